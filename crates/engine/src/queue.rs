@@ -1,0 +1,303 @@
+//! The event queue: a wheel of short buckets for the near future, a heap behind it for the rest.
+//!
+//! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers
+//! [`BUCKETS`] spans of [`BUCKET_PS`] picoseconds from the current bucket on; the current bucket is
+//! kept sorted, later ones are plain lists. Nearly all events of a fabric fall into the wheel (a
+//! packet's transmission takes microseconds, the wheel spans 33 of them).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::Time;
+
+/// log2 of a bucket's length in picoseconds (4.096 ns).
+const BUCKET_BITS: u32 = 12;
+/// Length of a bucket in picoseconds.
+pub const BUCKET_PS: u64 = 1 << BUCKET_BITS;
+/// Number of buckets in the wheel.
+pub const BUCKETS: usize = 8192;
+const WORDS: usize = BUCKETS / 64;
+
+/// The rank of an event among those of the same time: target entity, kind, tie-breaker, source.
+///
+/// The tie-breaker is a hash that the model chooses, so that equal times favour nobody; the source
+/// (a port of the target, say) makes the order total where hashes collide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(u64);
+
+impl Key {
+    /// The number of entities that can be told apart.
+    pub const TARGETS: u32 = 1 << 20;
+
+    /// A key; `target` is below [`Key::TARGETS`], `kind` below 16, 24 bits of `tie` count.
+    pub const fn new(target: u32, kind: u8, tie: u64, source: u16) -> Key {
+        debug_assert!(target < Key::TARGETS && kind < 16);
+        Key((target as u64) << 44 | (kind as u64) << 40 | (tie & 0xFF_FFFF) << 16 | source as u64)
+    }
+
+    /// The entity that the event is for.
+    pub const fn target(self) -> u32 {
+        (self.0 >> 44) as u32
+    }
+
+    /// The source that was given, a port of the target by convention.
+    pub const fn source(self) -> u16 {
+        self.0 as u16
+    }
+}
+
+/// A pending event.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<E> {
+    /// When it happens.
+    pub time: Time,
+    /// Its rank among events of the same time.
+    pub key: Key,
+    /// What happens.
+    pub event: E,
+}
+
+impl<E> Entry<E> {
+    fn rank(&self) -> (Time, Key) {
+        (self.time, self.key)
+    }
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+impl<E> Eq for Entry<E> {}
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<E> Ord for Entry<E> {
+    /// Reversed, so that the earliest is the greatest: the top of a `BinaryHeap`, the end of a sorted list.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.rank().cmp(&self.rank())
+    }
+}
+
+/// Pending events, earliest first.
+#[derive(Debug)]
+pub struct Queue<E> {
+    /// The current bucket and anything earlier, sorted with the earliest last.
+    near: Vec<Entry<E>>,
+    /// The following buckets of the wheel, unsorted; bucket `b` holds absolute bucket numbers `b mod BUCKETS`.
+    wheel: Vec<Vec<Entry<E>>>,
+    /// One bit per non-empty bucket.
+    occupied: [u64; WORDS],
+    /// Absolute number of the current bucket.
+    current: u64,
+    /// Events in the wheel.
+    in_wheel: usize,
+    /// Events beyond the wheel.
+    far: BinaryHeap<Entry<E>>,
+}
+
+impl<E: Copy> Default for Queue<E> {
+    fn default() -> Self {
+        Queue {
+            near: Vec::new(),
+            wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
+            occupied: [0; WORDS],
+            current: 0,
+            in_wheel: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+}
+
+impl<E: Copy> Queue<E> {
+    /// Number of pending events.
+    pub fn len(&self) -> usize {
+        self.near.len() + self.in_wheel + self.far.len()
+    }
+
+    /// Whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, time: Time, key: Key, event: E) {
+        let entry = Entry { time, key, event };
+        let bucket = time.0 >> BUCKET_BITS;
+        if bucket <= self.current {
+            let at = self.near.partition_point(|e| *e < entry);
+            self.near.insert(at, entry);
+        } else if bucket - self.current < BUCKETS as u64 {
+            self.put_in_wheel(bucket, entry);
+        } else {
+            self.far.push(entry);
+        }
+    }
+
+    /// The time of the earliest event.
+    #[inline]
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.refill();
+        self.near.last().map(|e| e.time)
+    }
+
+    /// Takes the earliest event if it happens at `until` or before.
+    #[inline]
+    pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+        self.refill();
+        if self.near.last()?.time > until {
+            return None;
+        }
+        self.near.pop()
+    }
+
+    /// Takes the earliest event.
+    pub fn pop(&mut self) -> Option<Entry<E>> {
+        self.pop_until(Time::MAX)
+    }
+
+    /// All pending events, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
+        self.near.iter().chain(self.wheel.iter().flatten()).chain(self.far.iter())
+    }
+
+    fn put_in_wheel(&mut self, bucket: u64, entry: Entry<E>) {
+        let slot = bucket as usize % BUCKETS;
+        self.wheel[slot].push(entry);
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.in_wheel += 1;
+    }
+
+    /// Moves on to the next bucket with events when the current one is used up.
+    #[inline]
+    fn refill(&mut self) {
+        if self.near.is_empty() {
+            self.advance();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn advance_empty_wheel(&mut self) -> bool {
+        match self.far.peek() {
+            Some(first) => {
+                self.current = first.time.0 >> BUCKET_BITS;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn advance(&mut self) {
+        if self.in_wheel == 0 {
+            if !self.advance_empty_wheel() {
+                return;
+            }
+        } else {
+            self.current = self.next_occupied();
+        }
+        let slot = self.current as usize % BUCKETS;
+        self.in_wheel -= self.wheel[slot].len();
+        self.near.append(&mut self.wheel[slot]);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        self.take_from_far();
+        if self.near.len() > 1 {
+            self.near.sort_unstable();
+        }
+    }
+
+    /// Absolute number of the first non-empty bucket after the current one; the wheel is not empty.
+    fn next_occupied(&self) -> u64 {
+        let start = (self.current as usize + 1) % BUCKETS;
+        let first = self.occupied[start / 64] >> (start % 64);
+        if first != 0 {
+            return self.current + 1 + u64::from(first.trailing_zeros());
+        }
+        let mut distance = 64 - start % 64;
+        for step in 1..=WORDS {
+            let word = self.occupied[(start / 64 + step) % WORDS];
+            if word != 0 {
+                return self.current + 1 + distance as u64 + u64::from(word.trailing_zeros());
+            }
+            distance += 64;
+        }
+        unreachable!("the wheel holds {} events in no bucket", self.in_wheel)
+    }
+
+    /// Moves events that the wheel now reaches out of the heap.
+    fn take_from_far(&mut self) {
+        while let Some(entry) = self.far.peek() {
+            let bucket = entry.time.0 >> BUCKET_BITS;
+            if bucket >= self.current + BUCKETS as u64 {
+                break;
+            }
+            let entry = self.far.pop().expect("peeked");
+            if bucket <= self.current {
+                self.near.push(entry);
+            } else {
+                self.put_in_wheel(bucket, entry);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Pushes and pops in any mixture leave in the same order as from one big heap.
+        #[test]
+        fn pops_like_a_reference_heap(
+            steps in prop::collection::vec((0u64..80_000_000, 0u32..50, 0u8..3, 0u16..4, any::<bool>()), 1..400),
+        ) {
+            let mut queue = Queue::default();
+            let mut reference = BinaryHeap::new();
+            let mut now = Time::ZERO;
+            for (i, (span, target, kind, source, also_pop)) in steps.into_iter().enumerate() {
+                let span = if i % 5 == 0 { span % 10_000 } else { span };
+                let entry = Entry { time: now + Time(span), key: Key::new(target, kind, i as u64, source), event: i };
+                queue.push(entry.time, entry.key, entry.event);
+                reference.push(entry);
+                prop_assert_eq!(queue.len(), reference.len());
+                if also_pop {
+                    let (a, b) = (queue.pop().unwrap(), reference.pop().unwrap());
+                    prop_assert_eq!(a.event, b.event);
+                    now = a.time;
+                }
+            }
+            while let Some(expected) = reference.pop() {
+                prop_assert_eq!(queue.pop().unwrap().event, expected.event);
+            }
+            prop_assert!(queue.is_empty());
+        }
+    }
+
+    #[test]
+    fn pop_until_leaves_later_events_alone() {
+        let mut queue = Queue::default();
+        queue.push(Time::from_us(1), Key::new(0, 0, 0, 0), 'a');
+        queue.push(Time::from_ms(1), Key::new(0, 0, 0, 0), 'b');
+        assert_eq!(queue.pop_until(Time::from_us(1)).unwrap().event, 'a');
+        assert!(queue.pop_until(Time::from_us(999)).is_none());
+        assert_eq!(queue.next_time(), Some(Time::from_ms(1)));
+        queue.push(Time::from_us(2), Key::new(0, 0, 0, 0), 'c');
+        assert_eq!(queue.pop().unwrap().event, 'c');
+        assert_eq!(queue.pop().unwrap().event, 'b');
+        assert!(queue.pop().is_none());
+    }
+
+    #[test]
+    fn equal_times_leave_by_target_kind_tie_and_source() {
+        let mut queue = Queue::default();
+        for (target, kind, tie, source) in [(2, 0, 0, 0), (1, 1, 0, 0), (1, 0, 9, 0), (1, 0, 3, 7), (1, 0, 3, 2)] {
+            queue.push(Time(5), Key::new(target, kind, tie, source), (target, kind, tie, source));
+        }
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|e| e.event).collect();
+        assert_eq!(order, [(1, 0, 3, 2), (1, 0, 3, 7), (1, 0, 9, 0), (1, 1, 0, 0), (2, 0, 0, 0)]);
+    }
+}

@@ -1,0 +1,146 @@
+//! The run loop.
+
+use crate::{Key, Queue, Time};
+
+/// A system that changes only by events.
+pub trait Model {
+    /// What can happen; small, since it is copied through the queue.
+    type Event: Copy;
+
+    /// Handles one event at its time, and schedules what follows from it.
+    fn handle(&mut self, now: Time, key: Key, event: Self::Event, agenda: &mut Agenda<Self::Event>);
+}
+
+/// Where a model schedules its events: the queue behind a guard on time.
+#[derive(Debug, Default)]
+pub struct Agenda<E: Copy> {
+    queue: Queue<E>,
+    now: Time,
+}
+
+impl<E: Copy> Agenda<E> {
+    /// Schedules an event, now or later.
+    #[inline]
+    pub fn at(&mut self, time: Time, key: Key, event: E) {
+        debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
+        self.queue.push(time, key, event);
+    }
+
+    /// All pending events, in no particular order.
+    pub fn pending(&self) -> impl Iterator<Item = &crate::Entry<E>> {
+        self.queue.iter()
+    }
+}
+
+/// Why a run came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The time that was asked for; all events up to and including it have happened.
+    Time,
+    /// Nothing is pending any more.
+    Idle,
+    /// The number of events that was asked for.
+    Events,
+}
+
+/// A model, its agenda and its clock.
+#[derive(Debug)]
+pub struct Simulator<M: Model> {
+    /// The model.
+    pub model: M,
+    /// What is pending.
+    pub agenda: Agenda<M::Event>,
+    events: u64,
+}
+
+impl<M: Model> Simulator<M> {
+    /// A simulator at time zero with nothing pending.
+    pub fn new(model: M) -> Self {
+        Simulator { model, agenda: Agenda { queue: Queue::default(), now: Time::ZERO }, events: 0 }
+    }
+
+    /// The current time.
+    pub fn now(&self) -> Time {
+        self.agenda.now
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Handles events up to and including `until`, at most `max_events` of them.
+    ///
+    /// On [`Stop::Time`] and [`Stop::Idle`] the clock stands at `until`, except that an idle run without a bound
+    /// (`until` is [`Time::MAX`]) keeps the time of its last event. An interruptible run is a loop over short ones.
+    pub fn run(&mut self, until: Time, max_events: u64) -> Stop {
+        for _ in 0..max_events {
+            let Some(entry) = self.agenda.queue.pop_until(until) else {
+                let idle = self.agenda.queue.is_empty();
+                if until != Time::MAX {
+                    self.agenda.now = self.agenda.now.max(until);
+                }
+                return if idle { Stop::Idle } else { Stop::Time };
+            };
+            self.agenda.now = entry.time;
+            self.events += 1;
+            self.model.handle(entry.time, entry.key, entry.event, &mut self.agenda);
+        }
+        Stop::Events
+    }
+
+    /// Handles all events up to and including `until`.
+    pub fn run_until(&mut self, until: Time) -> Stop {
+        self.run(until, u64::MAX)
+    }
+
+    /// Handles events until nothing is pending.
+    pub fn run_until_idle(&mut self) -> Stop {
+        self.run(Time::MAX, u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ticks every microsecond until a number of ticks is reached.
+    struct Clock {
+        ticks: u32,
+        last: u32,
+    }
+
+    impl Model for Clock {
+        type Event = ();
+        fn handle(&mut self, now: Time, key: Key, (): (), agenda: &mut Agenda<()>) {
+            self.ticks += 1;
+            if self.ticks < self.last {
+                agenda.at(now + Time::from_us(1), key, ());
+            }
+        }
+    }
+
+    fn clock(last: u32) -> Simulator<Clock> {
+        let mut simulator = Simulator::new(Clock { ticks: 0, last });
+        simulator.agenda.at(Time::from_us(1), Key::new(0, 0, 0, 0), ());
+        simulator
+    }
+
+    #[test]
+    fn stops_at_a_time_inclusive() {
+        let mut simulator = clock(10);
+        assert_eq!(simulator.run_until(Time::from_us(3)), Stop::Time);
+        assert_eq!((simulator.model.ticks, simulator.now()), (3, Time::from_us(3)));
+    }
+
+    #[test]
+    fn stops_when_idle_and_after_a_number_of_events() {
+        let mut simulator = clock(10);
+        assert_eq!(simulator.run(Time::MAX, 4), Stop::Events);
+        assert_eq!((simulator.model.ticks, simulator.events()), (4, 4));
+        assert_eq!(simulator.run_until_idle(), Stop::Idle);
+        assert_eq!((simulator.model.ticks, simulator.now()), (10, Time::from_us(10)));
+        assert_eq!(simulator.run_until(Time::from_us(50)), Stop::Idle);
+        assert_eq!(simulator.now(), Time::from_us(50));
+    }
+}
