@@ -1,1 +1,32 @@
-//! To be written.
+//! What a run tells: observers that watch the fabric, and the tables that come out.
+//!
+//! From the ground up:
+//!
+//! - [`table`]: named columns with units.
+//! - [`fairness`]: Jain's index.
+//! - [`ports`]: ports as indices into flat arrays.
+//! - [`fingerprint`], [`latency`], [`occupancy`], [`stalls`]: observers, one per question.
+//! - [`watch`]: all of them at once, as the one observer of a run.
+//! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
+//!
+//! An observer is called for every packet on every link: each keeps flat arrays indexed by number and hashes nothing.
+
+pub mod fairness;
+pub mod fingerprint;
+pub mod latency;
+pub mod occupancy;
+pub mod ports;
+pub mod series;
+pub mod stalls;
+pub mod table;
+pub mod watch;
+
+pub use fairness::jain;
+pub use fingerprint::Fingerprint;
+pub use latency::{Latency, Summary};
+pub use occupancy::Occupancy;
+pub use ports::Ports;
+pub use series::Series;
+pub use stalls::Stalls;
+pub use table::{Column, Data, Table};
+pub use watch::Watch;

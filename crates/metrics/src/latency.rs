@@ -1,0 +1,151 @@
+//! How long data packets take, from being posted to their last byte at the destination.
+
+use becalm_engine::Time;
+use becalm_fabric::seam::Observer;
+use becalm_fabric::{Kind, Packet};
+use hdrhistogram::Histogram;
+
+/// Quantiles of a group are within 0.1%.
+const GROUP_DIGITS: u8 = 3;
+/// Quantiles of a flow are within 1% in runs of at most this many flows, else within 10%, so that the histograms of
+/// tens of thousands of flows stay in tens of megabytes.
+const MANY_FLOWS: usize = 2048;
+
+/// Latencies of one set of packets; quantiles from a histogram in nanoseconds, the rest exact.
+#[derive(Clone, Debug)]
+struct Record {
+    count: u64,
+    sum_ps: u128,
+    max_ps: u64,
+    histogram: Histogram<u32>,
+}
+
+impl Record {
+    fn new(digits: u8) -> Record {
+        let histogram = Histogram::new(digits).expect("between 0 and 5 digits");
+        Record { count: 0, sum_ps: 0, max_ps: 0, histogram }
+    }
+
+    fn add(&mut self, span: Time) {
+        self.count += 1;
+        self.sum_ps += span.as_ps() as u128;
+        self.max_ps = self.max_ps.max(span.as_ps());
+        let ns = (span.as_ps() + 500) / 1000;
+        self.histogram.record(ns.max(1)).expect("the histogram grows as needed");
+    }
+
+    fn summary(&self) -> Summary {
+        if self.count == 0 {
+            return Summary { count: 0, mean: f64::NAN, p50: f64::NAN, p99: f64::NAN, max: f64::NAN };
+        }
+        let max = self.max_ps as f64 / 1e12;
+        let quantile = |q| (self.histogram.value_at_quantile(q) as f64 / 1e9).min(max);
+        Summary {
+            count: self.count,
+            mean: self.sum_ps as f64 / (self.count as f64 * 1e12),
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            max,
+        }
+    }
+}
+
+/// Latencies in seconds; NaN where no packet was delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Data packets delivered.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// Latency per flow and per group of flows, of packets delivered in the measured window.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    from: Time,
+    group_of: Vec<u32>,
+    flows: Vec<Record>,
+    groups: Vec<Record>,
+}
+
+impl Latency {
+    /// Measures from `from` on. `group_of` names the group of each flow, below `groups`.
+    pub fn new(from: Time, group_of: Vec<u32>, groups: usize) -> Latency {
+        let digits = if group_of.len() <= MANY_FLOWS { 2 } else { 1 };
+        Latency {
+            from,
+            flows: vec![Record::new(digits); group_of.len()],
+            groups: vec![Record::new(GROUP_DIGITS); groups],
+            group_of,
+        }
+    }
+
+    /// Latency of a flow.
+    pub fn flow(&self, flow: usize) -> Summary {
+        self.flows[flow].summary()
+    }
+
+    /// Latency of a group.
+    pub fn group(&self, group: usize) -> Summary {
+        self.groups[group].summary()
+    }
+}
+
+impl Observer for Latency {
+    #[inline]
+    fn delivered(&mut self, now: Time, packet: &Packet) {
+        if packet.kind != Kind::Data || now < self.from {
+            return;
+        }
+        let span = now.since(packet.posted);
+        let flow = packet.flow.index();
+        self.flows[flow].add(span);
+        self.groups[self.group_of[flow] as usize].add(span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::tests::packet;
+
+    #[test]
+    fn counts_data_packets_after_the_warm_up() {
+        let mut latency = Latency::new(Time::from_us(10), vec![0, 0], 1);
+        latency.delivered(Time::from_us(9), &packet(0, 0, Time::ZERO));
+        latency.delivered(Time::from_us(20), &Packet { kind: Kind::Ack, ..packet(0, 0, Time::ZERO) });
+        for (now, posted) in [(20, 10), (30, 10), (50, 20)] {
+            latency.delivered(Time::from_us(now), &packet(0, 0, Time::from_us(posted)));
+        }
+        latency.delivered(Time::from_us(101), &packet(1, 0, Time::from_us(1)));
+        let flow = latency.flow(0);
+        assert_eq!((flow.count, flow.mean, flow.max), (3, 20e-6, 30e-6));
+        assert!((flow.p50 - 20e-6).abs() < 0.01 * 20e-6, "{}", flow.p50);
+        let group = latency.group(0);
+        assert_eq!((group.count, group.mean, group.max), (4, 40e-6, 100e-6));
+        assert_eq!(group.p99, 100e-6);
+    }
+
+    #[test]
+    fn tells_nothing_of_a_flow_without_deliveries() {
+        let latency = Latency::new(Time::ZERO, vec![0], 1);
+        assert!(latency.flow(0).mean.is_nan() && latency.group(0).p99.is_nan());
+    }
+
+    #[test]
+    fn quantiles_of_a_group_have_three_digits() {
+        let mut latency = Latency::new(Time::ZERO, vec![0], 1);
+        for us in 1..=1000 {
+            latency.delivered(Time::from_us(us), &packet(0, 0, Time::ZERO));
+        }
+        let group = latency.group(0);
+        assert!((group.p50 / 500e-6 - 1.0).abs() < 1e-3, "{}", group.p50);
+        assert!((group.p99 / 990e-6 - 1.0).abs() < 1e-3, "{}", group.p99);
+    }
+}

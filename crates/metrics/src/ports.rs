@@ -1,0 +1,64 @@
+//! Ports as indices into flat arrays.
+
+use becalm_fabric::{PortId, Topology};
+
+/// Numbers the ports of all nodes: those of node 0 first, then those of node 1, and so on.
+#[derive(Clone, Debug)]
+pub struct Ports {
+    first: Vec<u32>,
+    count: usize,
+}
+
+impl Ports {
+    /// The ports of a topology.
+    pub fn new(topology: &Topology) -> Ports {
+        let mut count = 0;
+        let first = topology
+            .nodes()
+            .iter()
+            .map(|node| {
+                count += node.degree as u32;
+                count - node.degree as u32
+            })
+            .collect();
+        Ports { first, count: count as usize }
+    }
+
+    /// Number of ports.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no port.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The port's index, below [`Ports::len`].
+    #[inline]
+    pub fn index(&self, port: PortId) -> usize {
+        self.first[port.node.index()] as usize + port.port as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_engine::Time;
+    use becalm_fabric::{NodeId, Rate};
+
+    #[test]
+    fn numbers_the_ports_node_by_node() {
+        let mut topology = Topology::default();
+        let switch = topology.add_switch("S");
+        let rate = Rate::from_bits_per_second(8e9);
+        for name in ["a", "b", "c"] {
+            let host = topology.add_host(name);
+            topology.connect(host, switch, rate, Time::ZERO);
+        }
+        let ports = Ports::new(&topology);
+        assert_eq!(ports.len(), 6);
+        assert_eq!(ports.index(PortId { node: switch, port: 2 }), 2);
+        assert_eq!(ports.index(PortId { node: NodeId(3), port: 0 }), 5);
+    }
+}
