@@ -1,1 +1,45 @@
-//! To be written.
+//! The lossless network.
+//!
+//! From the ground up:
+//!
+//! - [`ids`], [`packet`], [`link`]: names, packets and the slab they live in, link rates.
+//! - [`topology`], [`routing`]: nodes and cables, forwarding tables.
+//! - [`config`], [`traffic`]: how switches, adapters and flows are set up, and what makes flows send.
+//! - [`seam`]: the traits that a congestion-control scheme implements, and what it may see.
+//! - `event`: what happens, and what handling it may touch.
+//! - `switch`, `adapter`, `flow`: the two kinds of node, and the two ends of a flow.
+//! - [`fabric`]: the model that the engine runs: events between nodes, credits, counters.
+//! - `guards`: nothing lost, credits conserved, deadlocks found.
+//!
+//! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer gives the
+//! credit back when the packet's last byte has left it.
+
+mod adapter;
+mod bits;
+pub mod config;
+pub mod error;
+mod event;
+pub mod fabric;
+mod flow;
+mod guards;
+pub mod ids;
+pub mod link;
+pub mod packet;
+pub mod routing;
+pub mod seam;
+mod switch;
+pub mod topology;
+pub mod traffic;
+
+pub use config::{
+    Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, InputReads, PacketConfig, Queueing, Room, SwitchConfig, Switching,
+};
+pub use error::FabricError;
+pub use event::Event;
+pub use fabric::{Fabric, FlowView, PortCounters};
+pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
+pub use link::Rate;
+pub use packet::{Kind, Packet};
+pub use routing::Routes;
+pub use topology::{Cable, ClosSpec, DumbbellSpec, Node, NodeKind, Topology};
+pub use traffic::{SourceSpec, Traffic};

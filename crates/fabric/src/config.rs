@@ -1,0 +1,153 @@
+//! How switches, adapters and flows are set up.
+
+use becalm_engine::Time;
+
+use crate::ids::NodeId;
+use crate::topology::Topology;
+use crate::traffic::SourceSpec;
+
+/// What a buffer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Slots; every packet takes one, whatever its size.
+    Packets(u32),
+    /// Bytes, in credits of [`CREDIT_BYTES`]; a packet takes its size rounded up.
+    Bytes(u32),
+}
+
+/// Size of an InfiniBand flow-control credit.
+pub const CREDIT_BYTES: u32 = 64;
+
+impl Room {
+    /// The buffer's size in units of credit.
+    pub const fn capacity(self) -> u32 {
+        match self {
+            Room::Packets(n) => n,
+            Room::Bytes(n) => n / CREDIT_BYTES,
+        }
+    }
+
+    /// What a packet of `size` bytes takes, in units of credit.
+    #[inline]
+    pub const fn need(self, size: u32) -> u32 {
+        match self {
+            Room::Packets(_) => 1,
+            Room::Bytes(_) => size.div_ceil(CREDIT_BYTES),
+        }
+    }
+}
+
+/// When a switch may begin to send a packet on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switching {
+    /// As soon as its header is through; the next buffer must have room for all of it (virtual cut-through).
+    CutThrough,
+    /// When its last byte is in.
+    StoreAndForward,
+}
+
+/// Who gets a free output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbiter {
+    /// The packet that came into the switch first, among those that wait for this output.
+    ///
+    /// Younger packets may overtake the oldest packet of the whole switch at most `max_bypass` times; then nothing
+    /// leaves the switch before it does (Santos 2002 and 2003, Table I).
+    OldestFirst {
+        /// Packets that may overtake the oldest one.
+        max_bypass: u32,
+    },
+    /// The inputs in turn.
+    RoundRobin,
+}
+
+/// How packets wait in an input buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queueing {
+    /// One virtual output queue per output: no packet waits for one that goes elsewhere.
+    Voq,
+    /// One queue in order of arrival: only its head can leave (head-of-line blocking).
+    Fifo,
+}
+
+/// How many packets one input buffer may send at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputReads {
+    /// One per output.
+    Many,
+    /// One.
+    One,
+}
+
+/// All switches are alike.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchConfig {
+    /// Number of virtual lanes, 1 to 15.
+    pub vls: u8,
+    /// Input buffer of each port and VL.
+    pub buffer: Room,
+    /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
+    pub forwarding_delay: Time,
+    /// Cut-through or store-and-forward.
+    pub switching: Switching,
+    /// Who gets a free output.
+    pub arbiter: Arbiter,
+    /// How packets wait.
+    pub queueing: Queueing,
+    /// How many packets an input buffer may send at once.
+    pub input_reads: InputReads,
+}
+
+/// Sizes of packets on the wire, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketConfig {
+    /// Largest payload of a data packet.
+    pub mtu: u32,
+    /// Headers of a data packet.
+    pub header: u32,
+    /// An ACK.
+    pub ack: u32,
+    /// A congestion notification packet.
+    pub cnp: u32,
+}
+
+impl PacketConfig {
+    /// The largest packet on the wire.
+    pub fn largest(&self) -> u32 {
+        (self.mtu + self.header).max(self.ack).max(self.cnp)
+    }
+}
+
+/// One flow: a queue pair from one host to another. `R` is its response function.
+#[derive(Clone, Debug)]
+pub struct FlowSpec<R> {
+    /// Sending host.
+    pub source: NodeId,
+    /// Receiving host.
+    pub destination: NodeId,
+    /// Virtual lane of data packets, ACKs and CNPs.
+    pub vl: u8,
+    /// Its response to congestion, in its initial state.
+    pub response: R,
+}
+
+/// Everything a run is made from. `R` is the response function, `K` the marker, `E` the echo.
+#[derive(Clone, Debug)]
+pub struct FabricSpec<R, K, E> {
+    /// Nodes, links and routes.
+    pub topology: Topology,
+    /// The switches.
+    pub switch: SwitchConfig,
+    /// Packet sizes.
+    pub packets: PacketConfig,
+    /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
+    pub flows: Vec<FlowSpec<R>>,
+    /// What makes the flows send.
+    pub sources: Vec<SourceSpec>,
+    /// One marker per switch, in the order of the switches in the topology.
+    pub markers: Vec<K>,
+    /// How destinations answer.
+    pub echo: E,
+    /// Seed of everything random in the run.
+    pub seed: u64,
+}

@@ -1,0 +1,37 @@
+//! What can be wrong with a fabric.
+
+use thiserror::Error;
+
+/// An error of the fabric.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FabricError {
+    /// No route.
+    #[error("host `{destination}` cannot be reached from host `{source_host}`: no forwarding entry leads there")]
+    Unreachable {
+        /// Name of the sending host.
+        source_host: String,
+        /// Name of the receiving host.
+        destination: String,
+    },
+    /// A route that never arrives.
+    #[error("packets from `{source_host}` to `{destination}` go in a circle through switch `{switch}`")]
+    RoutingLoop {
+        /// Name of the sending host.
+        source_host: String,
+        /// Name of the receiving host.
+        destination: String,
+        /// A switch on the circle.
+        switch: String,
+    },
+    /// Every buffer of a circle waits for room in the next one.
+    #[error("deadlock at {time}: each of these buffers waits for room in the next: {}", cycle.join(" -> "))]
+    Deadlock {
+        /// When it was found.
+        time: String,
+        /// The buffers, as `switch[port]`, the first one again at the end.
+        cycle: Vec<String>,
+    },
+    /// A guard of the model failed: a bug in becalm, not in the scenario.
+    #[error("the model broke its own rule: {0}")]
+    Guard(String),
+}

@@ -1,0 +1,109 @@
+//! Packets, and the slab they live in.
+
+use becalm_engine::Time;
+
+use crate::ids::{FlowId, PacketId};
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A piece of a message.
+    Data,
+    /// An acknowledgement of one data packet.
+    Ack,
+    /// A congestion notification packet.
+    Cnp,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// When its message was posted; for a flow that always has data, when it was injected.
+    pub posted: Time,
+    /// When its header left the source.
+    pub injected: Time,
+    /// The flow it belongs to; an ACK or a CNP belongs to the flow it answers.
+    pub flow: FlowId,
+    /// The host it goes to: its rank among the hosts of the topology.
+    pub destination: u32,
+    /// Number of the packet within its flow and kind, from 0.
+    pub sequence: u32,
+    /// Size on the wire in bytes, headers included.
+    pub size: u32,
+    /// Payload in bytes; 0 for an ACK or a CNP.
+    pub payload: u32,
+    /// Seeded hash of (flow, kind, sequence): decides between packets that arrive at the same time.
+    pub tie: u32,
+    /// What it carries.
+    pub kind: Kind,
+    /// The virtual lane it travels on.
+    pub vl: u8,
+    /// Whether this is the last packet of its message.
+    pub last: bool,
+    /// Set by a switch that sees congestion (ECN, FECN).
+    pub marked: bool,
+    /// On an ACK or CNP: the mark that is echoed to the source (BECN).
+    pub echo: bool,
+    /// At the switch where it is: the port it came in by.
+    pub input: u16,
+    /// At the switch where it is: the port it leaves by.
+    pub output: u16,
+    /// At the switch where it is: its place in the order of arrival.
+    pub order: u64,
+    /// The next packet in the queue where it waits.
+    pub next: PacketId,
+}
+
+/// All packets in flight; freed places are used again.
+#[derive(Debug, Default)]
+pub struct Slab {
+    packets: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl Slab {
+    /// Stores a packet.
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.packets[id.index()] = packet;
+                id
+            }
+            None => {
+                self.packets.push(packet);
+                PacketId(self.packets.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Frees a packet's place and returns it.
+    pub fn remove(&mut self, id: PacketId) -> Packet {
+        self.free.push(id);
+        self.packets[id.index()]
+    }
+
+    /// Packets that are stored now.
+    pub fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// Whether none is stored.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl std::ops::Index<PacketId> for Slab {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.packets[id.index()]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for Slab {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id.index()]
+    }
+}

@@ -1,0 +1,95 @@
+//! Linear forwarding tables.
+
+use std::collections::VecDeque;
+
+use crate::error::FabricError;
+use crate::ids::{NodeId, PortId};
+use crate::topology::{NodeKind, Topology};
+
+const NO_PORT: u16 = u16::MAX;
+
+/// For every switch and destination host, the port to leave by.
+///
+/// Stored as one flat array of shape (switches, hosts), by the nodes' ranks.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    hosts: usize,
+    ports: Vec<u16>,
+}
+
+impl Routes {
+    /// Tables without any entry.
+    pub fn empty(topology: &Topology) -> Routes {
+        let hosts = topology.host_count() as usize;
+        Routes { hosts, ports: vec![NO_PORT; hosts * topology.switch_count() as usize] }
+    }
+
+    /// Shortest paths in hops. Where a switch has several ports on one, destination number `d` takes the `d` mod
+    /// `n`-th of its `n` ports.
+    pub fn shortest(topology: &Topology) -> Routes {
+        let mut routes = Routes::empty(topology);
+        let peers = topology.peers();
+        let mut distance = vec![u32::MAX; topology.nodes().len()];
+        for destination in topology.hosts() {
+            distances_to(destination, topology, &peers, &mut distance);
+            let rank = topology.node(destination).rank;
+            for switch in topology.switches() {
+                let here = distance[switch.index()];
+                if here == u32::MAX {
+                    continue;
+                }
+                let nearer = |(port, (peer, _)): (usize, &(PortId, usize))| {
+                    let leads_there = peer.node == destination || topology.node(peer.node).kind == NodeKind::Switch;
+                    (leads_there && distance[peer.node.index()] == here - 1).then_some(port as u16)
+                };
+                let count = peers[switch.index()].iter().enumerate().filter_map(nearer).count();
+                let choice = rank as usize % count;
+                let port = peers[switch.index()].iter().enumerate().filter_map(nearer).nth(choice);
+                routes.set(topology.node(switch).rank, rank, port.expect("counted"));
+            }
+        }
+        routes
+    }
+
+    /// The port by which the switch with rank `switch` sends to the host with rank `host`.
+    #[inline]
+    pub fn port(&self, switch: u32, host: u32) -> Option<u16> {
+        let port = self.ports[switch as usize * self.hosts + host as usize];
+        (port != NO_PORT).then_some(port)
+    }
+
+    /// Sets an entry.
+    pub fn set(&mut self, switch: u32, host: u32, port: u16) {
+        self.ports[switch as usize * self.hosts + host as usize] = port;
+    }
+}
+
+/// Checks that every pair of hosts reaches each other, there and back.
+///
+/// # Errors
+/// Those of [`Topology::path`], for the first pair that fails.
+pub fn check(topology: &Topology, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Result<(), FabricError> {
+    let peers = topology.peers();
+    for (source, destination) in pairs {
+        topology.path_along(source, destination, &peers)?;
+        topology.path_along(destination, source, &peers)?;
+    }
+    Ok(())
+}
+
+/// Hops from every node to one host, by breadth first; hosts in between are no way through.
+fn distances_to(destination: NodeId, topology: &Topology, peers: &[Vec<(PortId, usize)>], distance: &mut [u32]) {
+    distance.fill(u32::MAX);
+    distance[destination.index()] = 0;
+    let mut frontier = VecDeque::from([destination]);
+    while let Some(node) = frontier.pop_front() {
+        for (peer, _) in &peers[node.index()] {
+            if distance[peer.node.index()] == u32::MAX {
+                distance[peer.node.index()] = distance[node.index()] + 1;
+                if topology.node(peer.node).kind == NodeKind::Switch {
+                    frontier.push_back(peer.node);
+                }
+            }
+        }
+    }
+}

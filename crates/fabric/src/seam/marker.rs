@@ -1,0 +1,80 @@
+use becalm_engine::Time;
+
+use crate::packet::Kind;
+
+/// The dimensions of the switch a marker is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchShape {
+    /// Number of ports; inputs and outputs have the same numbers.
+    pub ports: u16,
+    /// Number of virtual lanes.
+    pub vls: u8,
+}
+
+/// A packet that has just been forwarded to the queue of its output.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The time.
+    pub now: Time,
+    /// Its place in the switch's order of arrival; grows by one with every packet.
+    pub order: u64,
+    /// The port it came in by.
+    pub input: u16,
+    /// The port it will leave by.
+    pub output: u16,
+    /// Its virtual lane.
+    pub vl: u8,
+    /// Its size on the wire in bytes.
+    pub size: u32,
+    /// What it carries.
+    pub kind: Kind,
+    /// Whether it has to wait. If not, it cuts straight through: its departure follows at once.
+    pub waits: bool,
+}
+
+/// A packet whose header is about to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// The time.
+    pub now: Time,
+    /// Its place in the switch's order of arrival.
+    pub order: u64,
+    /// The port it came in by.
+    pub input: u16,
+    /// The port it leaves by.
+    pub output: u16,
+    /// Its virtual lane.
+    pub vl: u8,
+    /// Its size on the wire in bytes.
+    pub size: u32,
+    /// What it carries.
+    pub kind: Kind,
+}
+
+/// What a marker may see of its switch. "Waiting" packets have arrived and not begun to leave; when an arrival is
+/// shown, the packet itself is among them, and when a departure is shown, it still is.
+pub trait SwitchView {
+    /// Packets in an input buffer, those in transmission included.
+    fn occupancy(&self, input: u16, vl: u8) -> u32;
+    /// Whether an input buffer has no room for another packet of the largest size.
+    fn is_full(&self, input: u16, vl: u8) -> bool;
+    /// Share of an input buffer that is taken, 0 to 1.
+    fn fill(&self, input: u16, vl: u8) -> f64;
+    /// Packets of this VL that wait for an output.
+    fn waiting(&self, output: u16, vl: u8) -> u32;
+    /// Bytes of this VL that wait for an output.
+    fn waiting_bytes(&self, output: u16, vl: u8) -> u64;
+    /// Packets of this VL that wait in one input buffer for one output.
+    fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32;
+    /// Whether an output holds credit for a packet of the largest size.
+    fn has_credit(&self, output: u16, vl: u8) -> bool;
+}
+
+/// A switch's policy of marking packets. One marker serves one switch.
+pub trait Marker {
+    /// A packet has arrived.
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V);
+
+    /// A packet's header is about to leave: mark it?
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool;
+}

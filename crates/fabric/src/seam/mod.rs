@@ -1,0 +1,21 @@
+//! The seams: what a congestion-control scheme implements, and all that it may see of the fabric.
+//!
+//! | seam | where it runs | sees | answers |
+//! |---|---|---|---|
+//! | [`Marker`] | a switch | a packet that arrives, and [`SwitchView`]; a packet that departs | mark it or not |
+//! | [`Echo`] | the destination adapter | the packet that arrived | [`Answer`] |
+//! | [`Response`] | a source flow | [`Notice`]s | a [`Pace`] |
+//!
+//! [`Observer`] is the fourth: it watches the model and never changes it.
+//!
+//! Schemes return verdicts; only the fabric moves packets and credits, and only the fabric schedules events.
+
+mod echo;
+mod marker;
+mod observer;
+mod response;
+
+pub use echo::{Answer, Echo};
+pub use marker::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+pub use observer::Observer;
+pub use response::{Notice, Pace, Response};

@@ -1,0 +1,32 @@
+use becalm_engine::Time;
+
+use crate::ids::PortId;
+use crate::packet::Packet;
+
+/// Watches a run. The default of every method does nothing and costs nothing; `()` observes nothing.
+pub trait Observer {
+    /// A packet's header goes out on the link behind `from`, be it a switch's port or an adapter's.
+    /// The packet's marks are final for this hop.
+    fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
+        let _ = (now, from, packet);
+    }
+
+    /// A packet's last byte has arrived at its destination.
+    fn delivered(&mut self, now: Time, packet: &Packet) {
+        let _ = (now, packet);
+    }
+
+    /// The contents of a switch's input buffer changed to `packets` (a packet in transmission counts until its
+    /// last byte has left).
+    fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
+        let _ = (now, input, vl, packets);
+    }
+
+    /// An output (of a switch or an adapter) that is free and has a packet to send begins (`true`) or ends
+    /// (`false`) to wait for credit.
+    fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
+        let _ = (now, output, vl, stalled);
+    }
+}
+
+impl Observer for () {}

@@ -1,0 +1,58 @@
+//! What makes flows send: generators of messages.
+
+use std::ops::Range;
+
+use becalm_engine::Time;
+
+use crate::ids::FlowId;
+
+/// When and how much a source sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Traffic {
+    /// As much as the pace allows, from `start` until `stop`.
+    Greedy,
+    /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON.
+    /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::seam::Notice::Restart)).
+    OnOff {
+        /// Mean ON time.
+        mean_on: Time,
+        /// Mean OFF time.
+        mean_off: Time,
+    },
+    /// Messages at exponentially distributed intervals.
+    Poisson {
+        /// Mean interval between messages.
+        mean_interval: Time,
+        /// Payload of a message in bytes.
+        bytes: u32,
+    },
+    /// A number of messages, all posted at `start`.
+    Batch {
+        /// Messages.
+        count: u32,
+        /// Payload of a message in bytes.
+        bytes: u32,
+    },
+}
+
+/// A source: one kind of traffic over one or more flows of the same host.
+///
+/// With several flows, each message goes to one of them at random; `Greedy` and `OnOff` take exactly one flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceSpec {
+    /// The flows, as a contiguous range; all start at the same host.
+    pub flows: Range<u32>,
+    /// What is sent.
+    pub traffic: Traffic,
+    /// When it begins.
+    pub start: Time,
+    /// When it ends; what has been posted by then is still sent, except by `Greedy` and `OnOff`.
+    pub stop: Time,
+}
+
+impl SourceSpec {
+    /// A source over a single flow for the whole run.
+    pub fn always(flow: FlowId, traffic: Traffic) -> SourceSpec {
+        SourceSpec { flows: flow.0..flow.0 + 1, traffic, start: Time::ZERO, stop: Time::MAX }
+    }
+}
