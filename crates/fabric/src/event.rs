@@ -1,0 +1,107 @@
+//! What happens between and within nodes, and what handling it may touch.
+
+use becalm_engine::{Agenda, Key, Time};
+
+use crate::config::{SwitchConfig, Switching};
+use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
+use crate::link::Rate;
+use crate::packet::Slab;
+use crate::routing::Routes;
+use crate::seam::Observer;
+
+/// An event at a node; the node is the key's target, the port its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Room has come free in the buffer behind a port.
+    Credit {
+        /// Virtual lane of the buffer.
+        vl: u8,
+        /// Amount, in units of credit.
+        units: u32,
+    },
+    /// The last byte of a packet has left a switch by the port.
+    Tail {
+        /// The port it had come in by.
+        input: u16,
+        /// Its virtual lane.
+        vl: u8,
+        /// What it took of the input buffer.
+        units: u32,
+    },
+    /// At a switch: the header is through and the output known. At a host: the last byte is in.
+    Arrive(PacketId),
+    /// At a switch: a packet from a slow link may start on a faster one without running dry.
+    Ready(PacketId),
+    /// An adapter has reason to look whether it can send.
+    Wake,
+    /// A source has something to do.
+    Post(SourceId),
+    /// A flow's response wanted to be told.
+    Timer(FlowId),
+}
+
+impl Event {
+    /// Rank of the kind among events of the same time and node: what frees resources comes first.
+    const fn kind(self) -> u8 {
+        match self {
+            Event::Credit { .. } => 0,
+            Event::Tail { .. } => 1,
+            Event::Arrive(_) | Event::Ready(_) => 2,
+            Event::Timer(_) => 3,
+            Event::Post(_) => 4,
+            Event::Wake => 5,
+        }
+    }
+}
+
+/// The outgoing half of a cable, as its sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outlink {
+    pub peer: PortId,
+    pub to_switch: bool,
+    pub rate: Rate,
+    pub delay: Time,
+}
+
+/// What the handling of an event may touch besides the node itself.
+pub(crate) struct Context<'a, O> {
+    pub now: Time,
+    pub agenda: &'a mut Agenda<Event>,
+    pub slab: &'a mut Slab,
+    pub observer: &'a mut O,
+    pub switch: &'a SwitchConfig,
+    pub routes: &'a Routes,
+    pub hops: &'a mut u64,
+}
+
+impl<O: Observer> Context<'_, O> {
+    /// Schedules an event; `tie` decides among equal kinds of the same time.
+    #[inline]
+    pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, event: Event) {
+        self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
+    }
+
+    /// Sends a packet over a link from now on; returns when its last byte leaves.
+    #[inline]
+    pub fn launch(&mut self, from: PortId, link: &Outlink, id: PacketId) -> Time {
+        let packet = &self.slab[id];
+        let tail = self.now + link.rate.time_of(packet.size);
+        let arrival = match (link.to_switch, self.switch.switching) {
+            (true, Switching::CutThrough) => self.now + link.delay + self.switch.forwarding_delay,
+            (true, Switching::StoreAndForward) => tail + link.delay + self.switch.forwarding_delay,
+            (false, _) => tail + link.delay,
+        };
+        *self.hops += 1;
+        self.observer.hop(self.now, from, packet);
+        let tie = u64::from(packet.tie);
+        self.schedule(arrival, link.peer.node, link.peer.port, tie, Event::Arrive(id));
+        tail
+    }
+
+    /// Gives credit back to the sender at the other end of a link.
+    #[inline]
+    pub fn return_credit(&mut self, link: &Outlink, vl: u8, units: u32) {
+        let tie = u64::from(vl) << 20 | u64::from(units & 0xF_FFFF);
+        self.schedule(self.now + link.delay, link.peer.node, link.peer.port, tie, Event::Credit { vl, units });
+    }
+}

@@ -1,0 +1,473 @@
+//! The model that the engine runs: nodes, flows and sources, and the events between them.
+
+use becalm_engine::{Agenda, Key, Model, Simulator, Stream, Time};
+
+use crate::adapter::{Adapter, Flows, tie};
+use crate::config::{FabricSpec, PacketConfig, SwitchConfig};
+use crate::error::FabricError;
+use crate::event::{Context, Event, Outlink};
+use crate::flow::{Posted, Receiver, Sender};
+use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
+use crate::packet::{Kind, Packet, Slab};
+use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response};
+use crate::switch::Switch;
+use crate::topology::{NodeKind, Topology};
+use crate::traffic::{SourceSpec, Traffic};
+
+/// The purpose of the random stream of a source.
+const TRAFFIC_STREAM: u64 = 1;
+
+/// A node's place in the list of its kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Host(u32),
+    Switch(u32),
+}
+
+#[derive(Debug)]
+struct Source {
+    spec: SourceSpec,
+    random: Stream,
+    on: bool,
+    /// Whether an ON period has ended before.
+    paused: bool,
+}
+
+/// A lossless network with its traffic: `R` responds, `K` marks, `E` echoes, `O` observes.
+#[derive(Debug)]
+pub struct Fabric<R, K, E, O> {
+    /// What watches the run.
+    pub observer: O,
+    pub(crate) topology: Topology,
+    pub(crate) config: SwitchConfig,
+    pub(crate) packets: PacketConfig,
+    pub(crate) places: Vec<Place>,
+    pub(crate) switches: Vec<Switch<K>>,
+    pub(crate) adapters: Vec<Adapter>,
+    echoes: Vec<E>,
+    pub(crate) senders: Vec<Sender<R>>,
+    pub(crate) receivers: Vec<Receiver>,
+    sources: Vec<Source>,
+    pub(crate) slab: Slab,
+    seed: u64,
+    hops: u64,
+}
+
+/// The fabric taken apart, so that one node can be worked on while the rest is at hand.
+struct Parts<'a, R, K, O> {
+    switches: &'a mut [Switch<K>],
+    adapters: &'a mut [Adapter],
+    flows: Flows<'a, R>,
+    cx: Context<'a, O>,
+}
+
+/// What a flow has done since the start of the run. Bytes are on the wire, headers included, unless named payload.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowView {
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Bytes of data packets sent.
+    pub sent_bytes: u64,
+    /// Data packets delivered.
+    pub delivered_packets: u64,
+    /// Bytes of data packets delivered.
+    pub delivered_bytes: u64,
+    /// Payload bytes delivered.
+    pub delivered_payload: u64,
+    /// Data packets delivered with a mark.
+    pub delivered_marked: u64,
+    /// Messages of which the last packet was delivered.
+    pub messages_delivered: u64,
+    /// ACKs that came back.
+    pub acks: u64,
+    /// ACKs that came back with a mark.
+    pub acks_marked: u64,
+    /// The pace now.
+    pub pace: Pace,
+}
+
+/// What a port has sent since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Packets of all kinds.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Packets that were marked here.
+    pub marked: u64,
+}
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// A simulator at time zero, with the first event of every source pending.
+    ///
+    /// # Errors
+    /// [`FabricError::Unreachable`] or [`FabricError::RoutingLoop`] for a flow or the way back of its answers.
+    ///
+    /// # Panics
+    /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
+    pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
+        let topology = spec.topology;
+        crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
+        assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
+        let places = places(&topology);
+        let mut links = outlinks(&topology);
+        let largest = spec.packets.largest();
+        let mut markers = spec.markers.into_iter();
+        let mut switches = Vec::new();
+        let mut adapters = Vec::new();
+        for (i, place) in places.iter().enumerate() {
+            let (node, links) = (NodeId(i as u32), std::mem::take(&mut links[i]));
+            match place {
+                Place::Switch(rank) => {
+                    let marker = markers.next().expect("counted");
+                    switches.push(Switch::new(node, *rank, &spec.switch, links, largest, marker));
+                }
+                Place::Host(_) => {
+                    adapters.push(Adapter::new(node, links[0], spec.switch.buffer.capacity(), spec.switch.vls));
+                }
+            }
+        }
+        let rank = |node: NodeId| topology.node(node).rank;
+        let senders: Vec<_> =
+            spec.flows.into_iter().map(|flow| Sender::new(rank(flow.source), rank(flow.destination), flow)).collect();
+        let sources = (0u64..)
+            .zip(spec.sources)
+            .map(|(i, source)| Source {
+                spec: source,
+                random: Stream::new(spec.seed, i, TRAFFIC_STREAM),
+                on: false,
+                paused: false,
+            })
+            .collect();
+        let fabric = Fabric {
+            observer,
+            echoes: vec![spec.echo; adapters.len()],
+            receivers: vec![Receiver::default(); senders.len()],
+            topology,
+            config: spec.switch,
+            packets: spec.packets,
+            places,
+            switches,
+            adapters,
+            senders,
+            sources,
+            slab: Slab::default(),
+            seed: spec.seed,
+            hops: 0,
+        };
+        let mut simulator = Simulator::new(fabric);
+        let Simulator { model, agenda, .. } = &mut simulator;
+        model.begin(agenda);
+        Ok(simulator)
+    }
+
+    fn begin(&mut self, agenda: &mut Agenda<Event>) {
+        for i in 0..self.sources.len() {
+            let id = SourceId(i as u32);
+            self.sources[i].first_time().into_iter().for_each(|time| self.schedule_post(time, id, agenda));
+        }
+        for i in 0..self.senders.len() {
+            self.arm_timer(FlowId(i as u32), agenda);
+        }
+    }
+
+    /// The network.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.senders.len()
+    }
+
+    /// What a flow has done so far.
+    pub fn flow(&self, id: FlowId) -> FlowView {
+        let (sender, receiver) = (&self.senders[id.index()], &self.receivers[id.index()]);
+        FlowView {
+            sent_packets: u64::from(sender.packets),
+            sent_bytes: sender.bytes,
+            delivered_packets: u64::from(receiver.packets),
+            delivered_bytes: receiver.bytes,
+            delivered_payload: receiver.payload,
+            delivered_marked: receiver.marked,
+            messages_delivered: receiver.messages,
+            acks: sender.acks,
+            acks_marked: sender.acks_marked,
+            pace: sender.pace,
+        }
+    }
+
+    /// What a port has sent so far.
+    pub fn port(&self, port: PortId) -> PortCounters {
+        match self.places[port.node.index()] {
+            Place::Host(rank) => {
+                let adapter = &self.adapters[rank as usize];
+                PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
+            }
+            Place::Switch(rank) => {
+                let output = &self.switches[rank as usize].state.outputs[usize::from(port.port)];
+                PortCounters { packets: output.packets, bytes: output.bytes, marked: output.marked }
+            }
+        }
+    }
+
+    /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
+    pub fn packet_hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// Packets that exist now.
+    pub fn packets_in_flight(&self) -> usize {
+        self.slab.len()
+    }
+
+    fn split<'a>(&'a mut self, now: Time, agenda: &'a mut Agenda<Event>) -> Parts<'a, R, K, O> {
+        let flows = Flows { senders: &mut self.senders, packets: &self.packets, seed: self.seed };
+        let cx = Context {
+            now,
+            agenda,
+            slab: &mut self.slab,
+            observer: &mut self.observer,
+            switch: &self.config,
+            routes: &self.topology.routes,
+            hops: &mut self.hops,
+        };
+        Parts { switches: &mut self.switches, adapters: &mut self.adapters, flows, cx }
+    }
+
+    fn at_switch(&mut self, rank: u32, now: Time, key: Key, event: Event, agenda: &mut Agenda<Event>) {
+        let Parts { switches, mut cx, .. } = self.split(now, agenda);
+        let switch = &mut switches[rank as usize];
+        let port = key.source();
+        match event {
+            Event::Arrive(packet) => switch.arrive(port, packet, &mut cx),
+            Event::Ready(packet) => switch.admit(packet, &mut cx),
+            Event::Credit { vl, units } => switch.credit(port, vl, units, &mut cx),
+            Event::Tail { input, vl, units } => switch.tail(port, input, vl, units, &mut cx),
+            Event::Wake | Event::Post(_) | Event::Timer(_) => unreachable!("{event:?} is not for a switch"),
+        }
+    }
+
+    fn at_host(&mut self, rank: u32, now: Time, event: Event, agenda: &mut Agenda<Event>) {
+        match event {
+            Event::Arrive(packet) => self.receive(rank, packet, now, agenda),
+            Event::Credit { vl, units } => self.adapters[rank as usize].credit[usize::from(vl)] += units,
+            Event::Wake => self.adapters[rank as usize].woken(now),
+            Event::Post(source) => self.post(source, now, agenda),
+            Event::Timer(flow) => self.timer(flow, now, agenda),
+            Event::Tail { .. } | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
+        }
+        self.drive(rank, now, agenda);
+    }
+
+    fn drive(&mut self, host: u32, now: Time, agenda: &mut Agenda<Event>) {
+        let Parts { adapters, mut flows, mut cx, .. } = self.split(now, agenda);
+        adapters[host as usize].drive(&mut flows, &mut cx);
+    }
+
+    fn consider(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
+        let Parts { adapters, mut flows, .. } = self.split(now, agenda);
+        let host = flows.senders[flow.index()].host;
+        adapters[host as usize].consider(flow, now, &mut flows);
+    }
+
+    /// The last byte of a packet is in.
+    fn receive(&mut self, host: u32, id: PacketId, now: Time, agenda: &mut Agenda<Event>) {
+        let packet = self.slab.remove(id);
+        self.observer.delivered(now, &packet);
+        match packet.kind {
+            Kind::Data => self.receive_data(host, &packet),
+            Kind::Ack => {
+                let sender = &mut self.senders[packet.flow.index()];
+                sender.in_flight -= 1;
+                sender.acks += 1;
+                sender.acks_marked += u64::from(packet.echo);
+                self.notify(packet.flow, Notice::Ack { marked: packet.echo }, now, agenda);
+            }
+            Kind::Cnp => self.notify(packet.flow, Notice::Becn, now, agenda),
+        }
+    }
+
+    fn receive_data(&mut self, host: u32, packet: &Packet) {
+        let receiver = &mut self.receivers[packet.flow.index()];
+        receiver.disordered += u64::from(packet.sequence != receiver.packets);
+        receiver.packets += 1;
+        receiver.bytes += u64::from(packet.size);
+        receiver.payload += u64::from(packet.payload);
+        receiver.marked += u64::from(packet.marked);
+        receiver.messages += u64::from(packet.last);
+        let (kind, size, echo) = match self.echoes[host as usize].answer(packet) {
+            Answer::Ack { echo } => (Kind::Ack, self.packets.ack, echo),
+            Answer::Cnp => (Kind::Cnp, self.packets.cnp, true),
+            Answer::Silent => return,
+        };
+        let answer = Packet {
+            destination: self.senders[packet.flow.index()].host,
+            kind,
+            size,
+            payload: 0,
+            echo,
+            marked: false,
+            tie: tie(self.seed, packet.flow, kind, packet.sequence),
+            ..*packet
+        };
+        let answer = self.slab.insert(answer);
+        self.adapters[host as usize].answers.push_back(answer);
+    }
+
+    /// Tells a flow's response something, and takes over the pace that follows.
+    fn notify(&mut self, flow: FlowId, notice: Notice, now: Time, agenda: &mut Agenda<Event>) {
+        let sender = &mut self.senders[flow.index()];
+        sender.response.notice(now, notice);
+        sender.pace = sender.response.pace();
+        self.arm_timer(flow, agenda);
+        self.consider(flow, now, agenda);
+    }
+
+    /// Schedules a timer event for a flow that wants one earlier than any that is pending.
+    fn arm_timer(&mut self, flow: FlowId, agenda: &mut Agenda<Event>) {
+        let sender = &mut self.senders[flow.index()];
+        let Some(deadline) = sender.response.deadline() else { return };
+        if sender.timer.is_some_and(|pending| pending <= deadline) {
+            return;
+        }
+        sender.timer = Some(deadline);
+        let node = self.adapters[sender.host as usize].node;
+        let event = Event::Timer(flow);
+        agenda.at(deadline, Key::new(node.0, 3, u64::from(flow.0), 0), event);
+    }
+
+    fn timer(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
+        let sender = &mut self.senders[flow.index()];
+        if sender.timer != Some(now) {
+            return;
+        }
+        sender.timer = None;
+        if sender.response.deadline().is_some_and(|deadline| deadline <= now) {
+            self.notify(flow, Notice::Timer, now, agenda);
+        } else {
+            self.arm_timer(flow, agenda);
+        }
+    }
+
+    /// Lets a source do what is due, and schedules what it does next.
+    fn post(&mut self, id: SourceId, now: Time, agenda: &mut Agenda<Event>) {
+        let source = &mut self.sources[id.index()];
+        let first = FlowId(source.spec.flows.start);
+        let next = match source.spec.traffic {
+            Traffic::Greedy => {
+                source.on = now < source.spec.stop;
+                self.senders[first.index()].greedy = source.on;
+                self.consider(first, now, agenda);
+                return self.schedule_stop(id, agenda);
+            }
+            Traffic::OnOff { mean_on, mean_off } => {
+                let source = &mut self.sources[id.index()];
+                source.on = !source.on && now < source.spec.stop;
+                let (on, begins_again) = (source.on, source.on && source.paused);
+                source.paused = true;
+                let mean = if on { mean_on } else { mean_off };
+                let change = now.saturating_add(source.random.exponential(mean));
+                let next = if on { change.min(source.spec.stop) } else { change };
+                self.senders[first.index()].greedy = on;
+                if begins_again {
+                    self.notify(first, Notice::Restart, now, agenda);
+                }
+                self.consider(first, now, agenda);
+                next
+            }
+            Traffic::Poisson { mean_interval, bytes } => {
+                let flow = source.pick_flow();
+                let next = now.saturating_add(source.random.exponential(mean_interval));
+                self.senders[flow.index()].post(Posted { at: now, bytes, count: 1 });
+                self.consider(flow, now, agenda);
+                next
+            }
+            Traffic::Batch { count, bytes } => {
+                self.post_batch(id, count, bytes, now, agenda);
+                return;
+            }
+        };
+        let spec = &self.sources[id.index()].spec;
+        if next < spec.stop || (self.sources[id.index()].on && next == spec.stop && next != Time::MAX) {
+            self.schedule_post(next, id, agenda);
+        }
+    }
+
+    fn post_batch(&mut self, id: SourceId, count: u32, bytes: u32, now: Time, agenda: &mut Agenda<Event>) {
+        let flows = self.sources[id.index()].spec.flows.clone();
+        if flows.len() == 1 {
+            self.senders[flows.start as usize].post(Posted { at: now, bytes, count });
+            return self.consider(FlowId(flows.start), now, agenda);
+        }
+        for _ in 0..count {
+            let flow = self.sources[id.index()].pick_flow();
+            self.senders[flow.index()].post(Posted { at: now, bytes, count: 1 });
+            self.consider(flow, now, agenda);
+        }
+    }
+
+    fn schedule_stop(&self, id: SourceId, agenda: &mut Agenda<Event>) {
+        let source = &self.sources[id.index()];
+        if source.on && source.spec.stop != Time::MAX {
+            self.schedule_post(source.spec.stop, id, agenda);
+        }
+    }
+
+    fn schedule_post(&self, time: Time, id: SourceId, agenda: &mut Agenda<Event>) {
+        let host = self.senders[self.sources[id.index()].spec.flows.start as usize].host;
+        let node = self.adapters[host as usize].node;
+        agenda.at(time, Key::new(node.0, 4, u64::from(id.0), 0), Event::Post(id));
+    }
+}
+
+impl Source {
+    /// When the source is first heard of.
+    fn first_time(&mut self) -> Option<Time> {
+        let start = self.spec.start;
+        let first = match self.spec.traffic {
+            Traffic::Poisson { mean_interval, .. } => start.saturating_add(self.random.exponential(mean_interval)),
+            Traffic::Greedy | Traffic::OnOff { .. } | Traffic::Batch { .. } => start,
+        };
+        (first < self.spec.stop).then_some(first)
+    }
+
+    fn pick_flow(&mut self) -> FlowId {
+        let flows = &self.spec.flows;
+        match flows.len() as u32 {
+            1 => FlowId(flows.start),
+            n => FlowId(flows.start + self.random.below(n)),
+        }
+    }
+}
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Model for Fabric<R, K, E, O> {
+    type Event = Event;
+
+    #[inline]
+    fn handle(&mut self, now: Time, key: Key, event: Event, agenda: &mut Agenda<Event>) {
+        match self.places[key.target() as usize] {
+            Place::Switch(rank) => self.at_switch(rank, now, key, event, agenda),
+            Place::Host(rank) => self.at_host(rank, now, event, agenda),
+        }
+    }
+}
+
+fn places(topology: &Topology) -> Vec<Place> {
+    let place = |node: &crate::Node| match node.kind {
+        NodeKind::Host => Place::Host(node.rank),
+        NodeKind::Switch => Place::Switch(node.rank),
+    };
+    topology.nodes().iter().map(place).collect()
+}
+
+/// The outgoing link of every port of every node.
+fn outlinks(topology: &Topology) -> Vec<Vec<Outlink>> {
+    let link = |(peer, cable): &(PortId, usize)| {
+        let cable = &topology.cables()[*cable];
+        let to_switch = topology.node(peer.node).kind == NodeKind::Switch;
+        Outlink { peer: *peer, to_switch, rate: cable.rate, delay: cable.delay }
+    };
+    topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
+}

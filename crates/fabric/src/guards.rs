@@ -1,0 +1,178 @@
+//! Guards: nothing is lost, credits are conserved, flows stay in order, deadlocks are found.
+
+use std::collections::HashMap;
+
+use becalm_engine::{Agenda, Time};
+
+use crate::error::FabricError;
+use crate::event::Event;
+use crate::fabric::{Fabric, Place};
+use crate::ids::{NodeId, PortId};
+use crate::seam::{Echo, Marker, Observer, Response};
+use crate::switch::Obstacle;
+
+/// An input buffer: (rank of the switch, port, VL).
+type Buffer = (u32, u16, u8);
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// Checks the rules that hold between any two events.
+    ///
+    /// # Errors
+    /// [`FabricError::Guard`] with the rule that is broken; never seen unless becalm has a bug.
+    pub fn check(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
+        self.check_packets(agenda)?;
+        self.check_credits(agenda)?;
+        self.check_flows()
+    }
+
+    /// Every packet in the slab is in a queue or on its way to the next node.
+    fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
+        let travelling = agenda.pending().filter(|e| matches!(e.event, Event::Arrive(_) | Event::Ready(_))).count();
+        let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
+        let answers: usize = self.adapters.iter().map(|adapter| adapter.answers.len()).sum();
+        let found = travelling + waiting + answers;
+        if found != self.slab.len() {
+            return Err(FabricError::Guard(format!("{} packets exist, {found} can be found", self.slab.len())));
+        }
+        Ok(())
+    }
+
+    /// For every buffer: credit at the sender, credit and packets on the link, and what is taken add up to its size.
+    fn check_credits(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
+        let vls = usize::from(self.config.vls);
+        let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
+        for entry in agenda.pending() {
+            let (node, port) = (NodeId(entry.key.target()), entry.key.source());
+            match entry.event {
+                Event::Credit { vl, units } => {
+                    let buffer = self.link_of(PortId { node, port }).peer;
+                    *sums.entry((buffer.node, buffer.port, usize::from(vl))).or_default() += units;
+                }
+                Event::Arrive(id) | Event::Ready(id) => {
+                    let packet = &self.slab[id];
+                    let units = self.config.buffer.need(packet.size);
+                    *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
+                }
+                _ => {}
+            }
+        }
+        for switch in &self.switches {
+            let state = &switch.state;
+            for (port, output) in (0u16..).zip(&state.outputs) {
+                for vl in 0..vls {
+                    let at = usize::from(port) * vls + vl;
+                    let moving = sums.get(&(state.node, port, vl)).copied().unwrap_or(0);
+                    let sum = self.credit_at(output.link.peer, vl) + state.inputs[at].taken + moving;
+                    if sum != self.config.buffer.capacity() {
+                        let name = &self.topology.node(state.node).name;
+                        let capacity = self.config.buffer.capacity();
+                        return Err(FabricError::Guard(format!(
+                            "buffer {name}[{port}], VL {vl}: credits add up to {sum} of {capacity}"
+                        )));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_flows(&self) -> Result<(), FabricError> {
+        let disordered: u64 = self.receivers.iter().map(|receiver| receiver.disordered).sum();
+        if disordered > 0 {
+            return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
+        }
+        Ok(())
+    }
+
+    fn link_of(&self, port: PortId) -> crate::event::Outlink {
+        match self.places[port.node.index()] {
+            Place::Host(rank) => self.adapters[rank as usize].link,
+            Place::Switch(rank) => self.switches[rank as usize].state.outputs[usize::from(port.port)].link,
+        }
+    }
+
+    /// The credit that a sender holds.
+    fn credit_at(&self, port: PortId, vl: usize) -> u32 {
+        match self.places[port.node.index()] {
+            Place::Host(rank) => self.adapters[rank as usize].credit[vl],
+            Place::Switch(rank) => {
+                let state = &self.switches[rank as usize].state;
+                state.lanes[usize::from(port.port) * usize::from(self.config.vls) + vl].credit
+            }
+        }
+    }
+
+    /// Finds a circle of buffers of which each waits for room in the next, for ever.
+    ///
+    /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
+    /// those of which one packet may still move: its output is free and has credit, or credit is on its way, or the
+    /// buffer that it waits for has been struck out. What is left never moves again.
+    pub fn deadlock(&self, now: Time, agenda: &Agenda<Event>) -> Option<FabricError> {
+        let credited: std::collections::HashSet<(u32, u16, u8)> = agenda
+            .pending()
+            .filter_map(|e| match e.event {
+                Event::Credit { vl, .. } => Some((e.key.target(), e.key.source(), vl)),
+                _ => None,
+            })
+            .collect();
+        let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
+        for switch in &self.switches {
+            let state = &switch.state;
+            for (output, vl, input, id) in state.heads() {
+                let credit_comes = credited.contains(&(state.node.0, output, vl));
+                let blocked_by = match state.obstacle(output, vl, id, &self.slab, &self.config) {
+                    Some(Obstacle::Credit) if !credit_comes => self.buffer_behind(state.rank, output, vl),
+                    Some(Obstacle::Oldest(order)) => state
+                        .heads()
+                        .find(|(.., id)| self.slab[*id].order == order)
+                        .map(|(_, vl, input, _)| (state.rank, input, vl)),
+                    _ => None,
+                };
+                let sends =
+                    state.inputs[usize::from(input) * usize::from(self.config.vls) + usize::from(vl)].leaving > 0;
+                let blocked_by = if sends { None } else { blocked_by };
+                waits_for.entry((state.rank, input, vl)).or_default().push(blocked_by);
+            }
+        }
+        loop {
+            let stuck: std::collections::HashSet<Buffer> = waits_for.keys().copied().collect();
+            waits_for.retain(|_, next| next.iter().all(|next| next.is_some_and(|next| stuck.contains(&next))));
+            if waits_for.len() == stuck.len() {
+                break;
+            }
+        }
+        let start = *waits_for.keys().min()?;
+        Some(self.describe_cycle(start, &waits_for, now))
+    }
+
+    /// The buffer that an output leads to, unless it leads to a host.
+    fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
+        let peer = self.switches[rank as usize].state.outputs[usize::from(output)].link.peer;
+        match self.places[peer.node.index()] {
+            Place::Switch(rank) => Some((rank, peer.port, vl)),
+            Place::Host(_) => None,
+        }
+    }
+
+    fn describe_cycle(
+        &self,
+        start: Buffer,
+        waits_for: &HashMap<Buffer, Vec<Option<Buffer>>>,
+        now: Time,
+    ) -> FabricError {
+        let mut path = vec![start];
+        let cycle = loop {
+            let next = waits_for[path.last().expect("never empty")][0].expect("all that is left waits");
+            if let Some(at) = path.iter().position(|&buffer| buffer == next) {
+                path.push(next);
+                break path.split_off(at);
+            }
+            path.push(next);
+        };
+        let name = |(rank, port, _): &Buffer| {
+            let node = self.switches[*rank as usize].state.node;
+            format!("{}[{port}]", self.topology.node(node).name)
+        };
+        FabricError::Deadlock { time: now.to_string(), cycle: cycle.iter().map(name).collect() }
+    }
+}

@@ -1,0 +1,590 @@
+//! A switch: input buffers with credits, forwarding, arbitration, marking.
+//!
+//! A packet that arrives joins the queue of (output, VL, input). Whatever may let a packet leave (its arrival, a
+//! credit, a free output, a free input, the departure of a packet that held up others) puts the output on the list
+//! of those to settle, and [`Switch::settle`] starts what can start.
+
+use becalm_engine::Time;
+
+use crate::bits;
+use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig};
+use crate::event::{Context, Event, Outlink};
+use crate::ids::{NodeId, PacketId, PortId};
+use crate::packet::Slab;
+use crate::seam::{Arrival, Departure, Marker, Observer, SwitchView};
+
+/// An input buffer of one port and VL.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Input {
+    /// Units of credit that are taken.
+    pub taken: u32,
+    /// Packets in the buffer, those in transmission included.
+    pub packets: u32,
+    /// Packets in transmission.
+    pub leaving: u32,
+    /// With FIFO queueing: the packets that wait behind each other.
+    fifo: Fifo,
+}
+
+/// A list of packets linked through [`Packet::next`](crate::Packet::next).
+#[derive(Clone, Copy, Debug)]
+struct Fifo {
+    head: PacketId,
+    tail: PacketId,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Fifo { head: PacketId::NONE, tail: PacketId::NONE }
+    }
+}
+
+impl Fifo {
+    fn push(&mut self, id: PacketId, slab: &mut Slab) {
+        slab[id].next = PacketId::NONE;
+        if self.head.is_some() {
+            slab[self.tail].next = id;
+        } else {
+            self.head = id;
+        }
+        self.tail = id;
+    }
+
+    fn pop(&mut self, slab: &Slab) {
+        self.head = slab[self.head].next;
+    }
+}
+
+/// The packets of one VL that go from one input to one output.
+#[derive(Clone, Copy, Debug, Default)]
+struct Voq {
+    /// Those that the arbiter may take, first in order of arrival.
+    offered: Fifo,
+    /// Order of arrival of the first.
+    head_order: u64,
+    /// All that wait, offered or not.
+    waiting: u32,
+}
+
+/// An output port.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    pub link: Outlink,
+    pub busy: bool,
+    /// The VL that was served last.
+    last_vl: u8,
+    pub packets: u64,
+    pub bytes: u64,
+    pub marked: u64,
+}
+
+/// One VL of an output port.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lane {
+    /// Units of credit for the next buffer; not counted toward a host.
+    pub credit: u32,
+    waiting: u32,
+    waiting_bytes: u64,
+    /// The input that was served last.
+    last_input: u16,
+    pub stalled: bool,
+}
+
+/// Everything but the marker.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub node: NodeId,
+    pub rank: u32,
+    ports: u16,
+    vls: u8,
+    room: Room,
+    /// What the largest packet needs of a buffer.
+    largest: u32,
+    /// By (port, VL).
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Output>,
+    /// By (port, VL).
+    pub lanes: Vec<Lane>,
+    /// By (output, VL, input).
+    voqs: Vec<Voq>,
+    /// By (output, VL): the inputs with an offered packet.
+    offering: Vec<u64>,
+    words: usize,
+    /// Outputs to settle.
+    pending: Vec<u64>,
+    next_order: u64,
+    seniority: Seniority,
+}
+
+/// With oldest-first arbitration: which packet is the oldest, and how often it has been overtaken.
+#[derive(Debug, Default)]
+struct Seniority {
+    /// One flag per packet since the oldest waiting one: does it still wait?
+    waits: std::collections::VecDeque<bool>,
+    /// Order of arrival of the first flag.
+    first: u64,
+    overtaken: u32,
+}
+
+impl Seniority {
+    fn oldest(&self) -> Option<u64> {
+        (!self.waits.is_empty()).then_some(self.first)
+    }
+
+    fn arrived(&mut self, order: u64) {
+        if self.waits.is_empty() {
+            self.first = order;
+        }
+        self.waits.push_back(true);
+    }
+
+    /// Notes a departure; says whether the packet was the oldest.
+    fn departed(&mut self, order: u64) -> bool {
+        self.waits[(order - self.first) as usize] = false;
+        if order != self.first {
+            self.overtaken += 1;
+            return false;
+        }
+        while self.waits.front() == Some(&false) {
+            self.waits.pop_front();
+            self.first += 1;
+        }
+        self.overtaken = 0;
+        true
+    }
+}
+
+impl State {
+    fn new(node: NodeId, rank: u32, config: &SwitchConfig, links: Vec<Outlink>, largest: u32) -> State {
+        let (ports, vls) = (links.len(), usize::from(config.vls));
+        let words = bits::words(ports);
+        let capacity = config.buffer.capacity();
+        State {
+            node,
+            rank,
+            ports: ports as u16,
+            vls: config.vls,
+            room: config.buffer,
+            largest: config.buffer.need(largest),
+            inputs: vec![Input::default(); ports * vls],
+            outputs: links
+                .into_iter()
+                .map(|link| Output { link, busy: false, last_vl: 0, packets: 0, bytes: 0, marked: 0 })
+                .collect(),
+            lanes: vec![Lane { credit: capacity, ..Lane::default() }; ports * vls],
+            voqs: vec![Voq::default(); ports * ports * vls],
+            offering: vec![0; ports * vls * words],
+            words,
+            pending: vec![0; words],
+            next_order: 0,
+            seniority: Seniority::default(),
+        }
+    }
+
+    fn port(&self, port: u16) -> PortId {
+        PortId { node: self.node, port }
+    }
+
+    #[inline]
+    fn at(&self, port: u16, vl: u8) -> usize {
+        usize::from(port) * usize::from(self.vls) + usize::from(vl)
+    }
+
+    #[inline]
+    fn voq(&self, output: u16, vl: u8, input: u16) -> usize {
+        self.at(output, vl) * usize::from(self.ports) + usize::from(input)
+    }
+
+    #[inline]
+    fn offering(&self, output: u16, vl: u8) -> &[u64] {
+        let start = self.at(output, vl) * self.words;
+        &self.offering[start..start + self.words]
+    }
+
+    #[inline]
+    fn offering_mut(&mut self, output: u16, vl: u8) -> &mut [u64] {
+        let start = self.at(output, vl) * self.words;
+        &mut self.offering[start..start + self.words]
+    }
+
+    /// Whether an output's next buffer has room for a packet of this size.
+    #[inline]
+    fn affords(&self, output: u16, vl: u8, size: u32) -> bool {
+        !self.outputs[usize::from(output)].link.to_switch
+            || self.lanes[self.at(output, vl)].credit >= self.room.need(size)
+    }
+
+    /// Whether an input is already sending, where it may only send one packet at a time.
+    #[inline]
+    fn is_reading(&self, input: u16, config: &SwitchConfig) -> bool {
+        config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
+    }
+
+    /// Whether only the oldest packet of the switch may leave, and this is not it.
+    #[inline]
+    fn must_yield(&self, order: u64, config: &SwitchConfig) -> bool {
+        let Arbiter::OldestFirst { max_bypass } = config.arbiter else { return false };
+        self.seniority.overtaken >= max_bypass && self.seniority.oldest().is_some_and(|oldest| oldest != order)
+    }
+
+    /// Whether a packet that arrives now can leave at once.
+    fn goes_straight(&self, id: PacketId, slab: &Slab, config: &SwitchConfig) -> bool {
+        let packet = &slab[id];
+        let (output, input, vl) = (packet.output, packet.input, packet.vl);
+        let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
+        !self.outputs[usize::from(output)].busy
+            && !behind_others
+            && bits::is_empty(self.offering(output, vl))
+            && self.affords(output, vl, packet.size)
+            && !self.is_reading(input, config)
+            && !self.must_yield(packet.order, config)
+    }
+
+    /// Puts a packet into its queue.
+    fn enqueue(&mut self, id: PacketId, slab: &mut Slab, config: &SwitchConfig) {
+        let (output, input, vl, size) = {
+            let packet = &slab[id];
+            (packet.output, packet.input, packet.vl, packet.size)
+        };
+        let lane = self.at(output, vl);
+        self.lanes[lane].waiting += 1;
+        self.lanes[lane].waiting_bytes += u64::from(size);
+        let voq = self.voq(output, vl, input);
+        self.voqs[voq].waiting += 1;
+        match config.queueing {
+            Queueing::Voq => self.offer(id, slab),
+            Queueing::Fifo => {
+                let buffer = self.at(input, vl);
+                self.inputs[buffer].fifo.push(id, slab);
+                if self.inputs[buffer].fifo.head == id {
+                    self.offer_head(buffer, slab);
+                }
+            }
+        }
+    }
+
+    /// Shows a packet to the arbiter of its output.
+    fn offer(&mut self, id: PacketId, slab: &mut Slab) {
+        let (output, input, vl, order) = {
+            let packet = &slab[id];
+            (packet.output, packet.input, packet.vl, packet.order)
+        };
+        let voq = self.voq(output, vl, input);
+        if !self.voqs[voq].offered.head.is_some() {
+            self.voqs[voq].head_order = order;
+            bits::set(self.offering_mut(output, vl), usize::from(input));
+        }
+        self.voqs[voq].offered.push(id, slab);
+        bits::set(&mut self.pending, usize::from(output));
+    }
+
+    /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
+    /// packet belongs to the buffer's list, so it is offered without being pushed.
+    fn offer_head(&mut self, buffer: usize, slab: &Slab) {
+        let head = self.inputs[buffer].fifo.head;
+        if !head.is_some() {
+            return;
+        }
+        let packet = &slab[head];
+        let voq = self.voq(packet.output, packet.vl, packet.input);
+        self.voqs[voq].offered = Fifo { head, tail: head };
+        self.voqs[voq].head_order = packet.order;
+        bits::set(self.offering_mut(packet.output, packet.vl), usize::from(packet.input));
+        bits::set(&mut self.pending, usize::from(packet.output));
+    }
+
+    /// Takes the head of a queue out.
+    fn dequeue(&mut self, output: u16, vl: u8, input: u16, slab: &mut Slab, config: &SwitchConfig) -> PacketId {
+        let voq = self.voq(output, vl, input);
+        let id = self.voqs[voq].offered.head;
+        let size = slab[id].size;
+        let lane = self.at(output, vl);
+        self.lanes[lane].waiting -= 1;
+        self.lanes[lane].waiting_bytes -= u64::from(size);
+        self.voqs[voq].waiting -= 1;
+        match config.queueing {
+            Queueing::Voq => self.voqs[voq].offered.pop(slab),
+            Queueing::Fifo => {
+                self.voqs[voq].offered = Fifo::default();
+                let buffer = self.at(input, vl);
+                self.inputs[buffer].fifo.pop(slab);
+                self.offer_head(buffer, slab);
+            }
+        }
+        let head = self.voqs[voq].offered.head;
+        if head.is_some() {
+            self.voqs[voq].head_order = slab[head].order;
+        } else {
+            bits::clear(self.offering_mut(output, vl), usize::from(input));
+        }
+        id
+    }
+
+    /// The input whose packet an output's VL would take next.
+    #[inline]
+    fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
+        let candidates = bits::iter(self.offering(output, vl)).map(|i| i as u16);
+        let mut free = candidates.filter(|&input| !self.is_reading(input, config));
+        match config.arbiter {
+            Arbiter::OldestFirst { .. } => free.min_by_key(|&input| self.voqs[self.voq(output, vl, input)].head_order),
+            Arbiter::RoundRobin => {
+                let last = self.lanes[self.at(output, vl)].last_input;
+                let mut first = None;
+                for input in free.by_ref() {
+                    if input > last {
+                        return Some(input);
+                    }
+                    first = first.or(Some(input));
+                }
+                first
+            }
+        }
+    }
+
+    /// The VL and input that a free output serves next: VLs in turn, skipping those without credit.
+    fn choose(
+        &mut self,
+        output: u16,
+        slab: &Slab,
+        config: &SwitchConfig,
+        stalls: &mut impl FnMut(u8, bool),
+    ) -> Option<(u8, u16)> {
+        let last = self.outputs[usize::from(output)].last_vl;
+        for step in 1..=self.vls {
+            let vl = (last + step) % self.vls;
+            let Some(input) = self.choose_input(output, vl, config) else { continue };
+            let voq = &self.voqs[self.voq(output, vl, input)];
+            if self.must_yield(voq.head_order, config) {
+                continue;
+            }
+            let affords = self.affords(output, vl, slab[voq.offered.head].size);
+            let lane = self.at(output, vl);
+            if self.lanes[lane].stalled == affords {
+                self.lanes[lane].stalled = !affords;
+                stalls(vl, !affords);
+            }
+            if affords {
+                return Some((vl, input));
+            }
+        }
+        None
+    }
+
+    /// The packets that wait at the head of some queue, as (output, VL, input, packet).
+    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, PacketId)> + '_ {
+        (0..self.ports).flat_map(move |output| {
+            (0..self.vls).flat_map(move |vl| {
+                bits::iter(self.offering(output, vl)).map(move |input| {
+                    let input = input as u16;
+                    (output, vl, input, self.voqs[self.voq(output, vl, input)].offered.head)
+                })
+            })
+        })
+    }
+
+    /// Why the packet at the head of a queue cannot leave, if it cannot leave before another one does.
+    pub fn obstacle(&self, output: u16, vl: u8, id: PacketId, slab: &Slab, config: &SwitchConfig) -> Option<Obstacle> {
+        let packet = &slab[id];
+        if self.outputs[usize::from(output)].busy {
+            return None;
+        }
+        if !self.affords(output, vl, packet.size) {
+            return Some(Obstacle::Credit);
+        }
+        self.must_yield(packet.order, config).then_some(Obstacle::Oldest(self.seniority.first))
+    }
+
+    /// Packets that wait in the switch.
+    pub fn waiting_packets(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.waiting as usize).sum()
+    }
+}
+
+/// What a waiting packet waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// Room in the next buffer.
+    Credit,
+    /// The departure of the switch's oldest packet, named by its order of arrival.
+    Oldest(u64),
+}
+
+impl SwitchView for State {
+    fn occupancy(&self, input: u16, vl: u8) -> u32 {
+        self.inputs[self.at(input, vl)].packets
+    }
+    fn is_full(&self, input: u16, vl: u8) -> bool {
+        self.inputs[self.at(input, vl)].taken + self.largest > self.room.capacity()
+    }
+    fn fill(&self, input: u16, vl: u8) -> f64 {
+        f64::from(self.inputs[self.at(input, vl)].taken) / f64::from(self.room.capacity())
+    }
+    fn waiting(&self, output: u16, vl: u8) -> u32 {
+        self.lanes[self.at(output, vl)].waiting
+    }
+    fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
+        self.lanes[self.at(output, vl)].waiting_bytes
+    }
+    fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32 {
+        self.voqs[self.voq(output, vl, input)].waiting
+    }
+    fn has_credit(&self, output: u16, vl: u8) -> bool {
+        !self.outputs[usize::from(output)].link.to_switch || self.lanes[self.at(output, vl)].credit >= self.largest
+    }
+}
+
+/// A switch and its marker.
+#[derive(Debug)]
+pub(crate) struct Switch<K> {
+    pub state: State,
+    pub marker: K,
+}
+
+impl<K: Marker> Switch<K> {
+    pub fn new(
+        node: NodeId,
+        rank: u32,
+        config: &SwitchConfig,
+        links: Vec<Outlink>,
+        largest: u32,
+        marker: K,
+    ) -> Switch<K> {
+        Switch { state: State::new(node, rank, config, links, largest), marker }
+    }
+
+    /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
+    pub fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
+        let packet = &mut cx.slab[id];
+        let output = cx.routes.port(self.state.rank, packet.destination).expect("routes were checked for every flow");
+        (packet.input, packet.output) = (input, output);
+        let (size, tie) = (packet.size, u64::from(packet.tie));
+        let rate_of = |port: u16| self.state.outputs[usize::from(port)].link.rate;
+        let (slow, fast) = (rate_of(input).time_of(size), rate_of(output).time_of(size));
+        if cx.switch.switching == crate::Switching::CutThrough && slow > fast {
+            cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(id));
+        } else {
+            self.admit(id, cx);
+        }
+    }
+
+    /// Takes a packet into its queue, shows it to the marker, and starts what can start.
+    pub fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+        let state = &mut self.state;
+        let order = state.next_order;
+        state.next_order += 1;
+        let packet = &mut cx.slab[id];
+        packet.order = order;
+        let (input, output, vl, size, kind) = (packet.input, packet.output, packet.vl, packet.size, packet.kind);
+        let buffer = state.at(input, vl);
+        state.inputs[buffer].taken += state.room.need(size);
+        state.inputs[buffer].packets += 1;
+        cx.observer.buffer(cx.now, state.port(input), vl, state.inputs[buffer].packets);
+        let straight = state.goes_straight(id, cx.slab, cx.switch);
+        state.enqueue(id, cx.slab, cx.switch);
+        if matches!(cx.switch.arbiter, Arbiter::OldestFirst { .. }) {
+            state.seniority.arrived(order);
+        }
+        let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: !straight };
+        self.marker.arrived(&arrival, &self.state);
+        self.settle(cx);
+    }
+
+    /// Credit has come back for an output.
+    pub fn credit<O: Observer>(&mut self, output: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
+        let lane = self.state.at(output, vl);
+        self.state.lanes[lane].credit += units;
+        if self.state.lanes[lane].waiting > 0 && !self.state.outputs[usize::from(output)].busy {
+            bits::set(&mut self.state.pending, usize::from(output));
+            self.settle(cx);
+        }
+    }
+
+    /// The last byte of a packet has left: free the output and the room, and give the credit back.
+    pub fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
+        let state = &mut self.state;
+        state.outputs[usize::from(output)].busy = false;
+        let buffer = state.at(input, vl);
+        let Input { taken, packets, leaving, .. } = &mut state.inputs[buffer];
+        *taken -= units;
+        *packets -= 1;
+        *leaving -= 1;
+        cx.observer.buffer(cx.now, state.port(input), vl, state.inputs[buffer].packets);
+        let upstream = state.outputs[usize::from(input)].link;
+        cx.return_credit(&upstream, vl, units);
+        bits::set(&mut state.pending, usize::from(output));
+        if cx.switch.input_reads == InputReads::One {
+            state.unblock_outputs_of(input);
+        }
+        self.settle(cx);
+    }
+
+    /// Starts packets until no listed output can.
+    fn settle<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
+        while let Some(output) = bits::pop_first(&mut self.state.pending) {
+            let output = output as u16;
+            if self.state.outputs[usize::from(output)].busy {
+                continue;
+            }
+            let port = self.state.port(output);
+            let mut stalls = |vl, stalled| cx.observer.stalled(cx.now, port, vl, stalled);
+            if let Some((vl, input)) = self.state.choose(output, cx.slab, cx.switch, &mut stalls) {
+                self.start(output, vl, input, cx);
+            }
+        }
+    }
+
+    /// Begins to send the head of a queue.
+    fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
+        let id = self.state.voqs[self.state.voq(output, vl, input)].offered.head;
+        let packet = &cx.slab[id];
+        let (order, size, kind) = (packet.order, packet.size, packet.kind);
+        let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
+        let marked = self.marker.departing(&departure, &self.state);
+        let state = &mut self.state;
+        state.dequeue(output, vl, input, cx.slab, cx.switch);
+        if let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter {
+            let held_up_others = state.seniority.overtaken >= max_bypass;
+            if state.seniority.departed(order) && held_up_others {
+                state.unblock_all_outputs();
+            }
+        }
+        let units = state.room.need(size);
+        let (buffer, lane) = (state.at(input, vl), state.at(output, vl));
+        state.inputs[buffer].leaving += 1;
+        state.lanes[lane].last_input = input;
+        let from = state.port(output);
+        let out = &mut state.outputs[usize::from(output)];
+        if out.link.to_switch {
+            state.lanes[lane].credit -= units;
+        }
+        cx.slab[id].marked |= marked;
+        out.busy = true;
+        out.last_vl = vl;
+        out.packets += 1;
+        out.bytes += u64::from(size);
+        out.marked += u64::from(marked);
+        let tail: Time = cx.launch(from, &out.link, id);
+        cx.schedule(tail, from.node, output, 0, Event::Tail { input, vl, units });
+    }
+}
+
+impl State {
+    /// Lists the outputs that packets of an input wait for.
+    fn unblock_outputs_of(&mut self, input: u16) {
+        for output in 0..self.ports {
+            let waits = (0..self.vls).any(|vl| self.voqs[self.voq(output, vl, input)].offered.head.is_some());
+            if waits {
+                bits::set(&mut self.pending, usize::from(output));
+            }
+        }
+    }
+
+    /// Lists all outputs that packets wait for.
+    fn unblock_all_outputs(&mut self) {
+        for output in 0..self.ports {
+            if (0..self.vls).any(|vl| !bits::is_empty(self.offering(output, vl))) {
+                bits::set(&mut self.pending, usize::from(output));
+            }
+        }
+    }
+}

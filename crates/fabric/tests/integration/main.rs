@@ -1,0 +1,4 @@
+//! The fabric against theory and against its own rules.
+
+mod doubles;
+mod dumbbell;
