@@ -1,1 +1,79 @@
-//! To be written.
+//! Typed tables read from TOML: one declaration serves parsing, ranges, defaults, documentation and JSON Schema.
+//!
+//! From the ground up:
+//!
+//! - [`mistakes`]: what is wrong with a file; all of it, with lines, not only the first.
+//! - [`node`]: a parsed value that knows its key and its line.
+//! - [`field`]: what can stand behind a key; numbers, words, lists, and [`quantity`]: numbers with a unit.
+//! - [`table!`]: a struct whose fields have help, unit, range and default.
+//! - [`choice!`]: a table with exactly one sub-table, whose name is the choice; [`words!`]: a choice of bare words.
+//!
+//! ```
+//! becalm_schema::table! {
+//!     /// How a queue behaves.
+//!     pub struct Queue {
+//!         /// Packets that it holds.
+//!         pub room: u32 = 4; "packets"; 1..=64,
+//!         /// Time that a packet spends in it at least.
+//!         pub delay: becalm_engine::Time,
+//!     }
+//! }
+//!
+//! let queue: Queue = becalm_schema::read("delay = \"40 ns\"", "queue.toml").unwrap();
+//! assert_eq!(queue.room, 4);
+//!
+//! let mistakes = becalm_schema::read::<Queue>("rom = 3\ndelay = 40", "queue.toml").unwrap_err();
+//! assert_eq!(
+//!     mistakes.to_string(),
+//!     "queue.toml:1: rom = 3: unknown key, did you mean `room`?; valid: room, delay\n\
+//!      queue.toml:2: delay = 40: must be a time with its unit, such as \"40 ns\" or \"2 ms\""
+//! );
+//! ```
+
+pub mod choice;
+pub mod field;
+pub mod mistakes;
+pub mod node;
+pub mod quantity;
+pub mod range;
+mod suggest;
+pub mod table;
+pub mod words;
+
+pub use choice::{Choice, OptionDoc};
+pub use field::Field;
+pub use mistakes::{Mistake, Mistakes};
+pub use node::{Node, Value};
+pub use quantity::quantity;
+pub use range::Ranged;
+#[doc(hidden)]
+pub use serde_json;
+pub use suggest::did_you_mean;
+pub use table::{FieldDoc, Table};
+
+/// Reads a whole TOML text as one table.
+///
+/// # Errors
+/// All mistakes of the text, in the order of their lines; `file` is the name they are reported under.
+pub fn read<T: Field>(text: &str, file: &str) -> Result<T, Mistakes> {
+    let mut mistakes = Mistakes::new(file);
+    let value = Node::parse(text, &mut mistakes).and_then(|root| T::read(&root, &mut mistakes));
+    mistakes.settle(value)
+}
+
+/// Reads a table from JSON, as [`Field::to_json`] wrote it.
+///
+/// # Errors
+/// All mistakes; they carry keys but no lines.
+pub fn read_json<T: Field>(json: &serde_json::Value, file: &str) -> Result<T, Mistakes> {
+    let mut mistakes = Mistakes::new(file);
+    let value = T::read(&Node::from_json(json), &mut mistakes);
+    mistakes.settle(value)
+}
+
+/// The text of a doc comment: its lines joined, the space after `///` removed.
+#[doc(hidden)]
+pub fn join_doc(lines: &[&str]) -> String {
+    let lines: Vec<&str> = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    lines.join("\n").trim().to_string()
+}

@@ -1,0 +1,151 @@
+//! Tables that choose: exactly one sub-table, whose name is the choice.
+
+use serde_json::json;
+
+use crate::field::Field;
+use crate::mistakes::Mistakes;
+use crate::node::Node;
+use crate::suggest::did_you_mean;
+use crate::table::{FieldDoc, Table};
+
+/// An enum that was declared with [`choice!`](crate::choice!).
+pub trait Choice: Field {
+    /// The names to choose from, in the order of their declaration.
+    const NAMES: &'static [&'static str];
+
+    /// The name of this choice.
+    fn name(&self) -> &'static str;
+
+    /// What there is to say about each.
+    fn options() -> Vec<OptionDoc>;
+}
+
+/// What there is to say about one option of a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionDoc {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for.
+    pub doc: String,
+    /// Its parameters.
+    pub fields: Vec<FieldDoc>,
+    /// JSON Schema of its table.
+    pub schema: serde_json::Value,
+}
+
+impl OptionDoc {
+    /// Describes an option with the parameters `T`.
+    pub fn of<T: Table>(name: &'static str) -> OptionDoc {
+        OptionDoc { name, doc: T::doc(), fields: T::fields(), schema: T::json_schema() }
+    }
+
+    /// All of it as JSON, for generated pages.
+    pub fn to_json(&self) -> serde_json::Value {
+        let parameters: Vec<serde_json::Value> = self.fields.iter().map(FieldDoc::to_json).collect();
+        json!({"name": self.name, "doc": self.doc, "parameters": parameters})
+    }
+}
+
+/// The one sub-table of a choice. `None` if there is not exactly one with a valid name; this has been noted then.
+#[doc(hidden)]
+pub fn pick<'a>(names: &[&'static str], node: &'a Node, mistakes: &mut Mistakes) -> Option<(&'static str, &'a Node)> {
+    let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
+        mistakes.add(node, format!("must be {}", expects(names)), "");
+        return None;
+    };
+    let mut picked = None;
+    for (given, value) in entries {
+        match (names.iter().find(|name| *name == given), picked) {
+            (Some(name), None) => picked = Some((*name, value)),
+            (Some(_), Some((first, _))) => {
+                mistakes.add(value, format!("`{first}` is chosen already, only one can be"), "");
+                return None;
+            }
+            (None, _) => {
+                let hint = did_you_mean(given, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+                mistakes.add(value, format!("unknown name{hint}"), names.join(", "));
+                return None;
+            }
+        }
+    }
+    picked
+}
+
+/// What a choice expects.
+#[doc(hidden)]
+pub fn expects(names: &[&str]) -> String {
+    format!("a table with one sub-table, named {}", names.join(" or "))
+}
+
+/// The JSON Schema of a choice.
+#[doc(hidden)]
+pub fn json_schema<T: Choice>() -> serde_json::Value {
+    let properties: serde_json::Map<_, _> =
+        T::options().into_iter().map(|option| (option.name.to_string(), option.schema)).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+    })
+}
+
+/// Declares a choice: an enum of tables, written as a table with one sub-table, `[response.lipd]`.
+///
+/// Each variant is `Variant(Params) = "name"`, where `Params` was declared with [`table!`](crate::table!).
+/// Generates the enum with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
+/// [`Choice`](crate::Choice).
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[doc = $doc:expr])*
+        $vis:vis enum $name:ident {
+            $($(#[doc = $option_doc:expr])* $variant:ident($params:ty) = $word:literal),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis enum $name {
+            $($(#[doc = $option_doc])* $variant($params)),+
+        }
+
+        impl $crate::Field for $name {
+            fn expects() -> String {
+                $crate::choice::expects(<Self as $crate::Choice>::NAMES)
+            }
+
+            fn read(node: &$crate::Node, mistakes: &mut $crate::Mistakes) -> Option<Self> {
+                let (name, table) = $crate::choice::pick(<Self as $crate::Choice>::NAMES, node, mistakes)?;
+                match name {
+                    $($word => <$params as $crate::Field>::read(table, mistakes).map(Self::$variant),)+
+                    _ => None,
+                }
+            }
+
+            fn to_json(&self) -> $crate::serde_json::Value {
+                match self {
+                    $(Self::$variant(params) => $crate::serde_json::json!({$word: $crate::Field::to_json(params)})),+
+                }
+            }
+
+            fn json_schema() -> $crate::serde_json::Value {
+                $crate::choice::json_schema::<Self>()
+            }
+        }
+
+        impl $crate::Choice for $name {
+            const NAMES: &'static [&'static str] = &[$($word),+];
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $word),+
+                }
+            }
+
+            fn options() -> Vec<$crate::OptionDoc> {
+                vec![$($crate::OptionDoc::of::<$params>($word)),+]
+            }
+        }
+    };
+}

@@ -1,0 +1,176 @@
+//! What can stand behind a key.
+
+use serde_json::json;
+
+use crate::mistakes::Mistakes;
+use crate::node::{Node, Value};
+
+/// A type that can be read from a [`Node`], and described.
+pub trait Field: Sized {
+    /// What a valid value is, to stand after "must be": `a number`, `a list of strings`.
+    fn expects() -> String;
+
+    /// Reads a value. `None` if there was a mistake, which has then been noted.
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Self>;
+
+    /// The value as JSON; [`Field::read`] understands it.
+    fn to_json(&self) -> serde_json::Value;
+
+    /// A JSON Schema of valid values.
+    fn json_schema() -> serde_json::Value;
+
+    /// The value of a key that is not there and has no default; `None` if the key is required.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// The value as help texts show it.
+    fn show(&self) -> String {
+        match self.to_json() {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Notes that a node is not what `T` expects, and gives `None`.
+pub fn refuse<T: Field>(node: &Node, mistakes: &mut Mistakes) -> Option<T> {
+    mistakes.add(node, format!("must be {}", T::expects()), "");
+    None
+}
+
+impl Field for f64 {
+    fn expects() -> String {
+        "a finite number".to_string()
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<f64> {
+        match node.value {
+            Value::Float(float) if float.is_finite() => Some(float),
+            Value::Integer(integer) => Some(integer as f64),
+            _ => refuse(node, mistakes),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "number"})
+    }
+
+    fn show(&self) -> String {
+        if *self != 0.0 && self.abs() < 1e-3 { format!("{self:e}") } else { self.to_string() }
+    }
+}
+
+macro_rules! integer {
+    ($($type:ty),*) => {
+        $(impl Field for $type {
+            fn expects() -> String {
+                match <$type>::BITS {
+                    64 => "an integer, 0 or more".to_string(),
+                    _ => format!("an integer between 0 and {}", <$type>::MAX),
+                }
+            }
+
+            fn read(node: &Node, mistakes: &mut Mistakes) -> Option<$type> {
+                let Value::Integer(integer) = node.value else { return refuse(node, mistakes) };
+                <$type>::try_from(integer).ok().or_else(|| refuse(node, mistakes))
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                json!(self)
+            }
+
+            fn json_schema() -> serde_json::Value {
+                json!({"type": "integer", "minimum": 0, "maximum": <$type>::MAX})
+            }
+        })*
+    };
+}
+
+integer!(u8, u16, u32, u64);
+
+impl Field for bool {
+    fn expects() -> String {
+        "true or false".to_string()
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<bool> {
+        match node.value {
+            Value::Bool(truth) => Some(truth),
+            _ => refuse(node, mistakes),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "boolean"})
+    }
+}
+
+impl Field for String {
+    fn expects() -> String {
+        "a string".to_string()
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<String> {
+        node.text().map(str::to_string).or_else(|| refuse(node, mistakes))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "string"})
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    fn expects() -> String {
+        T::expects()
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Option<T>> {
+        T::read(node, mistakes).map(Some)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.as_ref().map_or(serde_json::Value::Null, T::to_json)
+    }
+
+    fn json_schema() -> serde_json::Value {
+        T::json_schema()
+    }
+
+    fn absent() -> Option<Option<T>> {
+        Some(None)
+    }
+}
+
+impl<T: Field> Field for Vec<T> {
+    fn expects() -> String {
+        format!("a list, each item {}", T::expects())
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Vec<T>> {
+        let Some(items) = node.items() else { return refuse(node, mistakes) };
+        // All items are read before one that failed ends it, so that every mistake is noted.
+        let items: Vec<Option<T>> = items.iter().map(|item| T::read(item, mistakes)).collect();
+        items.into_iter().collect()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.iter().map(T::to_json).collect()
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "array", "items": T::json_schema()})
+    }
+}

@@ -1,0 +1,75 @@
+//! Numbers with a unit, written as text: `"40 ns"`.
+
+use becalm_engine::Time;
+use serde_json::json;
+
+use crate::field::{Field, refuse};
+use crate::mistakes::Mistakes;
+use crate::node::Node;
+
+/// Units of time and their picoseconds.
+const TIMES: [(&str, f64); 5] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)];
+
+/// The amount that a text such as `2.5 ms` or `2.5ms` stands for: the number times the factor of its unit.
+/// `None` unless the number is finite and the unit is one of `units`.
+pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let text = text.trim();
+    // Units may have digits, numbers may have an `e`; so the longest unit that the text ends with decides.
+    let fits = |(unit, factor): &(&str, f64)| {
+        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        Some((unit.len(), number * factor))
+    };
+    let (_, amount) = units.iter().filter_map(fits).max_by_key(|(length, _)| *length)?;
+    amount.is_finite().then_some(amount)
+}
+
+impl Field for Time {
+    fn expects() -> String {
+        "a time with its unit, such as \"40 ns\" or \"2 ms\"".to_string()
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Time> {
+        let amount = node.text().and_then(|text| quantity(text, &TIMES));
+        match amount {
+            Some(ps) if ps >= Time::MAX.0 as f64 => {
+                mistakes.add(node, "must be below 213 days", "");
+                None
+            }
+            Some(ps) if ps >= 0.0 => Some(Time(ps.round() as u64)),
+            _ => refuse(node, mistakes),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.to_string())
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(s|ms|us|ns|ps)\s*$"})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_amounts_to_the_picosecond_and_needs_a_unit() {
+        let read = |text: &str| crate::read_json::<Time>(&json!(text), "").ok();
+        assert_eq!(read("40 ns"), Some(Time::from_ns(40)));
+        assert_eq!(read("2.068us"), Some(Time(2_068_000)));
+        assert_eq!(read("1e-3 s"), Some(Time::from_ms(1)));
+        assert_eq!(read("0 s"), Some(Time::ZERO));
+        for wrong in ["40", "s", "", "-1 s", "nan s", "inf s", "1 h", "1e30 s", "1 2 s"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_longest_unit_decides() {
+        let units = [("B", 1.0), ("KiB", 1024.0), ("iB", 7.0)];
+        assert_eq!(quantity("3 KiB", &units), Some(3072.0));
+        assert_eq!(quantity("3 B", &units), Some(3.0));
+        assert_eq!(quantity("3 MB", &units), None);
+    }
+}

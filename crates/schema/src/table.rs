@@ -1,0 +1,245 @@
+//! Structs that are tables.
+
+use std::ops::RangeBounds;
+
+use serde_json::json;
+
+use crate::field::Field;
+use crate::mistakes::Mistakes;
+use crate::node::Node;
+use crate::range::{self, Ranged};
+use crate::suggest::did_you_mean;
+
+/// A struct that was declared with [`table!`](crate::table!).
+pub trait Table: Field {
+    /// What the table is for: its doc comment.
+    fn doc() -> String;
+
+    /// Its fields, in the order of their declaration.
+    fn fields() -> Vec<FieldDoc>;
+}
+
+/// What there is to say about one field of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldDoc {
+    /// The key.
+    pub name: &'static str,
+    /// What a value is: `a finite number`.
+    pub kind: String,
+    /// The unit; empty for pure numbers and for values that are written with their unit.
+    pub unit: &'static str,
+    /// The value that holds if the key is left out, as JSON; null if that means "none".
+    pub default: Option<serde_json::Value>,
+    /// Whether a table without the key is wrong.
+    pub required: bool,
+    /// The range in words; empty if the kind says it all.
+    pub range: String,
+    /// What it does.
+    pub help: String,
+    /// JSON Schema of the value: kind, range, help and default.
+    pub schema: serde_json::Value,
+}
+
+impl FieldDoc {
+    /// Describes a field of type `T` without a range.
+    pub fn of<T: Field>(name: &'static str, unit: &'static str, default: Option<T>, help: String) -> FieldDoc {
+        let default = default.or_else(T::absent).map(|value| value.to_json());
+        let mut schema = T::json_schema();
+        let text = if unit.is_empty() { help.clone() } else { format!("{help} [{unit}]") };
+        schema["description"] = json!(text);
+        if let Some(default) = default.as_ref().filter(|default| !default.is_null()) {
+            schema["default"] = default.clone();
+        }
+        let required = default.is_none();
+        FieldDoc { name, kind: T::expects(), unit, default, required, range: String::new(), help, schema }
+    }
+
+    /// Adds a range.
+    pub fn ranged<T: Ranged>(mut self, range: &impl RangeBounds<T::Bound>) -> FieldDoc {
+        self.range = range::in_words(range);
+        if matches!(self.schema["type"].as_str(), Some("number" | "integer")) {
+            for (keyword, bound) in range::in_json_schema(range) {
+                self.schema[keyword] = bound;
+            }
+        }
+        self
+    }
+
+    /// All of it as JSON, for generated pages.
+    pub fn to_json(&self) -> serde_json::Value {
+        json!({
+            "name": self.name,
+            "kind": self.kind,
+            "unit": self.unit,
+            "default": self.default,
+            "required": self.required,
+            "range": self.range,
+            "help": self.help,
+        })
+    }
+}
+
+/// The JSON Schema of a table.
+pub fn json_schema<T: Table>() -> serde_json::Value {
+    let fields = T::fields();
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let properties: serde_json::Map<_, _> =
+        fields.into_iter().map(|field| (field.name.to_string(), field.schema)).collect();
+    json!({
+        "type": "object",
+        "description": T::doc(),
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// A table while its fields are read.
+#[doc(hidden)]
+pub struct Row<'a> {
+    node: &'a Node,
+    mistakes: &'a mut Mistakes,
+}
+
+impl<'a> Row<'a> {
+    /// Notes a mistake unless `node` is a table and all its keys are among `names`.
+    pub fn open(node: &'a Node, mistakes: &'a mut Mistakes, names: &[&'static str]) -> Option<Row<'a>> {
+        let Some(entries) = node.entries() else {
+            mistakes.add(node, format!("must be {}", expects(names)), "");
+            return None;
+        };
+        for (name, value) in entries.iter().filter(|(name, _)| !names.contains(&name.as_str())) {
+            let hint = did_you_mean(name, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            mistakes.add(value, format!("unknown key{hint}"), listed(names));
+        }
+        Some(Row { node, mistakes })
+    }
+
+    /// The value of a key, or its default.
+    pub fn field<T: Field>(&mut self, name: &'static str, default: Option<T>) -> Option<T> {
+        if let Some(node) = self.node.get(name) {
+            return T::read(node, self.mistakes);
+        }
+        let value = default.or_else(T::absent);
+        if value.is_none() {
+            self.mistakes.missing(self.node, name, T::expects());
+        }
+        value
+    }
+
+    /// Holds a value that was given to its range; defaults are taken on trust.
+    pub fn within<T: Ranged>(&mut self, name: &str, unit: &str, value: &Option<T>, range: &impl RangeBounds<T::Bound>) {
+        let (Some(node), Some(value)) = (self.node.get(name), value) else { return };
+        if value.within(range) {
+            return;
+        }
+        let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+        self.mistakes.add(node, format!("must be {}{unit}", range::in_words(range)), "");
+    }
+}
+
+/// The name of a field without the `r#` of a Rust keyword.
+#[doc(hidden)]
+pub fn key(name: &'static str) -> &'static str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+/// What a table expects.
+#[doc(hidden)]
+pub fn expects(names: &[&str]) -> String {
+    format!("a table with the keys {}", listed(names))
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_string() } else { names.join(", ") }
+}
+
+/// Declares a table: a struct, and with it how to read, range-check, document and write it.
+///
+/// Each field has a doc comment, a name and a type; then, as far as wanted, `= default`, `; "unit"` and `; range`.
+/// A range needs a unit before it, `""` for a pure number; any `RangeBounds` will do. A field without a default is
+/// required, unless it is an `Option`. If every field has a default, so has the struct.
+///
+/// Generates the struct with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
+/// [`Table`](crate::Table).
+#[macro_export]
+macro_rules! table {
+    (@default $name:ident { $($field:ident ($default:expr))* }) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default),* }
+            }
+        }
+    };
+    (@default $name:ident { $($field:ident ($($default:expr)?))* }) => {};
+    (@unit) => { "" };
+    (@unit $unit:literal) => { $unit };
+    (@option) => { None };
+    (@option $default:expr) => { Some($default) };
+    (
+        $(#[doc = $doc:expr])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $help:expr])*
+                $field_vis:vis $field:ident: $type:ty $(= $default:expr)? $(; $unit:literal $(; $range:expr)?)?
+            ),* $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[doc = $help])* $field_vis $field: $type),*
+        }
+
+        $crate::table!(@default $name { $($field ($($default)?))* });
+
+        impl $crate::Field for $name {
+            fn expects() -> String {
+                $crate::table::expects(&[$($crate::table::key(stringify!($field))),*])
+            }
+
+            fn read(node: &$crate::Node, mistakes: &mut $crate::Mistakes) -> Option<Self> {
+                let names = [$($crate::table::key(stringify!($field))),*];
+                #[allow(unused_variables, unused_mut)]
+                let mut row = $crate::table::Row::open(node, mistakes, &names)?;
+                $(
+                    let key = $crate::table::key(stringify!($field));
+                    let $field = row.field::<$type>(key, $crate::table!(@option $($default)?));
+                    $($(row.within(key, $unit, &$field, &($range));)?)?
+                )*
+                Some(Self { $($field: $field?),* })
+            }
+
+            fn to_json(&self) -> $crate::serde_json::Value {
+                #[allow(unused_mut)]
+                let mut object = $crate::serde_json::Map::new();
+                $(
+                    let key = $crate::table::key(stringify!($field));
+                    object.insert(key.to_string(), $crate::Field::to_json(&self.$field));
+                )*
+                $crate::serde_json::Value::Object(object)
+            }
+
+            fn json_schema() -> $crate::serde_json::Value {
+                $crate::table::json_schema::<Self>()
+            }
+        }
+
+        impl $crate::Table for $name {
+            fn doc() -> String {
+                $crate::join_doc(&[$($doc),*])
+            }
+
+            fn fields() -> Vec<$crate::FieldDoc> {
+                vec![$(
+                    $crate::FieldDoc::of::<$type>(
+                        $crate::table::key(stringify!($field)),
+                        $crate::table!(@unit $($unit)?),
+                        $crate::table!(@option $($default)?),
+                        $crate::join_doc(&[$($help),*]),
+                    )$($(.ranged::<$type>(&($range)))?)?
+                ),*]
+            }
+        }
+    };
+}
