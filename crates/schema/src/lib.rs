@@ -49,7 +49,7 @@ pub use range::Ranged;
 #[doc(hidden)]
 pub use serde_json;
 pub use suggest::did_you_mean;
-pub use table::{FieldDoc, Table};
+pub use table::{Conflict, FieldDoc, Table};
 
 /// Reads a whole TOML text as one table.
 ///

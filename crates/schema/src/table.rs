@@ -79,6 +79,25 @@ impl FieldDoc {
     }
 }
 
+/// Why values that are valid one by one do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The key to blame.
+    pub key: &'static str,
+    /// What its value must be: `must be at most rmax = 0.5`.
+    pub problem: String,
+}
+
+impl Conflict {
+    /// A conflict, if `fine` does not hold.
+    ///
+    /// # Errors
+    /// The conflict.
+    pub fn unless(fine: bool, key: &'static str, problem: impl FnOnce() -> String) -> Result<(), Conflict> {
+        if fine { Ok(()) } else { Err(Conflict { key, problem: problem() }) }
+    }
+}
+
 /// The JSON Schema of a table.
 pub fn json_schema<T: Table>() -> serde_json::Value {
     let fields = T::fields();
@@ -136,6 +155,16 @@ impl<'a> Row<'a> {
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         self.mistakes.add(node, format!("must be {}{unit}", range::in_words(range)), "");
     }
+
+    /// The value, if its fields go together. One that is blamed and was not given is blamed on the table.
+    pub fn checked<T>(&mut self, value: T, check: fn(&T) -> Result<(), Conflict>) -> Option<T> {
+        let Err(conflict) = check(&value) else { return Some(value) };
+        match self.node.get(conflict.key) {
+            Some(node) => self.mistakes.add(node, conflict.problem, ""),
+            None => self.mistakes.add(self.node, format!("{} {}", conflict.key, conflict.problem), ""),
+        }
+        None
+    }
 }
 
 /// The name of a field without the `r#` of a Rust keyword.
@@ -160,10 +189,15 @@ fn listed(names: &[&str]) -> String {
 /// A range needs a unit before it, `""` for a pure number; any `RangeBounds` will do. A field without a default is
 /// required, unless it is an `Option`. If every field has a default, so has the struct.
 ///
+/// After the struct may stand `check function;` with a `fn(&Self) -> Result<(), Conflict>` that looks at the fields
+/// together, once each of them has been read.
+///
 /// Generates the struct with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
 /// [`Table`](crate::Table).
 #[macro_export]
 macro_rules! table {
+    (@check $row:ident $value:ident) => { Some($value) };
+    (@check $row:ident $value:ident $check:path) => { $row.checked($value, $check) };
     (@default $name:ident { $($field:ident ($default:expr))* }) => {
         impl Default for $name {
             fn default() -> Self {
@@ -184,6 +218,7 @@ macro_rules! table {
                 $field_vis:vis $field:ident: $type:ty $(= $default:expr)? $(; $unit:literal $(; $range:expr)?)?
             ),* $(,)?
         }
+        $(check $check:path;)?
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug, PartialEq)]
@@ -207,7 +242,8 @@ macro_rules! table {
                     let $field = row.field::<$type>(key, $crate::table!(@option $($default)?));
                     $($(row.within(key, $unit, &$field, &($range));)?)?
                 )*
-                Some(Self { $($field: $field?),* })
+                let value = Self { $($field: $field?),* };
+                $crate::table!(@check row value $($check)?)
             }
 
             fn to_json(&self) -> $crate::serde_json::Value {

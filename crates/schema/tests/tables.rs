@@ -1,7 +1,7 @@
 //! Reading tables: values, defaults, and every mistake with its line.
 
 use becalm_engine::Time;
-use becalm_schema::{Choice, Field, Table, choice, read, read_json, table, words};
+use becalm_schema::{Choice, Conflict, Field, Table, choice, read, read_json, table, words};
 
 words! {
     /// How a queue is read.
@@ -71,6 +71,30 @@ table! {
         /// A word that Rust reserves.
         pub r#type: u32 = 0,
     }
+}
+
+table! {
+    /// Two numbers.
+    pub struct Limits {
+        /// The smaller.
+        pub low: f64 = 0.0,
+        /// The larger.
+        pub high: f64 = 1.0,
+    }
+    check ordered;
+}
+
+fn ordered(limits: &Limits) -> Result<(), Conflict> {
+    Conflict::unless(limits.low <= limits.high, "low", || format!("must be at most high = {}", limits.high))
+}
+
+#[test]
+fn checks_fields_together() {
+    assert!(read::<Limits>("low = 1", "x.toml").is_ok());
+    let wrong = |text: &str| read::<Limits>(text, "x.toml").unwrap_err().to_string();
+    assert_eq!(wrong("\nlow = 2"), "x.toml:2: low = 2: must be at most high = 1");
+    assert_eq!(wrong("high = -1"), "x.toml:1: low must be at most high = -1");
+    assert_eq!(wrong("low = nan"), "x.toml:1: low = NaN: must be a finite number");
 }
 
 fn mistakes(text: &str) -> String {
