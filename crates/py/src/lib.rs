@@ -1,1 +1,39 @@
-//! To be written.
+//! The Python module `becalm._core`: parse a scenario, run it without holding the interpreter, hand over columns.
+//!
+//! - [`scenario`]: a checked scenario as a Python object.
+//! - [`run`]: one replication, with progress and Ctrl-C.
+//! - [`columns`]: result tables as NumPy arrays.
+//! - [`errors`]: the only place where Rust errors become Python exceptions.
+//!
+//! Everything a user sees is in the Python package above; this crate decides nothing.
+
+mod columns;
+mod errors;
+mod run;
+mod scenario;
+
+use pyo3::prelude::*;
+
+/// Everything that can be chosen in a scenario, as JSON: topologies, traffic, schemes, their parameters.
+#[pyfunction]
+fn catalogue() -> String {
+    becalm_scenario::catalogue().to_string()
+}
+
+/// The JSON Schema of scenario files, as JSON.
+#[pyfunction]
+fn json_schema() -> String {
+    becalm_scenario::json_schema().to_string()
+}
+
+/// The compiled core of becalm.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_function(wrap_pyfunction!(scenario::parse, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(json_schema, module)?)?;
+    Ok(())
+}

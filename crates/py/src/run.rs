@@ -1,0 +1,61 @@
+//! One replication, with progress and Ctrl-C.
+
+use becalm_scenario::{Progress, Results, RunError};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::scenario::Scenario;
+use crate::{columns, errors};
+
+/// Runs one replication of a scenario without holding the interpreter.
+///
+/// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, with times in seconds.
+/// An exception that it raises ends the run and comes out of here; so does Ctrl-C, when called on the main thread.
+///
+/// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "guards": [...]}`.
+/// Raises `FabricError` or `DeadlockError`.
+#[pyfunction]
+#[pyo3(signature = (scenario, replication = 0, progress = None))]
+pub fn run<'py>(
+    py: Python<'py>,
+    scenario: &Bound<'py, Scenario>,
+    replication: u32,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let inner = &scenario.get().inner;
+    let mut raised: Option<PyErr> = None;
+    let outcome = py.detach(|| {
+        inner.run(replication, &mut |now| match report(progress.as_ref(), now) {
+            Ok(()) => true,
+            Err(error) => {
+                raised = Some(error);
+                false
+            }
+        })
+    });
+    match outcome {
+        Ok(results) => to_python(py, results),
+        Err(RunError::Interrupted) => Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
+        Err(RunError::Fabric(error)) => Err(errors::from_fabric(py, &error)),
+    }
+}
+
+fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        let Some(progress) = progress else { return Ok(()) };
+        progress.call1(py, (now.time.as_secs(), now.duration.as_secs(), now.events, now.packet_hops))?;
+        Ok(())
+    })
+}
+
+fn to_python(py: Python<'_>, results: Results) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("fingerprint", results.fingerprint)?;
+    dict.set_item("events", results.events)?;
+    dict.set_item("packet_hops", results.packet_hops)?;
+    dict.set_item("guards", results.guards)?;
+    dict.set_item("tables", columns::to_python(py, results.tables)?)?;
+    Ok(dict)
+}

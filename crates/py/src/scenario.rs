@@ -1,0 +1,49 @@
+//! A checked scenario as a Python object.
+
+use becalm_schema::Mistakes;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// A scenario that has been read, completed with defaults and checked.
+#[pyclass(frozen, module = "becalm._core")]
+pub struct Scenario {
+    /// The scenario behind the handle.
+    pub inner: becalm_scenario::Scenario,
+}
+
+#[pymethods]
+impl Scenario {
+    /// The scenario with every value, defaults included, as JSON.
+    #[getter]
+    fn resolved(&self) -> String {
+        self.inner.resolved().to_string()
+    }
+
+    /// How many replications it asks for.
+    #[getter]
+    fn replications(&self) -> u32 {
+        self.inner.replications()
+    }
+}
+
+/// Reads the text of a scenario; `file` is only its name in messages.
+///
+/// With `lines` false the messages name no lines: for text that no user has written.
+/// Raises `ScenarioError` with all mistakes at once.
+#[pyfunction]
+#[pyo3(signature = (text, file, *, lines = true))]
+pub fn parse(py: Python<'_>, text: &str, file: &str, lines: bool) -> PyResult<Scenario> {
+    match becalm_scenario::Scenario::parse(text, file) {
+        Ok(inner) => Ok(Scenario { inner }),
+        Err(mistakes) if lines => Err(errors::from_mistakes(py, &mistakes)),
+        Err(mistakes) => Err(errors::from_mistakes(py, &without_lines(mistakes))),
+    }
+}
+
+fn without_lines(mut mistakes: Mistakes) -> Mistakes {
+    for mistake in &mut mistakes.list {
+        mistake.line = None;
+    }
+    mistakes
+}

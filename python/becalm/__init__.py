@@ -1,0 +1,37 @@
+"""becalm: a laboratory for congestion control in lossless fabrics.
+
+Typical use:
+
+    scenario = becalm.load("scenarios/congestion_spreading.toml")
+    results = becalm.run(scenario)
+    print(results.groups)
+
+Floors, from the bottom: `scenario` (read, change, write), `run` (all replications of one scenario), `sweep` (many
+scenarios), `results` (tables and folders), `plot` (tables to figures), `experiments` (the papers), `cli`.
+"""
+
+from becalm._core import __version__
+from becalm.errors import BecalmError, DeadlockError, FabricError, Mistake, ResultsError, ScenarioError
+from becalm.results import Results, load_results
+from becalm.run import Progress, run
+from becalm.scenario import Scenario, load
+from becalm.sweep import SweepProgress, SweepResults, sweep
+
+__all__ = [
+    "BecalmError",
+    "DeadlockError",
+    "FabricError",
+    "Mistake",
+    "Progress",
+    "Results",
+    "ResultsError",
+    "Scenario",
+    "ScenarioError",
+    "SweepProgress",
+    "SweepResults",
+    "__version__",
+    "load",
+    "load_results",
+    "run",
+    "sweep",
+]

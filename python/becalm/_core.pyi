@@ -1,0 +1,30 @@
+"""The compiled core."""
+
+from collections.abc import Callable
+from typing import Any, TypedDict, final
+
+
+__version__: str
+
+class _Outcome(TypedDict):
+    fingerprint: int
+    events: int
+    packet_hops: int
+    guards: list[str]
+    tables: dict[str, list[tuple[str, str, Any]]]
+
+@final
+class Scenario:
+    @property
+    def resolved(self) -> str: ...
+    @property
+    def replications(self) -> int: ...
+
+def parse(text: str, file: str, *, lines: bool = True) -> Scenario: ...
+def run(
+    scenario: Scenario,
+    replication: int = 0,
+    progress: Callable[[float, float, int, int], object] | None = None,
+) -> _Outcome: ...
+def catalogue() -> str: ...
+def json_schema() -> str: ...

@@ -1,0 +1,50 @@
+"""What can go wrong, as exceptions; the compiled core raises these too."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Mistake(TypedDict):
+    """One mistake in a scenario."""
+
+    line: int | None
+    """Line in the file, from 1; None where no line is to blame."""
+    key: str
+    """Dotted path of the key, such as `response.lipd.rmin`."""
+    value: str
+    """What was written there."""
+    problem: str
+    """What is wrong with it."""
+    valid: str
+    """What would be valid."""
+
+
+class BecalmError(Exception):
+    """Base of everything that becalm raises on purpose."""
+
+
+class ScenarioError(BecalmError, ValueError):
+    """A scenario with mistakes; the message has one line for each."""
+
+    def __init__(self, message: str, file: str = "", mistakes: list[Mistake] | None = None) -> None:
+        super().__init__(message.rstrip("\n"))
+        self.file = file
+        self.mistakes: list[Mistake] = mistakes or []
+
+
+class FabricError(BecalmError, RuntimeError):
+    """A run that cannot go on: a route that leads nowhere, a deadlock, a rule of the model broken."""
+
+
+class DeadlockError(FabricError):
+    """Buffers that wait for each other in a circle."""
+
+    def __init__(self, message: str, cycle: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.cycle: list[str] = cycle or []
+        """The buffers of the circle as `switch[port]`, the first one again at the end."""
+
+
+class ResultsError(BecalmError, OSError):
+    """A results folder that exists already, or that is none."""

@@ -1,0 +1,61 @@
+"""Work on several cores that ends cleanly on Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+
+class Cancelled(Exception):
+    """Raised inside the work when somebody has asked for the end."""
+
+
+class Cancel:
+    """A request to end, seen by all threads."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def request(self) -> None:
+        """Ask all work to end."""
+        self._event.set()
+
+    def check(self) -> None:
+        """Raise `Cancelled` once the end was asked for."""
+        if self._event.is_set():
+            raise Cancelled
+
+
+def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None) -> None:
+    """Call `work(index, cancel)` for every index below `count` on up to `threads` threads (None: one per core).
+
+    The caller's thread only waits, so that Ctrl-C reaches it at once. When it does, or when one piece of work
+    fails, the pieces not begun are dropped, those that run are asked to end and are waited for, and the exception
+    goes on to the caller.
+
+    Raises:
+        ValueError: `threads` below 1.
+
+    """
+    threads = (os.cpu_count() or 1) if threads is None else threads
+    if threads < 1:
+        raise ValueError(f"threads = {threads}: must be at least 1")
+    cancel = Cancel()
+    with ThreadPoolExecutor(min(threads, max(count, 1)), thread_name_prefix="becalm") as pool:
+        futures = {pool.submit(work, index, cancel) for index in range(count)}
+        try:
+            _wait(futures)
+        except BaseException:
+            cancel.request()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _wait(pending: set[Future[None]]) -> None:
+    while pending:
+        # A bounded wait: an unbounded one is deaf to Ctrl-C on some platforms.
+        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()

@@ -1,0 +1,56 @@
+"""Where results come from: version, revision, compiled core, platform."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from becalm import _core
+
+
+def describe() -> dict[str, Any]:
+    """Return the part of a manifest that does not depend on the run."""
+    return {
+        "becalm": _core.__version__,
+        "core": core_hash(),
+        "git_revision": git_revision(),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "platform": {
+            "system": platform.system(),
+            "machine": platform.machine(),
+            "python": platform.python_version(),
+            "cores": os.cpu_count(),
+        },
+    }
+
+
+@cache
+def core_hash() -> str:
+    """SHA-256 of the compiled core: results of the same core and the same scenario are the same."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
+
+
+@cache
+def git_revision() -> str | None:
+    """Revision of becalm when it runs from a checkout, with `-dirty` when that was changed."""
+    here = Path(__file__)
+    try:
+        # A copy installed somewhere inside another repository is not tracked there.
+        _git("ls-files", "--error-unmatch", here.name)
+        return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(
+        command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True, timeout=10
+    )
+    return done.stdout.strip()

@@ -1,0 +1,279 @@
+"""Results: tables with units, kept in a folder of Parquet files beside a manifest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from becalm import provenance
+from becalm.errors import ResultsError
+from becalm.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm import _core
+
+MANIFEST = "manifest.json"
+"""Name of the file that makes a folder a results folder."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one replication left behind."""
+
+    replication: int
+    wall_time: float
+    core: _core._Outcome
+
+
+@dataclass(frozen=True)
+class Replication:
+    """One replication, without its tables."""
+
+    replication: int
+    """Which one, from 0."""
+    fingerprint: str
+    """16 hexadecimal digits that stand for the whole trajectory."""
+    events: int
+    """Events handled."""
+    packet_hops: int
+    """Packets that crossed a link, counted once per link."""
+    wall_time: float
+    """Seconds it took."""
+    guards: list[str]
+    """The rules of the model that were checked and held."""
+
+
+class Results:
+    """The tables of a run, over all its replications.
+
+    Every table has a column `replication`; `units` names the unit of each column, empty for plain numbers and text.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        replications: list[Replication],
+        tables: dict[str, pl.DataFrame],
+        units: dict[str, dict[str, str]],
+    ) -> None:
+        self.scenario = scenario
+        self.replications = replications
+        self.tables = tables
+        self.units = units
+
+    @classmethod
+    def from_outcomes(cls, scenario: Scenario, outcomes: Sequence[Outcome]) -> Results:
+        """Gather the replications of a run, in their order."""
+        import polars as pl
+
+        parts: dict[str, list[pl.DataFrame]] = {}
+        units: dict[str, dict[str, str]] = {}
+        for outcome in outcomes:
+            for name, columns in outcome.core["tables"].items():
+                units[name] = {"replication": ""} | {column: unit for column, unit, _ in columns}
+                parts.setdefault(name, []).append(_frame(outcome.replication, columns))
+        tables = {name: pl.concat(frames) for name, frames in parts.items()}
+        return cls(scenario, [_replication(outcome) for outcome in outcomes], tables, units)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow: what it sent, its rate and its latency."""
+        return self.tables["flows"]
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per group of flows: rate, fairness, marks, latency."""
+        return self.tables["groups"]
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per direction of a cable: rate, utilization, share of time without credit."""
+        return self.tables["links"]
+
+    @property
+    def buffers(self) -> pl.DataFrame:
+        """One row per switch input buffer and virtual lane: how full it was."""
+        return self.tables["buffers"]
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Rates of groups and links over time, in a sliding window."""
+        return self.tables["series"]
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """One fingerprint per replication: equal when, and only when, every packet moved at the same time."""
+        return [item.fingerprint for item in self.replications]
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprints of all replications, joined with `-`."""
+        return "-".join(self.fingerprints)
+
+    @property
+    def events(self) -> int:
+        """Events of all replications."""
+        return sum(item.events for item in self.replications)
+
+    @property
+    def packet_hops(self) -> int:
+        """Packet-hops of all replications."""
+        return sum(item.packet_hops for item in self.replications)
+
+    @property
+    def wall_time(self) -> float:
+        """Seconds of all replications added up, whatever ran side by side."""
+        return sum(item.wall_time for item in self.replications)
+
+    @property
+    def guards(self) -> list[str]:
+        """The rules of the model that were checked and held in every replication."""
+        common = [set(item.guards) for item in self.replications]
+        return [guard for guard in self.replications[0].guards if all(guard in held for held in common)]
+
+    def manifest(self) -> dict[str, Any]:
+        """Everything needed to know where the tables come from, and to run them again."""
+        scenario = self.scenario
+        return {
+            **provenance.describe(),
+            "scenario": {
+                "name": scenario.name,
+                "hash": scenario.hash,
+                "toml": scenario.to_toml(),
+                "resolved": scenario.resolved,
+            },
+            "seed": scenario.resolved["run"]["seed"],
+            "wall_time": self.wall_time,
+            "events": self.events,
+            "packet_hops": self.packet_hops,
+            "guards": self.guards,
+            "fingerprints": self.fingerprints,
+            "replications": [vars(item) for item in self.replications],
+            "tables": {
+                name: {"file": f"{name}.parquet", "rows": table.height, "units": self.units[name]}
+                for name, table in self.tables.items()
+            },
+        }
+
+    def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the manifest and one Parquet file per table.
+
+        All is written to a temporary folder beside and renamed at the end: the folder is there whole or not at all.
+
+        Raises:
+            ResultsError: the folder exists and `overwrite` is not given, or it holds something else than results.
+
+        """
+        folder = Path(folder)
+        check_target(folder, overwrite=overwrite)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+        try:
+            self._write(partial)
+            _move(partial, folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return folder
+
+    def _write(self, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name, table in self.tables.items():
+            metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
+            table.write_parquet(folder / f"{name}.parquet", metadata=metadata)
+        (folder / MANIFEST).write_text(json.dumps(self.manifest(), indent=2) + "\n")
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
+        return f"<Results of {self.scenario.name!r}, {len(self.replications)} replications: {tables}>"
+
+
+def load_results(folder: str | PathLike[str]) -> Results:
+    """Read a results folder back.
+
+    Raises:
+        ResultsError: not a results folder.
+        ScenarioError: its scenario is not valid in this version of becalm.
+
+    """
+    import polars as pl
+
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    tables = {name: pl.read_parquet(folder / entry["file"]) for name, entry in manifest["tables"].items()}
+    units = {name: entry["units"] for name, entry in manifest["tables"].items()}
+    scenario = Scenario(manifest["scenario"]["toml"], name=manifest["scenario"]["name"])
+    return Results(scenario, [Replication(**item) for item in manifest["replications"]], tables, units)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a results folder.
+
+    Raises:
+        ResultsError: not a results folder.
+
+    """
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise ResultsError(f"{folder}: not a results folder, it has no readable {MANIFEST}") from error
+    return manifest
+
+
+def check_target(folder: Path, *, overwrite: bool) -> None:
+    """Make sure that results may be written to this folder, before the work begins.
+
+    Raises:
+        ResultsError: the folder exists and `overwrite` is not given, or it holds something else than results.
+
+    """
+    if not folder.exists():
+        return
+    if not overwrite:
+        raise ResultsError(f"{folder}: exists already; choose another folder or allow to overwrite it")
+    if not (folder / MANIFEST).is_file():
+        raise ResultsError(f"{folder}: is not a results folder, and is not overwritten")
+
+
+def _move(partial: Path, folder: Path) -> None:
+    if not folder.exists():
+        partial.rename(folder)
+        return
+    old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
+    folder.rename(old)
+    partial.rename(folder)
+    shutil.rmtree(old)
+
+
+def _frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    data: Mapping[str, Any] = {column: values for column, _, values in columns}
+    return pl.DataFrame(data).insert_column(0, _constant(replication, data))
+
+
+def _constant(replication: int, data: Mapping[str, Any]) -> pl.Series:
+    import polars as pl
+
+    rows = len(next(iter(data.values()), ()))
+    return pl.Series("replication", [replication] * rows, dtype=pl.UInt32)
+
+
+def _replication(outcome: Outcome) -> Replication:
+    core = outcome.core
+    return Replication(
+        replication=outcome.replication,
+        fingerprint=f"{core['fingerprint']:016x}",
+        events=core["events"],
+        packet_hops=core["packet_hops"],
+        wall_time=outcome.wall_time,
+        guards=core["guards"],
+    )

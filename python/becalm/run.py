@@ -1,0 +1,80 @@
+"""Running a scenario: all its replications, spread over the cores."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from becalm import _core
+from becalm.parallel import Cancel, run_all
+from becalm.results import Outcome, Results
+from becalm.scenario import Scenario
+
+
+class Progress(NamedTuple):
+    """How far one replication is."""
+
+    replication: int
+    """Which one, from 0."""
+    replications: int
+    """How many there are."""
+    time: float
+    """Simulated time in seconds."""
+    duration: float
+    """Simulated time at the end, in seconds."""
+    events: int
+    """Events handled."""
+    packet_hops: int
+    """Packets that have crossed a link, counted once per link."""
+
+
+def run(
+    scenario: Scenario,
+    progress: Callable[[Progress], object] | None = None,
+    threads: int | None = None,
+) -> Results:
+    """Run all replications of a scenario.
+
+    Args:
+        scenario: what to run.
+        progress: called about every 50 ms for every replication that runs, by one thread at a time.
+            An exception that it raises ends the run.
+        threads: how many replications run at once; None: as many as there are cores.
+
+    Raises:
+        FabricError: a run that cannot go on, such as a deadlock.
+        KeyboardInterrupt: Ctrl-C; the run ends within a second.
+
+    """
+    replications = scenario.replications
+    outcomes: dict[int, Outcome] = {}
+    lock = threading.Lock()
+
+    def report(now: Progress) -> None:
+        if progress is not None:
+            with lock:
+                progress(now)
+
+    def work(index: int, cancel: Cancel) -> None:
+        outcomes[index] = run_one(scenario, index, cancel, report)
+
+    run_all(work, replications, threads)
+    return Results.from_outcomes(scenario, [outcomes[index] for index in range(replications)])
+
+
+def run_one(
+    scenario: Scenario, replication: int, cancel: Cancel, report: Callable[[Progress], object]
+) -> Outcome:
+    """Run one replication on this thread, ending it when `cancel` says so."""
+    replications = scenario.replications
+
+    def on_progress(now: float, duration: float, events: int, packet_hops: int) -> None:
+        cancel.check()
+        report(Progress(replication, replications, now, duration, events, packet_hops))
+
+    cancel.check()
+    start = time.perf_counter()
+    outcome = _core.run(scenario.core, replication, on_progress)
+    return Outcome(replication, time.perf_counter() - start, outcome)

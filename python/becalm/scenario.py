@@ -1,0 +1,165 @@
+"""Scenarios: read, change, write. What a scenario may say is decided in the compiled core alone."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from becalm import _core
+from becalm.errors import Mistake, ScenarioError
+
+
+class Scenario:
+    """A checked scenario, never changed after it was made.
+
+    Args:
+        source: the text of a scenario file, or the same as nested dictionaries and lists.
+        name: its name in messages and manifests.
+
+    Raises:
+        ScenarioError: with all mistakes at once.
+
+    """
+
+    def __init__(self, source: str | Mapping[str, Any], *, name: str = "scenario") -> None:
+        self.name = name
+        written = isinstance(source, str)
+        self._text = source if isinstance(source, str) else _to_toml(source, name)
+        self.core = _core.parse(self._text, name, lines=written)
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """Every value, defaults included."""
+        resolved: dict[str, Any] = json.loads(self.core.resolved)
+        return resolved
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the resolved scenario: the same for two files that mean the same."""
+        canonical = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    @property
+    def replications(self) -> int:
+        """How many replications a run of it has."""
+        return self.core.replications
+
+    def to_toml(self) -> str:
+        """Its text as TOML: as it was written, or made from dictionaries."""
+        return self._text
+
+    def replace(self, changes: Mapping[str, Any]) -> Scenario:
+        """Return a changed copy.
+
+        Args:
+            changes: values by dotted key. A table replaces the whole table, so `{"response": {"fimd": {}}}`
+                exchanges the response. None removes the key. Items of a list are named by their place or by
+                their `name`: `{"flows.victim.stop": "60 ms"}`.
+
+        Raises:
+            ScenarioError: when the result has mistakes.
+
+        """
+        data = self._data()
+        for key, value in changes.items():
+            _put(data, key, value, self.name)
+        return Scenario(data, name=self.name)
+
+    def _data(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self._text)
+        except tomllib.TOMLDecodeError as error:
+            problem = f"only TOML 1.0 can be changed from Python: {error}"
+            raise ScenarioError(f"{self.name}: {problem}", self.name) from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.hash == other.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name!r} {self.hash[:16]}>"
+
+
+def load(path: str | PathLike[str]) -> Scenario:
+    """Read a scenario file.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: with all mistakes at once.
+
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
+    return Scenario(text, name=str(path))
+
+
+def parse_change(text: str) -> tuple[str, Any]:
+    """Split `key=value` as the command line has it; the value is TOML, or else plain text.
+
+    Raises:
+        ScenarioError: without `=` or without key.
+
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ScenarioError(f"`{text}`: a change is written as key=value, such as run.seed=7")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()
+
+
+def _to_toml(data: Mapping[str, Any], name: str) -> str:
+    import tomli_w
+
+    try:
+        return tomli_w.dumps(data)
+    except TypeError as error:
+        raise ScenarioError(f"{name}: {error}: a scenario holds text, numbers, lists and tables", name) from error
+
+
+def _put(data: dict[str, Any], key: str, value: Any, name: str) -> None:  # noqa: ANN401
+    *path, last = key.split(".")
+    place: Any = data
+    for part in path:
+        if isinstance(place, dict):
+            place = place.setdefault(part, {})
+        else:
+            place = _item(place, part, key, name)
+    if isinstance(place, list):
+        place[place.index(_item(place, last, key, name))] = copy.deepcopy(value)
+    elif not isinstance(place, dict):
+        raise _no_place(key, f"`{'.'.join(path)}` is not a table", "a key inside a table", name)
+    elif value is None:
+        place.pop(last, None)
+    else:
+        place[last] = copy.deepcopy(value)
+
+
+def _item(place: Any, part: str, key: str, name: str) -> Any:  # noqa: ANN401
+    if not isinstance(place, list):
+        raise _no_place(key, f"nothing can be named `{part}` there", "a key inside a table", name)
+    if part.isdecimal() and int(part) < len(place):
+        return place[int(part)]
+    names = [item.get("name") for item in place if isinstance(item, dict)]
+    if part in names:
+        return place[names.index(part)]
+    known = ", ".join(str(item) for item in names) or "none"
+    raise _no_place(key, f"no item `{part}`", f"0 to {len(place) - 1}, or one of: {known}", name)
+
+
+def _no_place(key: str, problem: str, valid: str, name: str) -> ScenarioError:
+    mistake = Mistake(line=None, key=key, value="", problem=problem, valid=valid)
+    return ScenarioError(f"{name}: {key}: {problem}; valid: {valid}", name, [mistake])
