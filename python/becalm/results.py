@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -241,6 +242,14 @@ def check_target(folder: Path, *, overwrite: bool) -> None:
         raise ResultsError(f"{folder}: exists already; choose another folder or allow to overwrite it")
     if not (folder / MANIFEST).is_file():
         raise ResultsError(f"{folder}: is not a results folder, and is not overwritten")
+
+
+def free_folder(folder: Path) -> Path:
+    """Return the folder, or the first of `folder-2`, `folder-3` ... that does not exist."""
+    if not folder.exists():
+        return folder
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
+    return next(each for each in numbered if not each.exists())
 
 
 def _move(partial: Path, folder: Path) -> None:

@@ -1,0 +1,180 @@
+"""The command line: reads arguments, calls the package, prints. No logic, and heavy imports inside the commands."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+FAILED = 1
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Threads = Annotated[int | None, typer.Option(min=1, help="Runs at once; all cores when not given.")]
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn what becalm raises into one clear message and an exit code."""
+
+    @functools.wraps(command)
+    def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        from becalm.errors import BecalmError, FabricError
+
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            stop("interrupted; nothing half-written was left behind", INTERRUPTED)
+        except FabricError as error:
+            stop(str(error), FAILED)
+        except FileNotFoundError as error:
+            stop(f"{error.filename}: no such file", BAD_INPUT)
+        except (BecalmError, OSError) as error:
+            stop(str(error), BAD_INPUT)
+
+    return call
+
+
+def stop(message: str, code: int) -> None:
+    """Print a message on the error stream and leave."""
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Congestion control in lossless fabrics: simulate, compare, reproduce the papers."""
+    if version:
+        from becalm import __version__
+
+        typer.echo(f"becalm {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+@guarded
+def run(
+    file: Annotated[Path, typer.Argument(help="A scenario.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing results folder.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; may be repeated.")
+    ] = None,
+    threads: Threads = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Run a scenario: a progress bar, a summary, tables in a results folder."""
+    import becalm
+    from becalm import console
+    from becalm.results import check_target, free_folder
+    from becalm.scenario import parse_change
+
+    changes = dict(parse_change(each) for each in change or [])
+    if seed is not None:
+        changes["run.seed"] = seed
+    scenario = becalm.load(file)
+    if changes:
+        scenario = scenario.replace(changes)
+    folder = out or free_folder(Path("results") / file.stem)
+    check_target(folder, overwrite=overwrite)
+    with console.Bar(quiet=quiet) as bar:
+        results = becalm.run(scenario, progress=bar.on_run, threads=threads)
+    results.save(folder, overwrite=overwrite)
+    if not quiet:
+        console.show_run(results, folder)
+
+
+@app.command()
+@guarded
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Scenarios.", show_default=False)],
+) -> None:
+    """Check scenarios and print all mistakes at once; exit code 2 if there is one."""
+    import becalm
+
+    bad = False
+    for file in files:
+        try:
+            becalm.load(file)
+        except FileNotFoundError:
+            message = f"{file}: no such file"
+        except (becalm.BecalmError, OSError) as error:
+            message = str(error)
+        else:
+            typer.echo(f"{file}: ok")
+            continue
+        bad = True
+        typer.echo(message, err=True)
+    if bad:
+        raise typer.Exit(BAD_INPUT)
+
+
+@app.command("list")
+@guarded
+def list_(
+    what: Annotated[str | None, typer.Argument(help="One of the kinds; all when not given.")] = None,
+) -> None:
+    """List what there is: papers, figures, marking, echo, response, topologies, traffic and the rest."""
+    from becalm import console, contents
+
+    kinds = contents.kinds()
+    if what is not None and what not in kinds:
+        stop(f"`{what}`: nothing of that kind; valid: {', '.join(kinds)}", BAD_INPUT)
+    for kind in kinds if what is None else [what]:
+        console.show_entries(kind, contents.entries(kind), details=what is not None)
+
+
+@app.command()
+@guarded
+def reproduce(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="All when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per experiment and line.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
+    short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
+    threads: Threads = None,
+) -> None:
+    """Reproduce figures of papers, and check what the papers say: exit code 1 if a claim does not hold."""
+    from becalm import console, experiments
+
+    try:
+        with console.Bar(quiet=as_json) as bar:
+            reports = experiments.reproduce(
+                ids or [], out=out, threads=threads, short=short, seed=seed, progress=bar.on_experiment
+            )
+    except ValueError as error:
+        stop(str(error), BAD_INPUT)
+        return
+    if as_json:
+        for report in reports:
+            typer.echo(json.dumps(report.to_json()))
+    else:
+        console.show_reports(reports)
+    if not all(claim.holds for report in reports for claim in report.claims):
+        raise typer.Exit(FAILED)
+
+
+def main() -> None:
+    """Entry point."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

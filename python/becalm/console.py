@@ -1,0 +1,217 @@
+"""What the command line prints: tables, progress, messages. Nothing is computed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from becalm.contents import Entry, Parameter
+    from becalm.experiments import Report
+    from becalm.results import Results
+    from becalm.run import Progress as RunProgress
+
+HOTTEST_LINKS = 8
+"""Rows of the table of links."""
+
+out = Console(highlight=False)
+"""Results go here."""
+err = Console(stderr=True, highlight=False)
+"""Messages and progress go here."""
+
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def number(value: float, unit: str = "") -> str:
+    """Return a number with three digits and a decimal prefix: `1.23 GB/s`."""
+    for size, prefix in _PREFIXES:
+        if abs(value) >= size:
+            return f"{value / size:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}".rstrip()
+
+
+def seconds(value: float | None) -> str:
+    """Return a time with three digits in the unit that suits it; `-` for none."""
+    if value is None or value != value:
+        return "-"
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if abs(value) >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def share(value: float | None) -> str:
+    """Return a share as a percentage; `-` for none."""
+    return "-" if value is None or value != value else f"{100 * value:.1f}%"
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: int = 1) -> Table:
+    """Return a table whose first `text` columns are left-aligned and the others right-aligned."""
+    result = Table(title=title, title_justify="left", title_style="bold")
+    for index, column in enumerate(columns):
+        result.add_column(column, justify="left" if index < text else "right")
+    for row in rows:
+        result.add_row(*[escape(cell) for cell in row])
+    return result
+
+
+def summary(results: Results) -> list[Table]:
+    """Return the tables at the end of a run: groups, then the hottest links, means over the replications."""
+    return [_groups(results), _links(results)]
+
+
+def _groups(results: Results) -> Table:
+    import polars as pl
+
+    groups = results.groups.group_by("group", maintain_order=True).agg(pl.col("flows").first(), pl.exclude("flows").mean())
+    rows = [
+        (
+            row["group"],
+            str(row["flows"]),
+            number(row["rate"], "B/s"),
+            share(row["share"]),
+            "-" if row["jain"] is None or row["jain"] != row["jain"] else f"{row['jain']:.3f}",
+            share(row["marked_share"]),
+            seconds(row["latency_mean"]),
+            seconds(row["latency_p99"]),
+        )
+        for row in groups.iter_rows(named=True)
+    ]
+    columns = ("group", "flows", "rate", "of a link", "Jain", "marked", "latency", "99%")
+    return table("Groups of flows", columns, rows)
+
+
+def _links(results: Results) -> Table:
+    import polars as pl
+
+    links = results.links.group_by("from", "from_port", "to", maintain_order=True).agg(
+        pl.col("rate", "utilization", "stalled_share").mean()
+    )
+    hottest = links.sort("utilization", descending=True, maintain_order=True).head(HOTTEST_LINKS)
+    rows = [
+        (
+            f"{row['from']} -> {row['to']}",
+            number(row["rate"], "B/s"),
+            share(row["utilization"]),
+            share(row["stalled_share"]),
+        )
+        for row in hottest.iter_rows(named=True)
+    ]
+    return table(f"Hottest of {links.height} links", ("link", "rate", "busy", "without credit"), rows)
+
+
+def show_run(results: Results, folder: Path) -> None:
+    """Print what a run came to, and where its tables are."""
+    for part in summary(results):
+        out.print(part)
+    rates = ", ".join(
+        (
+            f"{number(results.events)} events",
+            f"{number(results.packet_hops)} packet-hops",
+            f"{number(results.packet_hops / max(results.wall_time, 1e-9))} packet-hops per core-second",
+        )
+    )
+    out.print(f"{seconds(results.wall_time)} of work: {rates}")
+    out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
+    out.print(f"results in {folder}", soft_wrap=True)
+
+
+def show_entries(kind: str, entries: Sequence[Entry], *, details: bool) -> None:
+    """Print what there is of a kind; with `details` also the parameters."""
+    rows = [(entry.name, entry.summary) for entry in entries]
+    out.print(table(kind, ("name", "what it is"), rows, text=2))
+    for entry in entries if details else ():
+        if entry.parameters:
+            rows_of = [
+                (each["name"], each["kind"], each["unit"], default(each), each["range"], each["help"])
+                for each in entry.parameters
+            ]
+            columns = ("key", "value", "unit", "default", "range", "what it does")
+            out.print(table(f"{kind}.{entry.name}", columns, rows_of, text=len(columns)))
+
+
+def default(parameter: Parameter) -> str:
+    """Return the default of a parameter as a cell."""
+    if parameter["required"]:
+        return "required"
+    return "none" if parameter["default"] is None else json.dumps(parameter["default"])
+
+
+def show_reports(reports: Sequence[Report]) -> None:
+    """Print the claims of every experiment, what does not hold and why, and where the figures are."""
+    for report in reports:
+        out.print(claims(report))
+        for claim in report.claims:
+            if not claim.holds:
+                out.print(f"{claim.id} does not hold. The paper: \"{claim.quote}\" {claim.note}", style="red", markup=False)
+        for figure in report.figures:
+            out.print(f"figure in {figure}", soft_wrap=True, markup=False)
+    every = [claim for report in reports for claim in report.claims]
+    out.print(f"{sum(claim.holds for claim in every)} of {len(every)} claims hold", style="bold")
+
+
+def claims(report: Report) -> Table:
+    """Return the table of an experiment's claims."""
+    result = Table(title=f"{report.id}: {escape(report.title)}", title_justify="left", title_style="bold")
+    for column, justify in (("claim", "left"), ("paper", "right"), ("measured", "right"), ("tolerance", "right")):
+        result.add_column(column, justify="right" if justify == "right" else "left", overflow="fold")
+    result.add_column("holds", justify="center")
+    for claim in report.claims:
+        verdict = "[green]yes[/]" if claim.holds else "[bold red]no[/]"
+        cells = [escape(cell(value)) for value in (claim.id, claim.paper, claim.measured, claim.tolerance)]
+        result.add_row(*cells, verdict)
+    return result
+
+
+def cell(value: Any) -> str:  # noqa: ANN401
+    """Return any value as the text of a cell."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else str(value)
+
+
+class Bar:
+    """A progress bar on the error stream with simulated time, events and packet-hops per second."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.fields[rates]}"),
+            TimeRemainingColumn(),
+            console=err,
+            transient=True,
+            disable=quiet or not err.is_terminal,
+        )
+        self._task: TaskID = self._bar.add_task("", total=1.0, rates="")
+        self._runs: dict[int, RunProgress] = {}
+
+    def __enter__(self) -> Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def on_run(self, now: RunProgress) -> None:
+        """Show how far a run is, over all its replications."""
+        self._runs[now.replication] = now
+        runs = self._runs.values()
+        time = sum(run.time for run in runs)
+        total = now.duration * now.replications
+        description = f"{seconds(time)} of {seconds(total)} simulated"
+        self.show(description, time / total, sum(run.events for run in runs), sum(run.packet_hops for run in runs))
+
+    def show(self, description: str, fraction: float, events: int, packet_hops: int) -> None:
+        """Show a share of the work, and the rates since the bar began."""
+        elapsed = max(self._bar.tasks[0].elapsed or 0.0, 1e-3)
+        rates = f"{number(events / elapsed)} events/s, {number(packet_hops / elapsed)} packet-hops/s"
+        self._bar.update(self._task, completed=fraction, description=description, rates=rates)

@@ -1,0 +1,76 @@
+"""What becalm has on offer, as lists: schemes, topologies, traffic, papers, figures."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from becalm import _core
+
+if TYPE_CHECKING:
+    from becalm.experiments import Experiment
+
+
+class Parameter(TypedDict):
+    """One key of a table of a scenario."""
+
+    name: str
+    kind: str
+    unit: str
+    default: Any
+    required: bool
+    range: str
+    help: str
+
+
+class Entry(NamedTuple):
+    """Something that can be chosen."""
+
+    name: str
+    """How a scenario or a command names it."""
+    doc: str
+    """All that is said about it, in Markdown."""
+    parameters: list[Parameter]
+    """Its keys, in the order of their declaration."""
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its text."""
+        text = " ".join(self.doc.split("\n\n")[0].split())
+        return text.partition(". ")[0].rstrip(".")
+
+
+@cache
+def catalogue() -> dict[str, list[Entry]]:
+    """Everything that a scenario can choose, by kind."""
+    kinds: dict[str, list[dict[str, Any]]] = json.loads(_core.catalogue())
+    return {
+        kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items] for kind, items in kinds.items()
+    }
+
+
+def kinds() -> list[str]:
+    """The kinds that can be listed."""
+    return ["papers", "figures", *catalogue()]
+
+
+def entries(kind: str) -> list[Entry]:
+    """Everything of a kind."""
+    if kind == "papers":
+        papers = dict.fromkeys(experiment.paper for experiment in _experiments())
+        return [Entry(paper, _figures_of(paper), []) for paper in papers]
+    if kind == "figures":
+        return [Entry(experiment.id, experiment.title, []) for experiment in _experiments()]
+    return catalogue()[kind]
+
+
+def _experiments() -> list[Experiment]:
+    from becalm import experiments
+
+    return experiments.registry()
+
+
+def _figures_of(paper: str) -> str:
+    figures = [experiment.figure for experiment in _experiments() if experiment.paper == paper]
+    return f"{len(figures)} experiments: {', '.join(figures)}"

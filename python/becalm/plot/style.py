@@ -1,0 +1,73 @@
+"""The look of the figures, and how they are made and saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
+"""Colours that the colour-blind can tell apart (Okabe and Ito), in the order of use."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Marks of points, in the order of use."""
+
+WIDTH = 6.4
+"""Width of a figure with one panel, in inches."""
+
+HEIGHT = 4.0
+"""Height of a panel, in inches."""
+
+_STYLE: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 150,
+    "font.size": 10,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "savefig.dpi": 150,
+    "svg.fonttype": "path",
+    # Names inside the file would differ from run to run without it.
+    "svg.hashsalt": "becalm",
+}
+
+
+def figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:
+    """Return a figure with one panel; sizes in inches."""
+    made, axes = panels(1, 1, width=width, height=height)
+    return made, axes[0]
+
+
+def panels(rows: int, columns: int, *, width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
+    """Return a figure with several panels of the given size in inches, row by row.
+
+    The figure belongs to its caller alone: nothing is registered anywhere, so threads may draw side by side.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({**mpl.rcParamsDefault, "axes.prop_cycle": mpl.cycler(color=list(COLOURS)), **_STYLE}):
+        made = Figure(figsize=(columns * width, rows * height), layout="constrained")
+        axes = made.subplots(rows, columns, squeeze=False)
+    return made, list(axes.flat)
+
+
+def save(made: Figure, path: Path) -> Path:
+    """Write a figure in the format of the path's suffix; equal figures give equal files.
+
+    The file is written beside and renamed, so that it is there whole or not at all.
+    """
+    import matplotlib as mpl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
+    with mpl.rc_context(_STYLE):
+        made.savefig(partial, metadata=metadata)
+    return partial.rename(path)
