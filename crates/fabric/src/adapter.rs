@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use becalm_engine::{Time, mix};
 
-use crate::config::PacketConfig;
+use crate::config::{Injection, PacketConfig};
 use crate::event::{Context, Event, Outlink};
 use crate::flow::{Sender, Standing};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
@@ -25,12 +25,62 @@ pub(crate) struct Adapter {
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<PacketId>,
-    /// Flows that may send, in turn.
-    ready: VecDeque<FlowId>,
+    /// Flows that may send.
+    ready: Ready,
+    /// Messages posted so far.
+    posted: u64,
     /// Flows that may send later; an entry that no longer agrees with its flow's standing is void.
     paced: BinaryHeap<Reverse<(Time, u64, FlowId)>>,
+    /// Scratch space of [`Adapter::send_next`].
+    without_credit: Vec<(FlowId, u64)>,
     pub packets: u64,
     pub bytes: u64,
+}
+
+/// The flows of an adapter that may send, in the order in which they will.
+#[derive(Debug)]
+enum Ready {
+    Turns(VecDeque<FlowId>),
+    Posted(BinaryHeap<Reverse<(u64, FlowId)>>),
+}
+
+impl Ready {
+    fn new(injection: Injection) -> Ready {
+        match injection {
+            Injection::RoundRobin => Ready::Turns(VecDeque::new()),
+            Injection::Posted => Ready::Posted(BinaryHeap::new()),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Ready::Turns(flows) => flows.is_empty(),
+            Ready::Posted(flows) => flows.is_empty(),
+        }
+    }
+
+    /// Adds a flow whose next message is the `order`-th posted at the host.
+    fn push(&mut self, id: FlowId, order: u64) {
+        match self {
+            Ready::Turns(flows) => flows.push_back(id),
+            Ready::Posted(flows) => flows.push(Reverse((order, id))),
+        }
+    }
+
+    /// Puts back what [`Ready::pop`] gave.
+    fn push_front(&mut self, id: FlowId, order: u64) {
+        match self {
+            Ready::Turns(flows) => flows.push_front(id),
+            Ready::Posted(flows) => flows.push(Reverse((order, id))),
+        }
+    }
+
+    fn pop(&mut self) -> Option<(FlowId, u64)> {
+        match self {
+            Ready::Turns(flows) => flows.pop_front().map(|id| (id, 0)),
+            Ready::Posted(flows) => flows.pop().map(|Reverse((order, id))| (id, order)),
+        }
+    }
 }
 
 /// What all adapters share.
@@ -41,7 +91,7 @@ pub(crate) struct Flows<'a, R> {
 }
 
 impl Adapter {
-    pub fn new(node: NodeId, link: Outlink, capacity: u32, vls: u8) -> Adapter {
+    pub fn new(node: NodeId, link: Outlink, capacity: u32, vls: u8, injection: Injection) -> Adapter {
         Adapter {
             node,
             link,
@@ -50,11 +100,19 @@ impl Adapter {
             busy_until: Time::ZERO,
             wake_at: Time::MAX,
             answers: VecDeque::new(),
-            ready: VecDeque::new(),
+            ready: Ready::new(injection),
+            posted: 0,
             paced: BinaryHeap::new(),
+            without_credit: Vec::new(),
             packets: 0,
             bytes: 0,
         }
+    }
+
+    /// The number of the next message in the order of posting.
+    pub fn next_order(&mut self) -> u64 {
+        self.posted += 1;
+        self.posted - 1
     }
 
     pub fn port(&self) -> PortId {
@@ -74,7 +132,7 @@ impl Adapter {
         let due = flow.due();
         if due <= now {
             flow.standing = Standing::Ready;
-            self.ready.push_back(id);
+            self.ready.push(id, flow.first_order().unwrap_or(self.posted));
         } else if flow.standing != Standing::Paced(due) {
             flow.standing = Standing::Paced(due);
             self.paced.push(Reverse((due, mix(flows.seed, u64::from(id.0)), id)));
@@ -118,12 +176,12 @@ impl Adapter {
             self.paced.pop();
             if !void {
                 flow.standing = Standing::Ready;
-                self.ready.push_back(id);
+                self.ready.push(id, flow.first_order().unwrap_or(self.posted));
             }
         }
     }
 
-    /// Sends an answer, or else a packet of the first flow in turn that may send and has credit.
+    /// Sends an answer, or else a packet of the next flow that may send and has credit.
     fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
         if let Some(&id) = self.answers.front() {
             let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
@@ -133,19 +191,23 @@ impl Adapter {
                 return;
             }
         }
-        for _ in 0..self.ready.len() {
-            let id = self.ready.pop_front().expect("counted");
+        let mut without_credit = std::mem::take(&mut self.without_credit);
+        let (mut dry, all_vls) = (0u16, (1u16 << self.credit.len()) - 1);
+        while dry != all_vls {
+            let Some((id, order)) = self.ready.pop() else { break };
             if !self.is_still_ready(id, cx.now, flows) {
                 continue;
             }
             let vl = flows.senders[id.index()].vl;
-            if !self.affords(vl, flows.packets.largest(), cx) {
-                self.ready.push_back(id);
-                continue;
+            if self.affords(vl, flows.packets.largest(), cx) {
+                self.send_data(id, flows, cx);
+                break;
             }
-            self.send_data(id, flows, cx);
-            return;
+            dry |= 1 << vl;
+            without_credit.push((id, order));
         }
+        without_credit.drain(..).rev().for_each(|(id, order)| self.ready.push_front(id, order));
+        self.without_credit = without_credit;
     }
 
     /// Since it was put on the list, a flow's window or pace may have changed.

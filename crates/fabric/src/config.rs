@@ -52,7 +52,7 @@ pub enum Arbiter {
     /// The packet that came into the switch first, among those that wait for this output.
     ///
     /// Younger packets may overtake the oldest packet of the whole switch at most `max_bypass` times; then nothing
-    /// leaves the switch before it does (Santos 2002 and 2003, Table I).
+    /// leaves the switch before it does (Santos 2002 and 2003, Table I), unless it has no credit.
     OldestFirst {
         /// Packets that may overtake the oldest one.
         max_bypass: u32,
@@ -118,6 +118,16 @@ impl PacketConfig {
     }
 }
 
+/// Which of the flows that may send goes next at an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injection {
+    /// Flows take turns, packet by packet.
+    RoundRobin,
+    /// Messages leave in the order in which they were posted, whatever flow they belong to; one whose pace or window
+    /// does not let it send is passed over.
+    Posted,
+}
+
 /// One flow: a queue pair from one host to another. `R` is its response function.
 #[derive(Clone, Debug)]
 pub struct FlowSpec<R> {
@@ -140,6 +150,8 @@ pub struct FabricSpec<R, K, E> {
     pub switch: SwitchConfig,
     /// Packet sizes.
     pub packets: PacketConfig,
+    /// How adapters choose among flows.
+    pub injection: Injection,
     /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
     pub flows: Vec<FlowSpec<R>>,
     /// What makes the flows send.

@@ -12,7 +12,7 @@ use crate::packet::{Kind, Packet, Slab};
 use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response};
 use crate::switch::Switch;
 use crate::topology::{NodeKind, Topology};
-use crate::traffic::{SourceSpec, Traffic};
+use crate::traffic::{SizeLaw, SourceSpec, Traffic};
 
 /// The purpose of the random stream of a source.
 const TRAFFIC_STREAM: u64 = 1;
@@ -123,7 +123,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                     switches.push(Switch::new(node, *rank, &spec.switch, links, largest, marker));
                 }
                 Place::Host(_) => {
-                    adapters.push(Adapter::new(node, links[0], spec.switch.buffer.capacity(), spec.switch.vls));
+                    let (capacity, vls) = (spec.switch.buffer.capacity(), spec.switch.vls);
+                    adapters.push(Adapter::new(node, links[0], capacity, vls, spec.injection));
                 }
             }
         }
@@ -377,11 +378,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 self.consider(first, now, agenda);
                 next
             }
-            Traffic::Poisson { mean_interval, bytes } => {
+            Traffic::Poisson { mean_interval, bytes, sizes } => {
                 let flow = source.pick_flow();
                 let next = now.saturating_add(source.random.exponential(mean_interval));
-                self.senders[flow.index()].post(Posted { at: now, bytes, count: 1 });
-                self.consider(flow, now, agenda);
+                let bytes = match sizes {
+                    SizeLaw::Fixed => bytes,
+                    SizeLaw::Exponential => source.random.exponential(Time(u64::from(bytes))).0 as u32,
+                };
+                self.post_messages(flow, bytes, 1, now, agenda);
                 next
             }
             Traffic::Batch { count, bytes } => {
@@ -398,14 +402,19 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn post_batch(&mut self, id: SourceId, count: u32, bytes: u32, now: Time, agenda: &mut Agenda<Event>) {
         let flows = self.sources[id.index()].spec.flows.clone();
         if flows.len() == 1 {
-            self.senders[flows.start as usize].post(Posted { at: now, bytes, count });
-            return self.consider(FlowId(flows.start), now, agenda);
+            return self.post_messages(FlowId(flows.start), bytes, count, now, agenda);
         }
         for _ in 0..count {
             let flow = self.sources[id.index()].pick_flow();
-            self.senders[flow.index()].post(Posted { at: now, bytes, count: 1 });
-            self.consider(flow, now, agenda);
+            self.post_messages(flow, bytes, 1, now, agenda);
         }
+    }
+
+    fn post_messages(&mut self, flow: FlowId, bytes: u32, count: u32, now: Time, agenda: &mut Agenda<Event>) {
+        let sender = &mut self.senders[flow.index()];
+        let order = self.adapters[sender.host as usize].next_order();
+        sender.post(Posted { at: now, order, bytes, count });
+        self.consider(flow, now, agenda);
     }
 
     fn schedule_stop(&self, id: SourceId, agenda: &mut Agenda<Event>) {

@@ -11,6 +11,8 @@ use crate::seam::{Pace, Response};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
     pub at: Time,
+    /// Number in the order of posting at the host.
+    pub order: u64,
     pub bytes: u32,
     pub count: u32,
 }
@@ -83,6 +85,11 @@ impl<R: Response> Sender<R> {
 
     pub fn post(&mut self, posted: Posted) {
         self.posted.push_back(posted);
+    }
+
+    /// Place of the first message in the order of posting at the host, if there is one.
+    pub fn first_order(&self) -> Option<u64> {
+        self.posted.front().map(|first| first.order)
     }
 
     /// Whether there is a packet to send and the window is open.
@@ -160,7 +167,7 @@ mod tests {
     #[test]
     fn cuts_messages_into_packets() {
         let mut sender = sender();
-        sender.post(Posted { at: Time(7), bytes: 5000, count: 2 });
+        sender.post(Posted { at: Time(7), order: 0, bytes: 5000, count: 2 });
         let pieces: Vec<_> = (0..6).map(|_| sender.next_piece(Time(9), 2048)).collect();
         let sizes: Vec<_> = pieces.iter().map(|p| (p.payload, p.last)).collect();
         assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
@@ -171,7 +178,7 @@ mod tests {
     #[test]
     fn an_empty_message_takes_one_packet() {
         let mut sender = sender();
-        sender.post(Posted { at: Time(0), bytes: 0, count: 1 });
+        sender.post(Posted { at: Time(0), order: 0, bytes: 0, count: 1 });
         assert_eq!(sender.next_piece(Time(0), 2048), Piece { posted: Time(0), payload: 0, last: true });
     }
 

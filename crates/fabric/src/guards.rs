@@ -1,6 +1,6 @@
 //! Guards: nothing is lost, credits are conserved, flows stay in order, deadlocks are found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use becalm_engine::{Agenda, Time};
 
@@ -9,7 +9,6 @@ use crate::event::Event;
 use crate::fabric::{Fabric, Place};
 use crate::ids::{NodeId, PortId};
 use crate::seam::{Echo, Marker, Observer, Response};
-use crate::switch::Obstacle;
 
 /// An input buffer: (rank of the switch, port, VL).
 type Buffer = (u32, u16, u8);
@@ -108,7 +107,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// those of which one packet may still move: its output is free and has credit, or credit is on its way, or the
     /// buffer that it waits for has been struck out. What is left never moves again.
     pub fn deadlock(&self, now: Time, agenda: &Agenda<Event>) -> Option<FabricError> {
-        let credited: std::collections::HashSet<(u32, u16, u8)> = agenda
+        let credited: HashSet<(u32, u16, u8)> = agenda
             .pending()
             .filter_map(|e| match e.event {
                 Event::Credit { vl, .. } => Some((e.key.target(), e.key.source(), vl)),
@@ -119,15 +118,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         for switch in &self.switches {
             let state = &switch.state;
             for (output, vl, input, id) in state.heads() {
-                let credit_comes = credited.contains(&(state.node.0, output, vl));
-                let blocked_by = match state.obstacle(output, vl, id, &self.slab, &self.config) {
-                    Some(Obstacle::Credit) if !credit_comes => self.buffer_behind(state.rank, output, vl),
-                    Some(Obstacle::Oldest(order)) => state
-                        .heads()
-                        .find(|(.., id)| self.slab[*id].order == order)
-                        .map(|(_, vl, input, _)| (state.rank, input, vl)),
-                    _ => None,
-                };
+                let lacks_credit =
+                    state.lacks_credit(output, vl, id, &self.slab) && !credited.contains(&(state.node.0, output, vl));
+                let blocked_by = lacks_credit.then(|| self.buffer_behind(state.rank, output, vl)).flatten();
                 let sends =
                     state.inputs[usize::from(input) * usize::from(self.config.vls) + usize::from(vl)].leaving > 0;
                 let blocked_by = if sends { None } else { blocked_by };
@@ -135,7 +128,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             }
         }
         loop {
-            let stuck: std::collections::HashSet<Buffer> = waits_for.keys().copied().collect();
+            let stuck: HashSet<Buffer> = waits_for.keys().copied().collect();
             waits_for.retain(|_, next| next.iter().all(|next| next.is_some_and(|next| stuck.contains(&next))));
             if waits_for.len() == stuck.len() {
                 break;

@@ -32,7 +32,8 @@ pub mod topology;
 pub mod traffic;
 
 pub use config::{
-    Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, InputReads, PacketConfig, Queueing, Room, SwitchConfig, Switching,
+    Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing, Room, SwitchConfig,
+    Switching,
 };
 pub use error::FabricError;
 pub use event::Event;
@@ -42,4 +43,4 @@ pub use link::Rate;
 pub use packet::{Kind, Packet};
 pub use routing::Routes;
 pub use topology::{Cable, ClosSpec, DumbbellSpec, Node, NodeKind, Topology};
-pub use traffic::{SourceSpec, Traffic};
+pub use traffic::{SizeLaw, SourceSpec, Traffic};

@@ -4,6 +4,8 @@
 //! credit, a free output, a free input, the departure of a packet that held up others) puts the output on the list
 //! of those to settle, and [`Switch::settle`] starts what can start.
 
+use std::collections::VecDeque;
+
 use becalm_engine::Time;
 
 use crate::bits;
@@ -119,34 +121,30 @@ pub(crate) struct State {
 /// With oldest-first arbitration: which packet is the oldest, and how often it has been overtaken.
 #[derive(Debug, Default)]
 struct Seniority {
-    /// One flag per packet since the oldest waiting one: does it still wait?
-    waits: std::collections::VecDeque<bool>,
-    /// Order of arrival of the first flag.
+    /// The packets since the oldest waiting one, in order of arrival; `NONE` for those that have left.
+    waiting: VecDeque<PacketId>,
+    /// Order of arrival of the first.
     first: u64,
     overtaken: u32,
 }
 
 impl Seniority {
-    fn oldest(&self) -> Option<u64> {
-        (!self.waits.is_empty()).then_some(self.first)
-    }
-
-    fn arrived(&mut self, order: u64) {
-        if self.waits.is_empty() {
+    fn arrived(&mut self, id: PacketId, order: u64) {
+        if self.waiting.is_empty() {
             self.first = order;
         }
-        self.waits.push_back(true);
+        self.waiting.push_back(id);
     }
 
     /// Notes a departure; says whether the packet was the oldest.
     fn departed(&mut self, order: u64) -> bool {
-        self.waits[(order - self.first) as usize] = false;
+        self.waiting[(order - self.first) as usize] = PacketId::NONE;
         if order != self.first {
             self.overtaken += 1;
             return false;
         }
-        while self.waits.front() == Some(&false) {
-            self.waits.pop_front();
+        while self.waiting.front() == Some(&PacketId::NONE) {
+            self.waiting.pop_front();
             self.first += 1;
         }
         self.overtaken = 0;
@@ -220,11 +218,19 @@ impl State {
         config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
     }
 
-    /// Whether only the oldest packet of the switch may leave, and this is not it.
+    /// Whether a packet must let the oldest packet of the switch go first.
+    ///
+    /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
+    /// buffers would otherwise never move again.
     #[inline]
-    fn must_yield(&self, order: u64, config: &SwitchConfig) -> bool {
+    fn must_yield(&self, order: u64, slab: &Slab, config: &SwitchConfig) -> bool {
         let Arbiter::OldestFirst { max_bypass } = config.arbiter else { return false };
-        self.seniority.overtaken >= max_bypass && self.seniority.oldest().is_some_and(|oldest| oldest != order)
+        if self.seniority.overtaken < max_bypass || self.seniority.first == order {
+            return false;
+        }
+        let Some(&oldest) = self.seniority.waiting.front() else { return false };
+        let oldest = &slab[oldest];
+        self.affords(oldest.output, oldest.vl, oldest.size)
     }
 
     /// Whether a packet that arrives now can leave at once.
@@ -237,7 +243,7 @@ impl State {
             && bits::is_empty(self.offering(output, vl))
             && self.affords(output, vl, packet.size)
             && !self.is_reading(input, config)
-            && !self.must_yield(packet.order, config)
+            && !self.must_yield(packet.order, slab, config)
     }
 
     /// Puts a packet into its queue.
@@ -354,7 +360,7 @@ impl State {
             let vl = (last + step) % self.vls;
             let Some(input) = self.choose_input(output, vl, config) else { continue };
             let voq = &self.voqs[self.voq(output, vl, input)];
-            if self.must_yield(voq.head_order, config) {
+            if self.must_yield(voq.head_order, slab, config) {
                 continue;
             }
             let affords = self.affords(output, vl, slab[voq.offered.head].size);
@@ -382,31 +388,15 @@ impl State {
         })
     }
 
-    /// Why the packet at the head of a queue cannot leave, if it cannot leave before another one does.
-    pub fn obstacle(&self, output: u16, vl: u8, id: PacketId, slab: &Slab, config: &SwitchConfig) -> Option<Obstacle> {
-        let packet = &slab[id];
-        if self.outputs[usize::from(output)].busy {
-            return None;
-        }
-        if !self.affords(output, vl, packet.size) {
-            return Some(Obstacle::Credit);
-        }
-        self.must_yield(packet.order, config).then_some(Obstacle::Oldest(self.seniority.first))
+    /// Whether the packet at the head of a queue waits for nothing but room in the next buffer.
+    pub fn lacks_credit(&self, output: u16, vl: u8, id: PacketId, slab: &Slab) -> bool {
+        !self.outputs[usize::from(output)].busy && !self.affords(output, vl, slab[id].size)
     }
 
     /// Packets that wait in the switch.
     pub fn waiting_packets(&self) -> usize {
         self.lanes.iter().map(|lane| lane.waiting as usize).sum()
     }
-}
-
-/// What a waiting packet waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Obstacle {
-    /// Room in the next buffer.
-    Credit,
-    /// The departure of the switch's oldest packet, named by its order of arrival.
-    Oldest(u64),
 }
 
 impl SwitchView for State {
@@ -482,7 +472,7 @@ impl<K: Marker> Switch<K> {
         let straight = state.goes_straight(id, cx.slab, cx.switch);
         state.enqueue(id, cx.slab, cx.switch);
         if matches!(cx.switch.arbiter, Arbiter::OldestFirst { .. }) {
-            state.seniority.arrived(order);
+            state.seniority.arrived(id, order);
         }
         let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: !straight };
         self.marker.arrived(&arrival, &self.state);

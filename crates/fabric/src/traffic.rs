@@ -23,8 +23,10 @@ pub enum Traffic {
     Poisson {
         /// Mean interval between messages.
         mean_interval: Time,
-        /// Payload of a message in bytes.
+        /// Mean payload of a message in bytes.
         bytes: u32,
+        /// How payloads vary.
+        sizes: SizeLaw,
     },
     /// A number of messages, all posted at `start`.
     Batch {
@@ -33,6 +35,15 @@ pub enum Traffic {
         /// Payload of a message in bytes.
         bytes: u32,
     },
+}
+
+/// How the payloads of messages vary around their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeLaw {
+    /// All alike.
+    Fixed,
+    /// Exponentially distributed, rounded to bytes.
+    Exponential,
 }
 
 /// A source: one kind of traffic over one or more flows of the same host.

@@ -36,16 +36,6 @@ impl Response for Steady {
     fn notice(&mut self, _: Time, _: Notice) {}
 }
 
-/// Answers nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Silent;
-
-impl Echo for Silent {
-    fn answer(&mut self, _: &Packet) -> Answer {
-        Answer::Silent
-    }
-}
-
 /// The switch of Santos 2002 and 2003, Table I.
 pub const SANTOS: SwitchConfig = SwitchConfig {
     vls: 1,
@@ -65,17 +55,46 @@ pub fn gigabyte() -> Rate {
     Rate::from_bits_per_second(8e9)
 }
 
-/// A simulator without marks, where every flow has the same pace.
-pub fn unmarked<E: Echo + Clone, O: Observer>(
+/// A fabric without marks, with Santos' switches and packets.
+pub fn plain(
     topology: Topology,
-    switch: SwitchConfig,
     flows: Vec<FlowSpec<Steady>>,
     sources: Vec<SourceSpec>,
-    echo: E,
-    seed: u64,
+) -> FabricSpec<Steady, Unmarked, Acks> {
+    FabricSpec {
+        markers: vec![Unmarked; topology.switch_count() as usize],
+        topology,
+        switch: SANTOS,
+        packets: PACKETS,
+        injection: Injection::RoundRobin,
+        flows,
+        sources,
+        echo: Acks,
+        seed: 1,
+    }
+}
+
+/// The simulator of a fabric whose routes are known to be complete.
+pub fn simulate<R: Response, K: Marker, E: Echo + Clone, O: Observer>(
+    spec: FabricSpec<R, K, E>,
     observer: O,
-) -> Simulator<Fabric<Steady, Unmarked, E, O>> {
-    let markers = vec![Unmarked; topology.switch_count() as usize];
-    let spec = FabricSpec { topology, switch, packets: PACKETS, flows, sources, markers, echo, seed };
+) -> Simulator<Fabric<R, K, E, O>> {
     Fabric::simulator(spec, observer).expect("the routes are complete")
+}
+
+/// A flow at line rate without a window.
+pub fn free_flow(source: NodeId, destination: NodeId) -> FlowSpec<Steady> {
+    FlowSpec { source, destination, vl: 0, response: Steady(Pace::FREE) }
+}
+
+/// A star: `n` hosts `h0`, `h1`, ... on one switch at 1 GB/s.
+pub fn star(n: u32) -> Topology {
+    let mut topology = Topology::default();
+    let switch = topology.add_switch("s");
+    for i in 0..n {
+        let host = topology.add_host(format!("h{i}"));
+        topology.connect(host, switch, gigabyte(), Time::ZERO);
+    }
+    topology.route_shortest();
+    topology
 }

@@ -1,4 +1,9 @@
 //! The fabric against theory and against its own rules.
 
+mod deadlock;
 mod doubles;
 mod dumbbell;
+mod guards;
+mod queues;
+mod saturation;
+mod ties;

@@ -1,0 +1,60 @@
+//! Cyclic waits are reported with their cycle; congestion is not taken for one.
+
+use becalm_engine::Time;
+use becalm_fabric::*;
+
+use crate::doubles::*;
+
+/// Three switches in a ring, one host each, all routes clockwise.
+fn ring() -> Topology {
+    let mut topology = Topology::default();
+    let switches: Vec<_> = (0..3).map(|i| topology.add_switch(format!("s{i}"))).collect();
+    for i in 0..3 {
+        topology.connect(switches[i], switches[(i + 1) % 3], gigabyte(), Time::ZERO);
+    }
+    for (i, &switch) in switches.iter().enumerate() {
+        let host = topology.add_host(format!("h{i}"));
+        topology.connect(host, switch, gigabyte(), Time::ZERO);
+    }
+    topology.routes = Routes::empty(&topology);
+    for switch in 0..3u32 {
+        for host in 0..3u32 {
+            let clockwise = if switch == 0 { 0 } else { 1 };
+            topology.routes.set(switch, host, if switch == host { 2 } else { clockwise });
+        }
+    }
+    topology
+}
+
+#[test]
+fn a_ring_of_full_buffers_is_reported() {
+    let topology = ring();
+    let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
+    let flows: Vec<_> = (0..3).map(|i| free_flow(host(i), host(i + 2))).collect();
+    let sources = (0..3).map(|i| SourceSpec::always(FlowId(i), Traffic::Greedy)).collect();
+    let mut spec = plain(topology, flows, sources);
+    spec.switch.buffer = Room::Packets(2);
+    let mut run = simulate(spec, ());
+    run.run_until(Time::from_ms(1));
+    run.model.check(&run.agenda).expect("the guards hold");
+    let found = run.model.deadlock(run.now(), &run.agenda);
+    let Some(FabricError::Deadlock { cycle, .. }) = found else { panic!("{found:?}") };
+    assert_eq!(cycle.len(), 4);
+    assert_eq!(cycle.first(), cycle.last());
+    for i in 0..3 {
+        assert!(cycle.iter().any(|buffer| buffer.starts_with(&format!("s{i}["))), "{cycle:?}");
+    }
+}
+
+#[test]
+fn a_congestion_tree_is_not() {
+    let topology = Topology::dumbbell(&DumbbellSpec { remote: 3, local: 3, rate: gigabyte(), delay: Time::ZERO });
+    let centre = topology.find("BC").expect("a host of the dumbbell");
+    let flows: Vec<_> = topology.hosts().filter(|&h| h != centre).map(|h| free_flow(h, centre)).collect();
+    let sources = (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), Traffic::Greedy)).collect();
+    let mut run = simulate(plain(topology, flows, sources), ());
+    for us in 0..3_000 {
+        run.run_until(Time(us * 1_000_000 + us * 7_919));
+        assert_eq!(run.model.deadlock(run.now(), &run.agenda), None);
+    }
+}

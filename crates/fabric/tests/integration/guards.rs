@@ -1,0 +1,201 @@
+//! The model's rules hold on random fabrics.
+
+use becalm_engine::{Stream, Time, mix};
+use becalm_fabric::seam::{Arrival, Departure, Marker, Notice, Observer, Pace, Response, SwitchView};
+use becalm_fabric::*;
+use proptest::prelude::*;
+
+use crate::doubles::*;
+
+/// Marks about every other packet, and checks that what it sees is consistent.
+#[derive(Clone)]
+struct Inspector {
+    shape: (u16, u8),
+    random: Stream,
+}
+
+impl Marker for Inspector {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        let waiting: u32 = (0..self.shape.0).map(|i| switch.waiting_from(i, arrival.output, arrival.vl)).sum();
+        assert_eq!(waiting, switch.waiting(arrival.output, arrival.vl));
+        assert!(switch.waiting_from(arrival.input, arrival.output, arrival.vl) > 0);
+        assert!(switch.occupancy(arrival.input, arrival.vl) > 0);
+        assert!((0.0..=1.0).contains(&switch.fill(arrival.input, arrival.vl)));
+    }
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        assert!(switch.waiting_from(departure.input, departure.output, departure.vl) > 0);
+        self.random.below(2) == 0
+    }
+}
+
+/// Any pace after any notice.
+#[derive(Clone)]
+struct Erratic(Stream, Pace);
+
+impl Response for Erratic {
+    fn pace(&self) -> Pace {
+        self.1
+    }
+    fn notice(&mut self, _: Time, _: Notice) {
+        let gap = if self.0.below(3) == 0 { self.0.unit() * 9.0 } else { 0.0 };
+        self.1 = Pace { gap, window: 1 + self.0.below(5) };
+    }
+}
+
+/// A hash of everything that is delivered, in order.
+#[derive(Default, PartialEq, Debug)]
+struct Trajectory(u64);
+
+impl Observer for Trajectory {
+    fn delivered(&mut self, now: Time, packet: &Packet) {
+        self.0 = mix(self.0, mix(now.0, u64::from(packet.flow.0) << 33 | u64::from(packet.sequence) << 1));
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Scene {
+    switches: u32,
+    hosts: u32,
+    extra_cables: u32,
+    config: SwitchConfig,
+    injection: Injection,
+    flows: u32,
+    seed: u64,
+}
+
+fn scenes() -> impl Strategy<Value = Scene> {
+    let room = prop_oneof![(1u32..6).prop_map(Room::Packets), (2112u32..9000).prop_map(Room::Bytes)];
+    let arbiter =
+        prop_oneof![(0u32..6).prop_map(|max_bypass| Arbiter::OldestFirst { max_bypass }), Just(Arbiter::RoundRobin)];
+    let switch =
+        (room, arbiter, any::<[bool; 3]>(), 1u8..4).prop_map(|(buffer, arbiter, [a, b, c], vls)| SwitchConfig {
+            vls,
+            buffer,
+            forwarding_delay: Time::from_ns(40),
+            switching: if a { Switching::CutThrough } else { Switching::StoreAndForward },
+            arbiter,
+            queueing: if b { Queueing::Voq } else { Queueing::Fifo },
+            input_reads: if c { InputReads::Many } else { InputReads::One },
+        });
+    (1u32..5, 2u32..9, 0u32..4, switch, any::<bool>(), 1u32..20, any::<u64>()).prop_map(
+        |(switches, hosts, extra_cables, config, posted, flows, seed)| Scene {
+            switches,
+            hosts,
+            extra_cables,
+            config,
+            injection: if posted { Injection::Posted } else { Injection::RoundRobin },
+            flows,
+            seed,
+        },
+    )
+}
+
+/// A random tree of switches with a few more cables (on which shortest paths may form cyclic waits), hosts anywhere.
+fn topology(scene: &Scene, random: &mut Stream) -> Topology {
+    let mut topology = Topology::default();
+    let rates = [1e9, 8e9, 13e9, 40e9];
+    let rate = |random: &mut Stream| Rate::from_bits_per_second(rates[random.below(4) as usize]);
+    let switches: Vec<_> = (0..scene.switches).map(|i| topology.add_switch(format!("s{i}"))).collect();
+    for i in 1..switches.len() {
+        let parent = random.below(i as u32) as usize;
+        topology.connect(switches[i], switches[parent], rate(random), Time(u64::from(random.below(50_000))));
+    }
+    for _ in 0..scene.extra_cables {
+        let (a, b) = (random.below(scene.switches), random.below(scene.switches));
+        if a != b {
+            topology.connect(switches[a as usize], switches[b as usize], rate(random), Time::from_ns(5));
+        }
+    }
+    for i in 0..scene.hosts {
+        let host = topology.add_host(format!("h{i}"));
+        let switch = switches[random.below(scene.switches) as usize];
+        topology.connect(host, switch, rate(random), Time(u64::from(random.below(50_000))));
+    }
+    topology.route_shortest();
+    topology
+}
+
+fn traffic(random: &mut Stream) -> Traffic {
+    let bytes = random.below(9000);
+    match random.below(4) {
+        0 => Traffic::Greedy,
+        1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
+        2 => Traffic::Poisson { mean_interval: Time::from_us(7), bytes, sizes: SizeLaw::Exponential },
+        _ => Traffic::Batch { count: 20, bytes },
+    }
+}
+
+type Run = becalm_engine::Simulator<Fabric<Erratic, Inspector, Acks, Trajectory>>;
+
+fn build(scene: &Scene) -> Run {
+    let mut random = Stream::new(scene.seed, 0, 0);
+    let topology = topology(scene, &mut random);
+    let hosts: Vec<_> = topology.hosts().collect();
+    let n = hosts.len() as u32;
+    let mut flows = Vec::new();
+    let mut sources = Vec::new();
+    for i in 0..scene.flows {
+        let source = random.below(n);
+        let destination = (source + 1 + random.below(n - 1)) % n;
+        let vl = random.below(u32::from(scene.config.vls)) as u8;
+        let response = Erratic(Stream::new(scene.seed, u64::from(i), 9), Pace::FREE);
+        let flow = FlowSpec { source: hosts[source as usize], destination: hosts[destination as usize], vl, response };
+        flows.push(flow);
+        let (start, stop) = (Time::from_us(u64::from(random.below(50))), Time::from_us(300));
+        sources.push(SourceSpec { flows: i..i + 1, traffic: traffic(&mut random), start, stop });
+    }
+    let markers = topology.switches().map(|switch| Inspector {
+        shape: (topology.node(switch).degree, scene.config.vls),
+        random: Stream::new(scene.seed, u64::from(switch.0), 8),
+    });
+    let spec = FabricSpec {
+        markers: markers.collect(),
+        topology,
+        switch: scene.config,
+        packets: PACKETS,
+        injection: scene.injection,
+        flows,
+        sources,
+        echo: Acks,
+        seed: scene.seed,
+    };
+    simulate(spec, Trajectory::default())
+}
+
+/// Runs to the end, checking the guards now and then; says whether it ended in a deadlock.
+fn run_checked(run: &mut Run, cuts: u64) -> bool {
+    for i in 1..=cuts {
+        run.run_until(Time::from_us(300 * i / cuts));
+        run.model.check(&run.agenda).expect("the guards hold");
+    }
+    run.run_until_idle();
+    run.model.check(&run.agenda).expect("the guards hold");
+    run.model.deadlock(run.now(), &run.agenda).is_some()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Everything that is sent arrives, unless the run ends in a deadlock, which is then reported.
+    #[test]
+    fn nothing_is_lost_and_the_run_repeats(scene in scenes()) {
+        let mut run = build(&scene);
+        let deadlock = run_checked(&mut run, 7);
+        prop_assert_eq!(run.model.packets_in_flight() > 0, deadlock);
+        for i in 0..scene.flows {
+            let flow = run.model.flow(FlowId(i));
+            prop_assert!(deadlock || (flow.sent_packets == flow.delivered_packets && flow.acks == flow.sent_packets));
+        }
+        let mut again = build(&scene);
+        run_checked(&mut again, 1);
+        prop_assert_eq!(&run.model.observer, &again.model.observer);
+        prop_assert_eq!(run.model.packet_hops(), again.model.packet_hops());
+    }
+
+    /// A tree of switches has no cyclic waits.
+    #[test]
+    fn trees_never_deadlock(scene in scenes()) {
+        let mut run = build(&Scene { extra_cables: 0, ..scene });
+        prop_assert!(!run_checked(&mut run, 3));
+    }
+}
