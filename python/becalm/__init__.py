@@ -6,8 +6,8 @@ Typical use:
     results = becalm.run(scenario)
     print(results.groups)
 
-Floors, from the bottom: `scenario` (read, change, write), `run` (all replications of one scenario), `sweep` (many
-scenarios), `results` (tables and folders), `plot` (tables to figures), `experiments` (the papers), `cli`.
+Floors, from the bottom: `scenario` (read, change, write), `results` (tables and folders), `run` (one
+scenario), `sweep` (many scenarios), `plot` (tables to figures), `experiments` (the papers), `cli`.
 """
 
 from becalm._core import __version__

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, TypedDict, final
 
-
 __version__: str
 
 class _Outcome(TypedDict):

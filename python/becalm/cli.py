@@ -1,4 +1,4 @@
-"""The command line: reads arguments, calls the package, prints. No logic, and heavy imports inside the commands."""
+"""The command line: reads arguments, calls the package, prints. Heavy imports are inside the commands."""
 
 from __future__ import annotations
 
@@ -68,8 +68,12 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @guarded
 def run(
     file: Annotated[Path, typer.Argument(help="A scenario.", show_default=False)],
-    out: Annotated[Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing results folder.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an existing results folder.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; may be repeated.")
@@ -141,7 +145,9 @@ def list_(
 @app.command()
 @guarded
 def reproduce(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="All when not given.")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="All when not given.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per experiment and line.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
     short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,

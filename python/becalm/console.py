@@ -15,6 +15,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from becalm.contents import Entry, Parameter
     from becalm.experiments import Report
+    from becalm.experiments import RunProgress as LabProgress
     from becalm.results import Results
     from becalm.run import Progress as RunProgress
 
@@ -70,7 +71,9 @@ def summary(results: Results) -> list[Table]:
 def _groups(results: Results) -> Table:
     import polars as pl
 
-    groups = results.groups.group_by("group", maintain_order=True).agg(pl.col("flows").first(), pl.exclude("flows").mean())
+    groups = results.groups.group_by("group", maintain_order=True).agg(
+        pl.col("flows").first(), pl.exclude("flows").mean()
+    )
     rows = [
         (
             row["group"],
@@ -150,7 +153,11 @@ def show_reports(reports: Sequence[Report]) -> None:
         out.print(claims(report))
         for claim in report.claims:
             if not claim.holds:
-                out.print(f"{claim.id} does not hold. The paper: \"{claim.quote}\" {claim.note}", style="red", markup=False)
+                out.print(
+                    f'{claim.id} does not hold. The paper: "{claim.quote}" {claim.note}',
+                    style="red",
+                    markup=False,
+                )
         for figure in report.figures:
             out.print(f"figure in {figure}", soft_wrap=True, markup=False)
     every = [claim for report in reports for claim in report.claims]
@@ -160,8 +167,9 @@ def show_reports(reports: Sequence[Report]) -> None:
 def claims(report: Report) -> Table:
     """Return the table of an experiment's claims."""
     result = Table(title=f"{report.id}: {escape(report.title)}", title_justify="left", title_style="bold")
-    for column, justify in (("claim", "left"), ("paper", "right"), ("measured", "right"), ("tolerance", "right")):
-        result.add_column(column, justify="right" if justify == "right" else "left", overflow="fold")
+    result.add_column("claim", overflow="fold")
+    for column in ("paper", "measured", "tolerance"):
+        result.add_column(column, justify="right", overflow="fold")
     result.add_column("holds", justify="center")
     for claim in report.claims:
         verdict = "[green]yes[/]" if claim.holds else "[bold red]no[/]"
@@ -208,10 +216,15 @@ class Bar:
         time = sum(run.time for run in runs)
         total = now.duration * now.replications
         description = f"{seconds(time)} of {seconds(total)} simulated"
-        self.show(description, time / total, sum(run.events for run in runs), sum(run.packet_hops for run in runs))
+        events = sum(run.events for run in runs)
+        self._show(description, time / total, events, sum(run.packet_hops for run in runs))
 
-    def show(self, description: str, fraction: float, events: int, packet_hops: int) -> None:
-        """Show a share of the work, and the rates since the bar began."""
+    def on_experiment(self, now: LabProgress) -> None:
+        """Show how many runs of a set of experiments are finished."""
+        description = f"{now.done} of {now.total} runs"
+        self._show(description, now.done / now.total, now.events, now.packet_hops)
+
+    def _show(self, description: str, fraction: float, events: int, packet_hops: int) -> None:
         elapsed = max(self._bar.tasks[0].elapsed or 0.0, 1e-3)
         rates = f"{number(events / elapsed)} events/s, {number(packet_hops / elapsed)} packet-hops/s"
         self._bar.update(self._task, completed=fraction, description=description, rates=rates)

@@ -46,7 +46,8 @@ def catalogue() -> dict[str, list[Entry]]:
     """Everything that a scenario can choose, by kind."""
     kinds: dict[str, list[dict[str, Any]]] = json.loads(_core.catalogue())
     return {
-        kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items] for kind, items in kinds.items()
+        kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items]
+        for kind, items in kinds.items()
     }
 
 

@@ -29,11 +29,11 @@ class Cancel:
 
 
 def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None) -> None:
-    """Call `work(index, cancel)` for every index below `count` on up to `threads` threads (None: one per core).
+    """Call `work(index, cancel)` for every index below `count` on up to `threads` threads (None: all cores).
 
     The caller's thread only waits, so that Ctrl-C reaches it at once. When it does, or when one piece of work
-    fails, the pieces not begun are dropped, those that run are asked to end and are waited for, and the exception
-    goes on to the caller.
+    fails, the pieces not begun are dropped, those that run are asked to end and are waited for, and the
+    exception goes on to the caller.
 
     Raises:
         ValueError: `threads` below 1.

@@ -55,7 +55,8 @@ class Replication:
 class Results:
     """The tables of a run, over all its replications.
 
-    Every table has a column `replication`; `units` names the unit of each column, empty for plain numbers and text.
+    Every table has a column `replication`; `units` names the unit of each column, empty for plain numbers and
+    text.
     """
 
     def __init__(
@@ -167,10 +168,11 @@ class Results:
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the manifest and one Parquet file per table.
 
-        All is written to a temporary folder beside and renamed at the end: the folder is there whole or not at all.
+        All is written to a temporary folder beside and renamed at the end: the folder is there whole or not
+        at all.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it holds something else than results.
+            ResultsError: the folder exists and `overwrite` is not given, or it holds something else.
 
         """
         folder = Path(folder)

@@ -127,17 +127,15 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
     try:
         return tomli_w.dumps(data)
     except TypeError as error:
-        raise ScenarioError(f"{name}: {error}: a scenario holds text, numbers, lists and tables", name) from error
+        problem = f"{error}: a scenario holds text, numbers, lists and tables"
+        raise ScenarioError(f"{name}: {problem}", name) from error
 
 
 def _put(data: dict[str, Any], key: str, value: Any, name: str) -> None:  # noqa: ANN401
     *path, last = key.split(".")
     place: Any = data
     for part in path:
-        if isinstance(place, dict):
-            place = place.setdefault(part, {})
-        else:
-            place = _item(place, part, key, name)
+        place = place.setdefault(part, {}) if isinstance(place, dict) else _item(place, part, key, name)
     if isinstance(place, list):
         place[place.index(_item(place, last, key, name))] = copy.deepcopy(value)
     elif not isinstance(place, dict):

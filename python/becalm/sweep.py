@@ -66,8 +66,8 @@ class SweepResults(Sequence[Point]):
     def table(self, name: str) -> pl.DataFrame:
         """One table of all points, with one column in front for each key of the grid.
 
-        A choice such as `{"fimd": {}}` is shown by its name. A key that is also a column of the table is called
-        `scenario.<key>`.
+        A choice such as `{"fimd": {}}` is shown by its name. A key that is also a column of the table is
+        called `scenario.<key>`.
         """
         import polars as pl
 
@@ -134,8 +134,8 @@ def sweep(
             or a list of changes, each one point. See `Scenario.replace`.
         replications: replaces the scenario's own number.
         threads: how many replications run at once; None: as many as there are cores.
-        folder: where every point keeps its results as soon as it is finished. What is found there, made by the same
-            compiled core from the same scenario, is not run again. None: nothing is kept on disk.
+        folder: where every point keeps its results as soon as it is finished. What is found there, made by
+            the same compiled core from the same scenario, is not run again. None: nothing is kept on disk.
         progress: called often while work is done, by one thread at a time.
 
     Raises:

@@ -21,7 +21,7 @@ WIDTH = 6.4
 HEIGHT = 4.0
 """Height of a panel, in inches."""
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -44,15 +44,19 @@ def figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:
     return made, axes[0]
 
 
-def panels(rows: int, columns: int, *, width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
+def panels(
+    rows: int, columns: int, *, width: float = WIDTH, height: float = HEIGHT
+) -> tuple[Figure, list[Axes]]:
     """Return a figure with several panels of the given size in inches, row by row.
 
-    The figure belongs to its caller alone: nothing is registered anywhere, so threads may draw side by side.
+    It is not registered with pyplot: nothing has to be closed.
     """
     import matplotlib as mpl
+    from cycler import cycler
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**mpl.rcParamsDefault, "axes.prop_cycle": mpl.cycler(color=list(COLOURS)), **_STYLE}):
+    cycle = cycler(color=list(COLOURS))
+    with mpl.rc_context({**mpl.rcParamsDefault, "axes.prop_cycle": cycle, **_STYLE}):
         made = Figure(figsize=(columns * width, rows * height), layout="constrained")
         axes = made.subplots(rows, columns, squeeze=False)
     return made, list(axes.flat)

@@ -1,0 +1,101 @@
+# Everything a developer does. `make` alone does what CI does; `make help` lists the rest.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done)
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+DEMO := santos2003/fig2 santos2003/fig4b
+
+.DEFAULT_GOAL := ci
+.DELETE_ON_ERROR:
+
+.PHONY: ci
+ci: lint test ## what CI runs: all linters, then all tests (the default)
+
+.PHONY: demo
+demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
+	$(BIN)/becalm reproduce $(DEMO) --out figures
+
+.PHONY: test
+test: test-rust test-python ## set up everything and run all tests
+
+.PHONY: test-rust
+test-rust: need-rust ## Rust tests
+	cargo test --workspace --locked --quiet
+
+.PHONY: test-python
+test-python: build ## Python tests, examples of the documentation included
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module
+
+.PHONY: lint-rust
+lint-rust: need-rust ## rustfmt and clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+.PHONY: lint-python
+lint-python: build ## ruff, mypy and stubtest
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest becalm._core
+
+.PHONY: format
+format: $(VENV)/.done ## format everything
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: build
+build: $(VENV)/.built ## virtual environment with becalm in it, editable
+
+.PHONY: docs
+docs: build ## write the generated pages: schemes, scenario keys, JSON Schema
+	$(BIN)/python docs/generate.py
+
+.PHONY: pictures
+pictures: build ## draw the pictures of the README
+	$(BIN)/python docs/pictures/victim.py
+
+.PHONY: bench
+bench: need-rust ## packet-hops per core-second on fixed scenarios
+	cargo run --release --locked --quiet -p becalm-bench
+
+.PHONY: wheel
+wheel: $(VENV)/.done need-rust ## a wheel in target/wheels
+	$(BIN)/maturin build --release
+
+.PHONY: lock
+lock: $(VENV)/.done ## write requirements.lock anew from what is installed
+	{ echo '# Everything that `make` installs into .venv; written by `make lock`.'; \
+		$(BIN)/pip freeze --exclude becalm; } > requirements.lock
+
+.PHONY: clean
+clean: ## remove the virtual environment and everything built
+	rm -rf $(VENV) target python/becalm/*.so
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+$(VENV)/.done: requirements.lock | need-python
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+.PHONY: need-python need-rust need-cc
+need-python:
+	@[ -n "$(PYTHON)" ] || { echo 'becalm needs Python 3.11 or newer: https://www.python.org/downloads/' >&2; exit 1; }
+
+need-rust:
+	@command -v cargo >/dev/null || { echo 'becalm needs Rust 1.88 or newer: https://rustup.rs' >&2; exit 1; }
+
+need-cc:
+	@command -v cc >/dev/null || { echo 'becalm needs a C compiler, such as gcc (Debian: apt install gcc)' >&2; exit 1; }

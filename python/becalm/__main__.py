@@ -1,0 +1,5 @@
+"""`python -m becalm`: the command line."""
+
+from becalm.cli import main
+
+main()

@@ -1,0 +1,59 @@
+"""What the tests share: a scenario that runs in a moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import becalm
+
+SMALL = """\
+[run]
+duration = "1 ms"
+
+[topology.dumbbell]
+remote = 2
+local = 2
+
+[marking.input_triggered]
+
+[response.lipd]
+
+[[flows]]
+name = "local"
+from = ["B1..B2"]
+to = ["BC"]
+[flows.traffic.greedy]
+
+[[flows]]
+name = "remote"
+from = ["A1..A2"]
+to = ["BC"]
+[flows.traffic.greedy]
+
+[[flows]]
+name = "victim"
+from = ["AV"]
+to = ["BV"]
+[flows.traffic.poisson]
+load = 0.5
+message = "2048 B"
+"""
+
+
+@pytest.fixture
+def text() -> str:
+    return SMALL
+
+
+@pytest.fixture
+def scenario() -> becalm.Scenario:
+    return becalm.Scenario(SMALL, name="small.toml")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import becalm
+from becalm.cli import app
+
+
+def becalm_command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def test_run_prints_a_summary_and_writes_a_folder(file: Path) -> None:
+    done = becalm_command("run", file)
+    assert done.exit_code == 0
+    for word in ("Groups of flows", "local", "victim", "Hottest of", "packet-hops per core-second"):
+        assert word in done.stdout
+    assert "results in results/small" in done.stdout
+    assert becalm.load_results("results/small").fingerprint in done.stdout
+
+
+def test_run_again_takes_another_folder(file: Path) -> None:
+    becalm_command("run", file)
+    assert "results in results/small-2" in becalm_command("run", file).stdout
+
+
+def test_run_never_overwrites_unasked(file: Path) -> None:
+    assert becalm_command("run", file, "--out", "here").exit_code == 0
+    again = becalm_command("run", file, "--out", "here")
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "here: exists already" in again.stderr
+    assert becalm_command("run", file, "--out", "here", "--overwrite").exit_code == 0
+
+
+def test_run_with_changes(file: Path) -> None:
+    done = becalm_command(
+        "run", file, "-q", "--seed", 7, "--set", "switch.buffer=8 packets", "--set", "response={aimd={}}"
+    )
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    resolved = becalm.load_results("results/small").scenario.resolved
+    assert resolved["run"]["seed"] == 7
+    assert resolved["switch"]["buffer"] == "8 packets"
+    assert list(resolved["response"]) == ["aimd"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("[run]", "[run]\nsede = 3", "seed"),
+        ('duration = "1 ms"', "duration = 1", "duration"),
+        ('duration = "1 ms"', 'duration = "1 ms"\nwarmup = "2 ms"', "warmup"),
+        ("remote = 2", 'remote = 2\nrate = "-1 GB/s"', "rate"),
+        ("[response.lipd]", "[response.lpid]", "lipd"),
+        ("[response.lipd]", "[response.lipd]\nm = 2", "m"),
+        ("[response.lipd]", "[response.lipd]\nwindow = 0", "window"),
+        ('from = ["AV"]', 'from = ["AX"]', "AX"),
+        ('to = ["BV"]', 'to = ["AV"]', "AV"),
+        ("[run]", "[run", "4"),
+    ],
+)
+def test_bad_scenarios_have_one_clear_message(file: Path, old: str, new: str, expected: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    for command in ("run", "validate"):
+        done = becalm_command(command, file)
+        assert (done.exit_code, done.stdout) == (2, "")
+        (message,) = done.stderr.splitlines()
+        assert re.match(re.escape(str(file)) + r":(\d+:)? ", message)
+        assert expected in message
+
+
+def test_two_mistakes_are_both_told(file: Path) -> None:
+    file.write_text(file.read_text().replace("remote = 2", "remote = -2").replace("load = 0.5", "load = 5.0"))
+    done = becalm_command("validate", file)
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) >= 2
+    assert "remote = -2" in done.stderr
+    assert "load = 5" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_missing_file(command: str) -> None:
+    done = becalm_command(command, "none.toml")
+    assert (done.exit_code, done.stderr) == (2, "none.toml: no such file\n")
+
+
+def test_a_folder_is_not_a_scenario() -> None:
+    done = becalm_command("validate", ".")
+    assert done.exit_code == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_bad_change(file: Path) -> None:
+    done = becalm_command("run", file, "--set", "run.sede=1")
+    assert done.exit_code == 2
+    assert "sede" in done.stderr
+
+
+def test_validate_checks_every_file(file: Path, tmp_path: Path) -> None:
+    done = becalm_command("validate", file, tmp_path / "none.toml", file)
+    assert done.exit_code == 2
+    assert done.stdout.count(": ok") == 2
+    assert becalm_command("validate", file).exit_code == 0
+
+
+def test_list() -> None:
+    everything = becalm_command("list").stdout
+    for word in ("papers", "santos2003/fig2", "input_triggered", "ack", "fimd", "dumbbell", "poisson"):
+        assert word in everything
+    assert "rmin" in becalm_command("list", "response").stdout
+    wrong = becalm_command("list", "colours")
+    assert wrong.exit_code == 2
+    assert "valid: papers, figures" in wrong.stderr
+
+
+def test_reproduce_of_something_unknown() -> None:
+    done = becalm_command("reproduce", "santos1999")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "santos2003/fig2" in done.stderr
+
+
+@dataclass
+class Claim:
+    holds: bool
+    id: str = "victim_share"
+    quote: str = "the victim [gets] little"
+    paper: float = 0.15
+    measured: float = 0.151
+    tolerance: str = "+-0.02"
+    note: str = "because"
+
+
+@dataclass
+class Report:
+    claims: list[Claim]
+    figures: list[Path]
+    id: str = "santos2003/fig2"
+    title: str = "No control"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id, "claims": [vars(claim) for claim in self.claims]}
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_reproduce_prints_claims(monkeypatch: pytest.MonkeyPatch, holds: bool, arguments: list[str]) -> None:
+    report = Report([Claim(holds=True), Claim(holds=holds)], [Path("figures/fig2.png")])
+    monkeypatch.setattr("becalm.experiments.reproduce", lambda *_, **__: [report])
+    done = becalm_command("reproduce", *arguments)
+    assert done.exit_code == (0 if holds else 1)
+    if arguments:
+        (line,) = done.stdout.splitlines()
+        assert json.loads(line) == report.to_json()
+        return
+    assert f"{1 + holds} of 2 claims hold" in done.stdout
+    assert "figures/fig2.png" in done.stdout
+    assert ("the victim [gets] little" in done.stdout) is not holds
+
+
+def test_version() -> None:
+    assert becalm_command("--version").stdout == f"becalm {becalm.__version__}\n"
+
+
+@pytest.mark.parametrize("replications", [1, 4])
+def test_control_c_ends_a_run_cleanly(file: Path, replications: int) -> None:
+    command = [sys.executable, "-m", "becalm", "run", file, "--out", "out"]
+    changes = ["--set", "run.duration=1000 s", "--set", f"run.replications={replications}"]
+    process = subprocess.Popen(
+        [*command, *changes], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(2.0)
+    os.kill(process.pid, signal.SIGINT)
+    start = time.monotonic()
+    stdout, stderr = process.communicate(timeout=10)
+    assert time.monotonic() - start < 1.5
+    assert process.returncode == 130
+    assert stdout == ""
+    assert stderr.splitlines() == ["interrupted; nothing half-written was left behind"]
+    assert list(Path().iterdir()) == []

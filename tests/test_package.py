@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import becalm
+from becalm import _core, contents
+
+HEAVY = ("matplotlib", "numpy", "polars", "rich", "typer")
+
+
+def test_import_is_light() -> None:
+    script = f"import sys, becalm; print([name for name in {HEAVY} if name in sys.modules])"
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    # 0.3 s on an idle machine; a busy one may take longer.
+    assert time.monotonic() - start < 1.5
+
+
+def test_version_is_one() -> None:
+    from importlib.metadata import version
+
+    assert becalm.__version__ == version("becalm")
+
+
+def test_every_public_name_is_documented() -> None:
+    for name in becalm.__all__:
+        assert name.startswith("__") or getattr(becalm, name).__doc__, name
+
+
+def test_catalogue_describes_everything() -> None:
+    for kind, entries in contents.catalogue().items():
+        assert entries, kind
+        for entry in entries:
+            assert entry.summary, entry.name
+            assert all(parameter["help"] for parameter in entry.parameters), entry.name
+
+
+def test_json_schema_knows_every_section() -> None:
+    schema = json.loads(_core.json_schema())
+    assert {"run", "topology", "switch", "marking", "response", "flows"} <= set(schema["properties"])

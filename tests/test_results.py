@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import becalm
+
+
+@pytest.fixture(scope="module")
+def results() -> becalm.Results:
+    from conftest import SMALL
+
+    return becalm.run(becalm.Scenario(SMALL, name="small.toml").replace({"run.replications": 2}))
+
+
+def test_tables(results: becalm.Results) -> None:
+    assert set(results.tables) == {"flows", "groups", "links", "buffers", "series"}
+    assert results.groups["group"].to_list() == ["local", "remote", "victim"] * 2
+    assert results.flows.height == 2 * 5
+    for name, table in results.tables.items():
+        assert table.columns[0] == "replication"
+        assert list(results.units[name]) == table.columns
+
+
+def test_units(results: becalm.Results) -> None:
+    assert results.units["groups"]["rate"] == "B/s"
+    assert results.units["series"]["time"] == "s"
+    assert results.units["flows"]["replication"] == ""
+
+
+def test_rates_are_those_of_a_lossless_fabric(results: becalm.Results) -> None:
+    assert results.links["utilization"].is_between(0, 1 + 1e-9).all()
+    hot = results.groups.filter(pl.col("group") != "victim").group_by("replication").agg(pl.col("rate").sum())
+    assert (hot["rate"] <= 1e9 * (1 + 1e-9)).all()
+
+
+def test_there_and_back(results: becalm.Results, tmp_path: Path) -> None:
+    folder = results.save(tmp_path / "deep" / "folder")
+    back = becalm.load_results(folder)
+    assert back.scenario == results.scenario
+    assert back.replications == results.replications
+    assert back.units == results.units
+    assert all(back.tables[name].equals(table) for name, table in results.tables.items())
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["manifest.json", *(f"{name}.parquet" for name in results.tables)]
+    )
+
+
+def test_parquet_files_carry_their_units(results: becalm.Results, tmp_path: Path) -> None:
+    folder = results.save(tmp_path / "out")
+    metadata = pl.read_parquet_metadata(folder / "groups.parquet")
+    assert metadata["unit:rate"] == "B/s"
+
+
+def test_manifest(results: becalm.Results, tmp_path: Path) -> None:
+    manifest = json.loads((results.save(tmp_path / "out") / "manifest.json").read_text())
+    assert manifest["scenario"]["hash"] == results.scenario.hash
+    assert becalm.Scenario(manifest["scenario"]["toml"]) == results.scenario
+    assert manifest["becalm"] == becalm.__version__
+    assert manifest["seed"] == 1
+    assert manifest["fingerprints"] == results.fingerprints
+    assert manifest["guards"] == results.guards
+    assert manifest["events"] > manifest["packet_hops"] > 0
+    assert manifest["wall_time"] > 0
+    assert manifest["tables"]["flows"]["rows"] == results.flows.height
+
+
+def test_never_overwrites_silently(results: becalm.Results, tmp_path: Path) -> None:
+    folder = results.save(tmp_path / "out")
+    (folder / "extra").touch()
+    with pytest.raises(becalm.ResultsError, match="exists already"):
+        results.save(folder)
+    results.save(folder, overwrite=True)
+    assert not (folder / "extra").exists()
+
+
+def test_never_overwrites_what_is_not_a_results_folder(results: becalm.Results, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "thesis.tex").touch()
+    with pytest.raises(becalm.ResultsError, match="not a results folder"):
+        results.save(precious, overwrite=True)
+    assert (precious / "thesis.tex").exists()
+
+
+def test_a_failed_write_leaves_nothing(
+    results: becalm.Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> dict[str, object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(results, "manifest", fail)
+    with pytest.raises(KeyboardInterrupt):
+        results.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, "", "not json"])
+def test_load_of_something_else(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(becalm.ResultsError, match="not a results folder"):
+        becalm.load_results(tmp_path)

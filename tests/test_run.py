@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+import becalm
+
+
+def test_same_scenario_same_fingerprint(scenario: becalm.Scenario) -> None:
+    first, second = becalm.run(scenario), becalm.run(scenario)
+    assert first.fingerprint == second.fingerprint
+    assert first.groups.equals(second.groups)
+
+
+def test_another_seed_is_another_run(scenario: becalm.Scenario) -> None:
+    assert becalm.run(scenario).fingerprint != becalm.run(scenario.replace({"run.seed": 2})).fingerprint
+
+
+def test_replications_do_not_depend_on_threads(scenario: becalm.Scenario) -> None:
+    several = scenario.replace({"run.replications": 4})
+    one, two = becalm.run(several, threads=1), becalm.run(several, threads=2)
+    assert one.fingerprints == two.fingerprints
+    assert len(set(one.fingerprints)) == 4
+    assert one.flows.equals(two.flows)
+
+
+def test_a_replication_is_a_run_with_a_later_seed(scenario: becalm.Scenario) -> None:
+    several = becalm.run(scenario.replace({"run.replications": 2}))
+    later = becalm.run(scenario.replace({"run.seed": 2}))
+    assert several.fingerprints[1] == later.fingerprint
+
+
+def test_progress_sees_time_events_and_packet_hops(scenario: becalm.Scenario) -> None:
+    long = scenario.replace({"run.duration": "100 ms", "run.replications": 2})
+    seen: list[becalm.Progress] = []
+    results = becalm.run(long, progress=seen.append)
+    for replication in range(2):
+        times = [now.time for now in seen if now.replication == replication]
+        assert times
+        assert times == sorted(times)
+        assert times[-1] <= 0.1
+    assert all(now.duration == 0.1 and now.replications == 2 for now in seen)
+    assert 0 < max(now.events for now in seen) <= max(item.events for item in results.replications)
+    assert max(now.packet_hops for now in seen) <= max(item.packet_hops for item in results.replications)
+
+
+def test_an_exception_in_progress_ends_the_run(scenario: becalm.Scenario) -> None:
+    def stop(_: becalm.Progress) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        becalm.run(scenario.replace({"run.duration": "100 s"}), progress=stop)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("becalm")]
+
+
+def test_threads_below_one(scenario: becalm.Scenario) -> None:
+    with pytest.raises(ValueError, match="threads = 0"):
+        becalm.run(scenario, threads=0)
+
+
+def test_guards_are_reported(scenario: becalm.Scenario) -> None:
+    assert becalm.run(scenario).guards
