@@ -1,0 +1,40 @@
+//! Echo with the ACK.
+//!
+//! # What it does
+//! Every data packet is acknowledged by a packet of its own, and the acknowledgement carries the mark back to the
+//! source.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section IV:
+//! "The destination returns the ECN value in the acknowledgment packet".
+//!
+//! # Parameters
+//! None.
+//!
+//! # Departures from the source
+//! None.
+
+use becalm_fabric::Packet;
+use becalm_fabric::seam::{Answer, Echo};
+
+becalm_schema::table! {
+    /// Every packet is acknowledged, and the ACK carries its mark back.
+    pub struct Params {}
+}
+
+/// The echo.
+#[derive(Clone, Debug)]
+pub struct AckEcho;
+
+impl AckEcho {
+    /// An echo for all destinations.
+    pub fn new(_: &Params) -> AckEcho {
+        AckEcho
+    }
+}
+
+impl Echo for AckEcho {
+    fn answer(&mut self, packet: &Packet) -> Answer {
+        Answer::Ack { echo: packet.marked }
+    }
+}

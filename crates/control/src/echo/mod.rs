@@ -1,0 +1,3 @@
+//! How a destination answers the packets that reach it.
+
+pub mod ack;

@@ -1,0 +1,85 @@
+//! Input-output-triggered marking: full input buffers and long output queues.
+//!
+//! # What it does
+//! Marks as input-triggered marking does, and besides when an arrival makes more packets wait for its output than a
+//! threshold: then all that wait for this output are marked. A full input buffer catches flows that share an input,
+//! a long output queue rather those that come by inputs of their own; the two biases balance each other.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
+//! GLOBECOM 2002, section IV-C.
+//!
+//! # Parameters
+//! - `threshold`: packets, 1 to 65535; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
+//!   8 and 16.
+//! - `method`: as for input-triggered marking.
+//!
+//! # Departures from the source
+//! Those of input-triggered marking; the threshold is per output and virtual lane.
+
+use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+
+use super::trigger::{Method, Trigger};
+
+becalm_schema::table! {
+    /// As input-triggered, and also when more packets than a threshold wait for an output.
+    pub struct Params {
+        /// Packets that may wait for an output before they are marked.
+        pub threshold: u32 = 8; "packets"; 1..=65_535,
+        /// How the waiting packets get their marks.
+        pub method: Method = Method::Counters,
+    }
+}
+
+/// The marker.
+#[derive(Clone, Debug)]
+pub struct InputOutputTriggered {
+    threshold: u32,
+    trigger: Trigger,
+}
+
+impl InputOutputTriggered {
+    /// A marker for one switch.
+    pub fn new(params: &Params, shape: SwitchShape) -> InputOutputTriggered {
+        InputOutputTriggered { threshold: params.threshold, trigger: Trigger::new(params.method, shape) }
+    }
+}
+
+impl Marker for InputOutputTriggered {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.trigger.on_full_input(arrival, switch);
+        self.trigger.on_long_output(self.threshold, arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
+        self.trigger.departing(departure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::trigger::fake::{SHAPE, Switch};
+
+    #[test]
+    fn the_first_packet_in_excess_of_the_threshold_triggers() {
+        let mut switch = Switch::new(9);
+        let mut marker = InputOutputTriggered::new(&Params { threshold: 2, method: Method::Counters }, SHAPE);
+        let elsewhere = switch.arrive(&mut marker, 0, 3, 0);
+        let two = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 1, 2, 0)];
+        assert!(!switch.depart(&mut marker, two[0]), "two do not exceed two");
+        let more = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 3, 2, 0)];
+        for packet in [two[1], more[0], more[1]] {
+            assert!(switch.depart(&mut marker, packet));
+        }
+        assert!(!switch.depart(&mut marker, elsewhere));
+    }
+
+    #[test]
+    fn a_full_input_triggers_too() {
+        let mut switch = Switch::new(2);
+        let mut marker = InputOutputTriggered::new(&Params { threshold: 8, method: Method::Scan }, SHAPE);
+        let full = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 3, 0)];
+        assert!(full.into_iter().all(|packet| switch.depart(&mut marker, packet)));
+    }
+}

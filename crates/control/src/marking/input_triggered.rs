@@ -1,0 +1,102 @@
+//! Input-triggered marking: everything that waits for the outputs of a full input buffer.
+//!
+//! # What it does
+//! When an arriving packet fills its input buffer, every output that at least one packet of the buffer waits for
+//! counts as congested, and all packets of the switch that wait for such an output are marked, from whatever input
+//! they come. The switch needs no scan for that: it knows how many packets wait for an output (`cnt1`), copies this
+//! number to a second counter (`cnt2`), and marks that many of the next departures.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
+//! GLOBECOM 2002, section IV-B; the same authors, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003,
+//! section IV-A.
+//!
+//! # Parameters
+//! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. They differ
+//!   when packets overtake each other: with counters the first to leave are marked, so the sources hear sooner.
+//!
+//! # Departures from the source
+//! - A buffer counts as full after the forwarding decision: a packet that cuts straight through does not trigger.
+//! - Buffers and counters are per virtual lane.
+//! - ACKs are counted and marked like all packets; on them a mark means nothing.
+
+use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+
+use super::trigger::{Method, Trigger};
+
+becalm_schema::table! {
+    /// When an input buffer becomes full, all packets that wait for one of its outputs are marked.
+    pub struct Params {
+        /// How the waiting packets get their marks.
+        pub method: Method = Method::Counters,
+    }
+}
+
+/// The marker.
+#[derive(Clone, Debug)]
+pub struct InputTriggered {
+    trigger: Trigger,
+}
+
+impl InputTriggered {
+    /// A marker for one switch.
+    pub fn new(params: &Params, shape: SwitchShape) -> InputTriggered {
+        InputTriggered { trigger: Trigger::new(params.method, shape) }
+    }
+}
+
+impl Marker for InputTriggered {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.trigger.on_full_input(arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
+        self.trigger.departing(departure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::trigger::fake::{SHAPE, Switch};
+
+    fn marker(method: Method) -> InputTriggered {
+        InputTriggered::new(&Params { method }, SHAPE)
+    }
+
+    #[test]
+    fn marks_what_waits_for_an_output_of_the_full_buffer_from_any_input() {
+        for method in [Method::Counters, Method::Scan] {
+            let (mut switch, mut marker) = (Switch::new(2), marker(method));
+            let elsewhere = switch.arrive(&mut marker, 1, 3, 0);
+            let other_input = switch.arrive(&mut marker, 1, 2, 1);
+            let local = switch.arrive(&mut marker, 3, 2, 0);
+            let remote = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
+            assert!(!switch.depart(&mut marker, elsewhere), "another output");
+            assert!(!switch.depart(&mut marker, other_input), "another virtual lane");
+            assert!(switch.depart(&mut marker, local));
+            assert!(remote.into_iter().all(|packet| switch.depart(&mut marker, packet)));
+            let late = switch.arrive(&mut marker, 0, 2, 0);
+            assert!(!switch.depart(&mut marker, late));
+        }
+    }
+
+    #[test]
+    fn counters_mark_the_first_to_leave_and_a_scan_those_that_were_there() {
+        for (method, late_is_marked) in [(Method::Counters, true), (Method::Scan, false)] {
+            let (mut switch, mut marker) = (Switch::new(2), marker(method));
+            let there = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
+            let late = switch.arrive(&mut marker, 1, 2, 0);
+            assert_eq!(switch.depart(&mut marker, late), late_is_marked);
+            assert!(switch.depart(&mut marker, there[0]));
+            assert_eq!(switch.depart(&mut marker, there[1]), !late_is_marked);
+        }
+    }
+
+    #[test]
+    fn a_packet_that_cuts_through_does_not_trigger() {
+        let (mut switch, mut marker) = (Switch::new(1), marker(Method::Counters));
+        let victim = switch.arrive_cutting_through(&mut marker, 0, 2, 0);
+        assert!(!switch.depart(&mut marker, victim));
+    }
+}

@@ -1,0 +1,82 @@
+//! Naive marking: the packets in a full input buffer.
+//!
+//! # What it does
+//! When an arriving packet fills its input buffer, all packets in this buffer are marked, whatever output they wait
+//! for. Packets in other buffers are not, even if they contend for the same output; so flows that share an input
+//! port with many others are slowed down more than those that have one to themselves.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
+//! GLOBECOM 2002, section IV-A.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Departures from the source
+//! - A buffer counts as full after the forwarding decision: a packet that cuts straight through does not trigger.
+//! - Buffers are per virtual lane, and so is marking.
+//! - Packets are marked when they leave; which ones, a watermark on the order of arrival tells.
+
+use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+
+use super::trigger::Watermarks;
+
+becalm_schema::table! {
+    /// When an input buffer becomes full, all packets in it are marked.
+    pub struct Params {}
+}
+
+/// The marker.
+#[derive(Clone, Debug)]
+pub struct Naive {
+    inputs: Watermarks,
+}
+
+impl Naive {
+    /// A marker for one switch.
+    pub fn new(_: &Params, shape: SwitchShape) -> Naive {
+        Naive { inputs: Watermarks::new(shape) }
+    }
+}
+
+impl Marker for Naive {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        if arrival.waits && switch.is_full(arrival.input, arrival.vl) {
+            self.inputs.raise(arrival.input, arrival.vl, arrival.order);
+        }
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
+        self.inputs.covers(departure.input, departure.vl, departure.order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::trigger::fake::{SHAPE, Switch};
+
+    #[test]
+    fn marks_all_packets_of_the_full_buffer_and_no_others() {
+        let mut switch = Switch::new(2);
+        let mut marker = Naive::new(&Params {}, SHAPE);
+        let other = switch.arrive(&mut marker, 1, 2, 0);
+        let first = switch.arrive(&mut marker, 0, 2, 0);
+        let second = switch.arrive(&mut marker, 0, 3, 0);
+        assert!(!switch.depart(&mut marker, other));
+        assert!(switch.depart(&mut marker, second), "whatever output it waits for");
+        let later = switch.arrive_cutting_through(&mut marker, 0, 3, 0);
+        assert!(!switch.depart(&mut marker, later), "came after the buffer was full");
+        assert!(switch.depart(&mut marker, first));
+    }
+
+    #[test]
+    fn keeps_virtual_lanes_apart() {
+        let mut switch = Switch::new(2);
+        let mut marker = Naive::new(&Params {}, SHAPE);
+        let calm = switch.arrive(&mut marker, 0, 2, 1);
+        let full = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
+        assert!(!switch.depart(&mut marker, calm));
+        assert!(full.into_iter().all(|packet| switch.depart(&mut marker, packet)));
+    }
+}

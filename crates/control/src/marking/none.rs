@@ -1,0 +1,40 @@
+//! No marking.
+//!
+//! # What it does
+//! Nothing: no packet is ever marked.
+//!
+//! # Source
+//! The runs without congestion control: J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection
+//! Mechanisms for InfiniBand Switches", GLOBECOM 2002, section III.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Departures from the source
+//! None.
+
+use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+
+becalm_schema::table! {
+    /// No packet is marked.
+    pub struct Params {}
+}
+
+/// The marker.
+#[derive(Clone, Debug)]
+pub struct NoMarks;
+
+impl NoMarks {
+    /// A marker for one switch.
+    pub fn new(_: &Params, _: SwitchShape) -> NoMarks {
+        NoMarks
+    }
+}
+
+impl Marker for NoMarks {
+    fn arrived<V: SwitchView>(&mut self, _: &Arrival, _: &V) {}
+
+    fn departing<V: SwitchView>(&mut self, _: &Departure, _: &V) -> bool {
+        false
+    }
+}

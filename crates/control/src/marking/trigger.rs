@@ -1,0 +1,182 @@
+//! What triggered markers share: marking, from a trigger on, the packets that wait for an output.
+
+use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
+
+becalm_schema::words! {
+    /// How the packets that wait for an output when marking is triggered get their marks.
+    pub enum Method {
+        /// As many of the next departures are marked as packets waited: the two counters of the paper.
+        Counters = "counters",
+        /// Exactly the packets that waited are marked, in whatever order they leave.
+        Scan = "scan",
+    }
+}
+
+/// For every port and virtual lane, the orders of arrival below which packets are marked.
+#[derive(Clone, Debug)]
+pub(super) struct Watermarks {
+    vls: usize,
+    below: Vec<u64>,
+}
+
+impl Watermarks {
+    pub(super) fn new(shape: SwitchShape) -> Watermarks {
+        let vls = usize::from(shape.vls);
+        Watermarks { vls, below: vec![0; usize::from(shape.ports) * vls] }
+    }
+
+    /// Marks the packets that have arrived so far, the newest being number `order`.
+    pub(super) fn raise(&mut self, port: u16, vl: u8, order: u64) {
+        self.below[usize::from(port) * self.vls + usize::from(vl)] = order + 1;
+    }
+
+    pub(super) fn covers(&self, port: u16, vl: u8, order: u64) -> bool {
+        order < self.below[usize::from(port) * self.vls + usize::from(vl)]
+    }
+}
+
+/// Marks the packets that wait for an output.
+#[derive(Clone, Debug)]
+pub(super) struct Trigger {
+    ports: u16,
+    marks: Marks,
+}
+
+#[derive(Clone, Debug)]
+enum Marks {
+    /// For every output and virtual lane, how many of its next departures to mark: the paper's `cnt2`.
+    Counters { vls: usize, left: Vec<u32> },
+    /// For every output and virtual lane, which arrivals to mark.
+    Scan(Watermarks),
+}
+
+impl Trigger {
+    pub(super) fn new(method: Method, shape: SwitchShape) -> Trigger {
+        let vls = usize::from(shape.vls);
+        let marks = match method {
+            Method::Counters => Marks::Counters { vls, left: vec![0; usize::from(shape.ports) * vls] },
+            Method::Scan => Marks::Scan(Watermarks::new(shape)),
+        };
+        Trigger { ports: shape.ports, marks }
+    }
+
+    /// If a packet has to wait and fills its input buffer, marks what waits for any of the outputs that the buffer
+    /// has packets for.
+    pub(super) fn on_full_input<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        if !arrival.waits || !switch.is_full(arrival.input, arrival.vl) {
+            return;
+        }
+        for output in 0..self.ports {
+            if switch.waiting_from(arrival.input, output, arrival.vl) > 0 {
+                self.mark_waiting(output, arrival, switch);
+            }
+        }
+    }
+
+    /// If a packet has to wait and makes more than `threshold` wait for its output, marks them.
+    pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
+        if arrival.waits && switch.waiting(arrival.output, arrival.vl) > threshold {
+            self.mark_waiting(arrival.output, arrival, switch);
+        }
+    }
+
+    fn mark_waiting<V: SwitchView>(&mut self, output: u16, arrival: &Arrival, switch: &V) {
+        match &mut self.marks {
+            Marks::Counters { vls, left } => {
+                left[usize::from(output) * *vls + usize::from(arrival.vl)] = switch.waiting(output, arrival.vl);
+            }
+            Marks::Scan(watermarks) => watermarks.raise(output, arrival.vl, arrival.order),
+        }
+    }
+
+    /// Whether a packet that leaves is marked.
+    pub(super) fn departing(&mut self, departure: &Departure) -> bool {
+        match &mut self.marks {
+            Marks::Counters { vls, left } => {
+                let left = &mut left[usize::from(departure.output) * *vls + usize::from(departure.vl)];
+                let marked = *left > 0;
+                *left -= u32::from(marked);
+                marked
+            }
+            Marks::Scan(watermarks) => watermarks.covers(departure.output, departure.vl, departure.order),
+        }
+    }
+}
+
+/// A switch for tests: packets wait in buffers until the test lets them go.
+#[cfg(test)]
+pub(super) mod fake {
+    use becalm_engine::Time;
+    use becalm_fabric::Kind;
+    use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+
+    pub const SHAPE: SwitchShape = SwitchShape { ports: 4, vls: 2 };
+
+    pub struct Switch {
+        room: u32,
+        arrivals: u64,
+        waiting: Vec<Departure>,
+    }
+
+    impl Switch {
+        /// A switch with `room` packets in each input buffer.
+        pub fn new(room: u32) -> Switch {
+            Switch { room, arrivals: 0, waiting: Vec::new() }
+        }
+
+        /// A packet comes and waits; returns its order of arrival.
+        pub fn arrive(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8) -> u64 {
+            self.come(marker, input, output, vl, true)
+        }
+
+        /// A packet comes that may leave at once.
+        pub fn arrive_cutting_through(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8) -> u64 {
+            self.come(marker, input, output, vl, false)
+        }
+
+        fn come(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8, waits: bool) -> u64 {
+            let (now, order, size, kind) = (Time::ZERO, self.arrivals, 2068, Kind::Data);
+            self.arrivals += 1;
+            self.waiting.push(Departure { now, order, input, output, vl, size, kind });
+            marker.arrived(&Arrival { now, order, input, output, vl, size, kind, waits }, self);
+            order
+        }
+
+        /// A packet leaves; returns whether it is marked.
+        pub fn depart(&mut self, marker: &mut impl Marker, order: u64) -> bool {
+            let place = self.waiting.iter().position(|packet| packet.order == order).expect("the packet is there");
+            let departure = self.waiting[place];
+            let marked = marker.departing(&departure, self);
+            self.waiting.remove(place);
+            marked
+        }
+
+        fn count(&self, which: impl Fn(&Departure) -> bool) -> u32 {
+            self.waiting.iter().filter(|packet| which(packet)).count() as u32
+        }
+    }
+
+    impl SwitchView for Switch {
+        fn occupancy(&self, input: u16, vl: u8) -> u32 {
+            self.count(|packet| packet.input == input && packet.vl == vl)
+        }
+        fn is_full(&self, input: u16, vl: u8) -> bool {
+            self.occupancy(input, vl) >= self.room
+        }
+        fn fill(&self, input: u16, vl: u8) -> f64 {
+            f64::from(self.occupancy(input, vl)) / f64::from(self.room)
+        }
+        fn waiting(&self, output: u16, vl: u8) -> u32 {
+            self.count(|packet| packet.output == output && packet.vl == vl)
+        }
+        fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
+            u64::from(self.waiting(output, vl)) * 2068
+        }
+        fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32 {
+            self.count(|packet| packet.input == input && packet.output == output && packet.vl == vl)
+        }
+        fn has_credit(&self, _: u16, _: u8) -> bool {
+            true
+        }
+    }
+}

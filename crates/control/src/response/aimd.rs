@@ -1,0 +1,85 @@
+//! Additive Increase Multiplicative Decrease (AIMD) of the rate.
+//!
+//! # What it does
+//! A marked ACK divides the rate by m. Without marks the rate grows linearly in time, with the steepest slope that
+//! lets one unmarked ACK at Rmin undo no more than one decrease.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section VI-B:
+//! "the rate limit is increased linearly with time. The maximum slope of the linear rate increase is limited by the
+//! minimum recovery time". The paper gives no formulas; these follow from its text:
+//!
+//! - f_dec(r) = max(r / m, Rmin)
+//! - f_inc(r) = min(r + (m - 1) Rmin^2 / r, Rmax)
+//! - F_inc(t) = Rmin + (m - 1) Rmin^2 t
+//!
+//! # Parameters
+//! - `m`: factor of a decrease, more than 1 to 256; the paper uses 2.
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, 1e-6 to 1, with rmin <= initial <= rmax. The paper sets
+//!   rmin to rmax/256 and begins at rmax.
+//! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
+//! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
+//! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
+//!
+//! # Departures from the source
+//! - m is at least 1.01, so that a rate recovers in a reasonable number of ACKs.
+//! - A congestion notification packet counts as a marked ACK.
+//! - All packets count alike, whatever their size.
+
+use super::{Law, RateControl, Settings, rate::rate_params};
+
+rate_params! {
+    /// A mark divides the rate by m; without marks it grows linearly in time.
+    {
+        /// Factor of a decrease.
+        pub m: f64 = 2.0; ""; 1.01..=256.0,
+    }
+}
+
+/// The response.
+pub type Aimd = RateControl<Params>;
+
+impl Params {
+    /// Growth of the rate in a packet time.
+    fn slope(&self) -> f64 {
+        (self.m - 1.0) * self.rmin * self.rmin
+    }
+}
+
+impl Law for Params {
+    fn settings(&self) -> Settings {
+        self.common()
+    }
+
+    fn increase(&self, r: f64) -> f64 {
+        r + self.slope() / r
+    }
+
+    fn decrease(&self, r: f64) -> f64 {
+        r / self.m
+    }
+
+    fn grown(&self, r: f64, t: f64) -> f64 {
+        r + self.slope() * t
+    }
+
+    fn growth_time(&self, low: f64, high: f64) -> f64 {
+        (high - low) / self.slope()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_ack_at_rmin_undoes_one_decrease() {
+        let law = Params { m: 3.0, ..Params::default() };
+        assert!((law.increase(law.rmin) - 3.0 * law.rmin).abs() < 1e-15);
+    }
+
+    #[test]
+    fn climbs_from_rmin_to_rmax_in_255_recovery_times() {
+        assert_eq!(Params::default().growth_time(1.0 / 256.0, 1.0), 255.0 * 256.0);
+    }
+}

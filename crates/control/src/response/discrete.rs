@@ -1,0 +1,207 @@
+//! Rate control with a finite set of rates, as hardware would hold it: a table of inter-packet delays.
+//!
+//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; so many unmarked ACKs in a
+//! row lead to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup tables".
+
+use std::fmt;
+
+use super::rate::Law;
+
+/// Slack for delays that are integers but for rounding.
+const SLACK: f64 = 1e-9;
+
+/// What happens at one inter-packet delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The index after a marked ACK; not below the step's own.
+    pub slower: u16,
+    /// Unmarked ACKs, one after the other, that lead to `faster`; at least 1.
+    pub acks: u32,
+    /// The index that they lead to; not above the step's own.
+    pub faster: u16,
+}
+
+/// A response function as a table: one step for each inter-packet delay 0, 1, 2, ...
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    steps: Vec<Step>,
+}
+
+/// Why a table cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableError {
+    /// It has no steps, or more than [`Table::LARGEST`].
+    Length(usize),
+    /// The step at this index leads out of the table, or the wrong way, or after no ACKs.
+    Step(usize),
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableError::Length(length) => write!(f, "{length} steps: must be between 1 and {}", Table::LARGEST),
+            TableError::Step(index) => write!(
+                f,
+                "step {index}: must have slower between {index} and the last index, acks of at least 1, and faster \
+                 between 0 and {index}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TableError {}
+
+/// Where a flow stands in a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Its inter-packet delay, in units of a packet's transmission time at rmax.
+    pub index: u16,
+    /// Unmarked ACKs since it came to this index.
+    pub acks: u32,
+}
+
+impl Table {
+    /// The most steps a table may have: InfiniBand writes an inter-packet delay in 8 bits.
+    pub const LARGEST: usize = 256;
+
+    /// A table from its steps.
+    ///
+    /// # Errors
+    /// If there are too few or too many steps, or one of them leads out of the table or the wrong way.
+    pub fn new(steps: Vec<Step>) -> Result<Table, TableError> {
+        if steps.is_empty() || steps.len() > Table::LARGEST {
+            return Err(TableError::Length(steps.len()));
+        }
+        let fits = |(index, step): (usize, &Step)| {
+            let slower = index..steps.len();
+            slower.contains(&usize::from(step.slower)) && usize::from(step.faster) <= index && step.acks >= 1
+        };
+        match steps.iter().enumerate().position(|(index, step)| !fits((index, step))) {
+            Some(index) => Err(TableError::Step(index)),
+            None => Ok(Table { steps }),
+        }
+    }
+
+    /// The table nearest to a continuous law, with the delays from rmax down to rmin, at most [`Table::LARGEST`].
+    pub fn derive(law: &(impl Law + ?Sized)) -> Table {
+        let settings = law.settings();
+        let slowest = (settings.rmax / settings.rmin + SLACK) as usize;
+        let last = slowest.clamp(1, Table::LARGEST) - 1;
+        Table { steps: (0..=last).map(|index| step(law, settings.rmax, index, last)).collect() }
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Where a flow begins that may send with this inter-packet delay: there, or at the next longer delay.
+    pub fn position(&self, delay: f64) -> Position {
+        Position { index: delay_above(delay).min(self.steps.len() - 1) as u16, acks: 0 }
+    }
+
+    /// Takes in an ACK. A marked one forgets the unmarked ones before it.
+    pub fn acked(&self, position: &mut Position, marked: bool) {
+        let step = self.steps[usize::from(position.index)];
+        if marked {
+            *position = Position { index: step.slower, acks: 0 };
+            return;
+        }
+        position.acks += 1;
+        if position.acks >= step.acks {
+            *position = Position { index: step.faster, acks: 0 };
+        }
+    }
+}
+
+/// The step of one index: the unmarked ACKs after which the law has gained at least one index, and where it is then.
+fn step(law: &(impl Law + ?Sized), rmax: f64, index: usize, last: usize) -> Step {
+    let start = rmax / (1.0 + index as f64);
+    let slower = delay_above(rmax / law.decrease(start) - 1.0).clamp(index, last) as u16;
+    if index == 0 {
+        return Step { slower, acks: 1, faster: 0 };
+    }
+    let goal = rmax / index as f64 * (1.0 - SLACK);
+    let (mut rate, mut acks) = (start, 0);
+    while rate < goal {
+        rate = law.increase(rate).min(rmax);
+        acks += 1;
+    }
+    Step { slower, acks, faster: delay_above(rmax / rate - 1.0).min(index - 1) as u16 }
+}
+
+/// The shortest integer delay that is not shorter than `delay`.
+fn delay_above(delay: f64) -> usize {
+    (delay - SLACK * (1.0 + delay)).ceil().max(0.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::response::{Settings, aimd, fimd, lipd};
+
+    fn laws() -> [Box<dyn Law>; 3] {
+        [Box::new(lipd::Params::default()), Box::new(fimd::Params::default()), Box::new(aimd::Params::default())]
+    }
+
+    #[test]
+    fn holds_256_delays_and_is_valid() {
+        for law in laws() {
+            let table = Table::derive(law.as_ref());
+            assert_eq!(table.steps().len(), 256);
+            assert_eq!(Table::new(table.steps().to_vec()), Ok(table));
+        }
+    }
+
+    #[test]
+    fn lipd_steps_down_one_delay_and_fimd_doubles_the_period() {
+        let lipd = Table::derive(&lipd::Params::default());
+        let fimd = Table::derive(&fimd::Params::default());
+        for index in 0..256_u16 {
+            assert_eq!(lipd.steps()[usize::from(index)].slower, (index + 1).min(255));
+            assert_eq!(fimd.steps()[usize::from(index)].slower, (2 * index + 1).min(255));
+        }
+        assert_eq!(fimd.steps()[255], Step { slower: 255, acks: 1, faster: 127 });
+        assert_eq!(lipd.steps()[255], Step { slower: 255, acks: 1, faster: 254 });
+    }
+
+    #[test]
+    fn climbs_from_the_slowest_to_the_fastest_in_the_time_of_the_law() {
+        for law in laws() {
+            let table = Table::derive(law.as_ref());
+            let (mut position, mut time) = (table.position(255.0), 0.0);
+            while position.index > 0 {
+                time += 1.0 + f64::from(position.index);
+                table.acked(&mut position, false);
+            }
+            let Settings { rmin, rmax, .. } = law.settings();
+            let expected = law.growth_time(rmin, rmax);
+            // Each index waits for a whole number of ACKs, so the table is the slower of the two.
+            assert!((1.0..1.35).contains(&(time / expected)), "{time} for {expected}");
+        }
+    }
+
+    #[test]
+    fn a_mark_forgets_the_acks_before_it() {
+        let table =
+            Table::new(vec![Step { slower: 1, acks: 1, faster: 0 }, Step { slower: 1, acks: 2, faster: 0 }]).unwrap();
+        let mut position = table.position(0.3);
+        assert_eq!(position.index, 1);
+        for marked in [false, true, false] {
+            table.acked(&mut position, marked);
+        }
+        assert_eq!(position, Position { index: 1, acks: 1 });
+        table.acked(&mut position, false);
+        assert_eq!(position, Position { index: 0, acks: 0 });
+    }
+
+    #[test]
+    fn refuses_tables_that_lead_astray() {
+        let fine = Step { slower: 0, acks: 1, faster: 0 };
+        assert_eq!(Table::new(vec![]), Err(TableError::Length(0)));
+        assert_eq!(Table::new(vec![fine; 257]), Err(TableError::Length(257)));
+        assert_eq!(Table::new(vec![Step { slower: 1, ..fine }]), Err(TableError::Step(0)));
+        assert_eq!(Table::new(vec![Step { acks: 0, ..fine }]), Err(TableError::Step(0)));
+        assert_eq!(Table::new(vec![fine, fine]), Err(TableError::Step(1)));
+    }
+}

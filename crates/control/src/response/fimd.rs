@@ -1,0 +1,76 @@
+//! Fast Increase Multiplicative Decrease (FIMD).
+//!
+//! # What it does
+//! A marked ACK divides the rate by m. Without marks the rate is multiplied by m in every recovery time 1/Rmin, so it
+//! regains the link as fast as the conditions of the paper allow after a multiplicative decrease.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section V-C:
+//!
+//! - f_dec(r) = max(r / m, Rmin)
+//! - f_inc(r) = min(r m^(Rmin/r), Rmax)
+//! - F_inc(t) = Rmin m^(t/T_rec), T_rec = 1/Rmin
+//!
+//! # Parameters
+//! - `m`: factor of a decrease, more than 1 to 256; the paper uses 2.
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, 1e-6 to 1, with rmin <= initial <= rmax. The paper sets
+//!   rmin to rmax/256 and begins at rmax.
+//! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
+//! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
+//! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
+//!
+//! # Departures from the source
+//! - m is at least 1.01, so that a rate recovers in a reasonable number of ACKs.
+//! - A congestion notification packet counts as a marked ACK.
+//! - All packets count alike, whatever their size.
+
+use super::{Law, RateControl, Settings, rate::rate_params};
+
+rate_params! {
+    /// A mark divides the rate by m; without marks it multiplies by m in every recovery time.
+    {
+        /// Factor of a decrease.
+        pub m: f64 = 2.0; ""; 1.01..=256.0,
+    }
+}
+
+/// The response.
+pub type Fimd = RateControl<Params>;
+
+impl Law for Params {
+    fn settings(&self) -> Settings {
+        self.common()
+    }
+
+    fn increase(&self, r: f64) -> f64 {
+        r * libm::pow(self.m, self.rmin / r)
+    }
+
+    fn decrease(&self, r: f64) -> f64 {
+        r / self.m
+    }
+
+    fn grown(&self, r: f64, t: f64) -> f64 {
+        r * libm::pow(self.m, t * self.rmin)
+    }
+
+    fn growth_time(&self, low: f64, high: f64) -> f64 {
+        libm::log(high / low) / libm::log(self.m) / self.rmin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_with_the_first_ack_at_rmin() {
+        let law = Params::default();
+        assert_eq!(law.increase(law.rmin), 2.0 * law.rmin);
+    }
+
+    #[test]
+    fn climbs_from_rmin_to_rmax_in_8_recovery_times() {
+        assert!((Params::default().growth_time(1.0 / 256.0, 1.0) - 8.0 * 256.0).abs() < 1e-9);
+    }
+}

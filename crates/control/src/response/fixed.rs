@@ -1,0 +1,53 @@
+//! A fixed rate.
+//!
+//! # What it does
+//! The flow keeps to a rate and a window that are set by hand, whatever it is told.
+//!
+//! # Source
+//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section
+//! IV-B (Fig. 3 (d)): "the rate limit for each flow is set manually to the optimal value".
+//!
+//! # Parameters
+//! - `rate`: share of the link's rate, 1e-6 to 1.
+//! - `window`: packets, 1 to 1000000, or `"unlimited"`.
+//!
+//! # Departures from the source
+//! None.
+
+use becalm_engine::Time;
+use becalm_fabric::seam::{Notice, Pace, Response};
+
+use super::{RateLimited, Window};
+
+becalm_schema::table! {
+    /// The flow keeps to a rate that is set by hand.
+    pub struct Params {
+        /// The rate.
+        pub rate: f64; "of the link rate"; 1e-6..=1.0,
+        /// Packets that may be sent and not yet acknowledged.
+        pub window: Window = Window(1); "packets",
+    }
+}
+
+/// The response.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    pace: Pace,
+}
+
+impl Fixed {
+    /// A response for one flow.
+    pub fn new(params: &Params) -> Fixed {
+        Fixed { pace: Pace { gap: 1.0 / params.rate - 1.0, window: params.window.0 } }
+    }
+}
+
+impl Response for Fixed {
+    fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    fn notice(&mut self, _: Time, _: Notice) {}
+}
+
+impl RateLimited for Fixed {}

@@ -1,0 +1,50 @@
+//! No response.
+//!
+//! # What it does
+//! The flow sends at the rate of its link, whatever it is told; a window may limit it.
+//!
+//! # Source
+//! The runs without congestion control: J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for
+//! InfiniBand", INFOCOM 2003, section III (Fig. 2), and section IV-B (Fig. 3 (b) and (c), window of one packet).
+//!
+//! # Parameters
+//! - `window`: packets, 1 to 1000000, or `"unlimited"`.
+//!
+//! # Departures from the source
+//! None.
+
+use becalm_engine::Time;
+use becalm_fabric::seam::{Notice, Pace, Response};
+
+use super::{RateLimited, Window};
+
+becalm_schema::table! {
+    /// The flow sends at the rate of its link.
+    pub struct Params {
+        /// Packets that may be sent and not yet acknowledged.
+        pub window: Window = Window::UNLIMITED; "packets",
+    }
+}
+
+/// The response.
+#[derive(Clone, Debug)]
+pub struct Unlimited {
+    window: Window,
+}
+
+impl Unlimited {
+    /// A response for one flow.
+    pub fn new(params: &Params) -> Unlimited {
+        Unlimited { window: params.window }
+    }
+}
+
+impl Response for Unlimited {
+    fn pace(&self) -> Pace {
+        Pace { gap: 0.0, window: self.window.0 }
+    }
+
+    fn notice(&mut self, _: Time, _: Notice) {}
+}
+
+impl RateLimited for Unlimited {}
