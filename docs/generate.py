@@ -1,0 +1,112 @@
+"""Writes the generated pages: one per scheme, the keys of a scenario, the JSON Schema.
+
+`python docs/generate.py` writes them; the tests compare them with what is there.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from becalm import _core
+from becalm.contents import Entry, Parameter, catalogue
+
+DOCS = Path(__file__).parent
+SCHEMES = {
+    "marking": "which packets switches mark",
+    "echo": "how destinations answer a mark",
+    "response": "how sources respond",
+}
+CHOICES = {
+    "topologies": ("topology", "Nodes and cables: exactly one of these tables."),
+    "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
+    "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated file by its path below `docs`."""
+    made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
+    for kind in SCHEMES:
+        for entry in catalogue()[kind]:
+            made[f"schemes/{kind}.{entry.name}.md"] = scheme(kind, entry)
+    return made
+
+
+def index() -> str:
+    """Return the list of all schemes."""
+    lines = ["# Schemes", "", "One page per scheme, written by `make docs` from the schemes' own files."]
+    for kind, meaning in SCHEMES.items():
+        lines += ["", f"## `[{kind}.*]`: {meaning}", "", "| scheme | what it does |", "|---|---|"]
+        lines += [f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]]
+    return "\n".join(lines) + "\n"
+
+
+def scheme(kind: str, entry: Entry) -> str:
+    """Return the page of a scheme."""
+    lines = [f"# `[{kind}.{entry.name}]`", "", demoted(entry.doc)]
+    if entry.parameters:
+        lines += ["", "## Keys", "", *keys(entry.parameters)]
+    return "\n".join(lines) + "\n"
+
+
+def scenario() -> str:
+    """Return the reference of all keys of a scenario."""
+    lines = [
+        "# The keys of a scenario",
+        "",
+        "Written by `make docs` from the declarations that scenarios are checked against. Editors that understand JSON",
+        "Schema can use [scenario.schema.json](scenario.schema.json).",
+    ]
+    for entry in catalogue()["sections"]:
+        name = f"[[{entry.name}]]" if entry.name == "flows" else f"[{entry.name}]"
+        lines += ["", f"## `{name}`", "", entry.doc, "", *keys(entry.parameters)]
+    for kind, (table, meaning) in CHOICES.items():
+        lines += ["", f"## `[{table}.*]`", "", meaning]
+        for entry in catalogue()[kind]:
+            lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
+            lines += ["", *keys(entry.parameters)] if entry.parameters else []
+    lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
+    return "\n".join(lines) + "\n"
+
+
+def schema() -> str:
+    """Return the JSON Schema of scenarios."""
+    return json.dumps(json.loads(_core.json_schema()), indent=2) + "\n"
+
+
+def keys(parameters: list[Parameter]) -> list[str]:
+    """Return the keys of a table, as a table."""
+    lines = ["| key | value | default | range | what it does |", "|---|---|---|---|---|"]
+    for each in parameters:
+        value = f"{each['kind']}, {each['unit']}" if each["unit"] else each["kind"]
+        cells = (f"`{each['name']}`", value, default(each), each["range"], " ".join(each["help"].split()))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines
+
+
+def default(parameter: Parameter) -> str:
+    """Return the default of a key."""
+    if parameter["required"]:
+        return "required"
+    return "none" if parameter["default"] is None else f"`{json.dumps(parameter['default'])}`"
+
+
+def demoted(text: str) -> str:
+    """Return Markdown with its headings one level down."""
+    return "\n".join(f"#{line}" if line.startswith("#") else line for line in text.splitlines())
+
+
+def main() -> None:
+    """Write all pages, and remove pages of schemes that are gone."""
+    made = pages()
+    for old in (DOCS / "schemes").glob("*.md"):
+        if f"schemes/{old.name}" not in made:
+            old.unlink()
+    for path, text in made.items():
+        (DOCS / path).parent.mkdir(exist_ok=True)
+        (DOCS / path).write_text(text)
+
+
+if __name__ == "__main__":
+    main()
