@@ -243,7 +243,7 @@ impl SwitchView for Switch {
         self.count(|packet| (packet.input, packet.output, packet.vl) == (input, output, vl))
     }
     fn has_credit(&self, output: u16, _: u8) -> bool {
-        output % 2 == 0
+        output.is_multiple_of(2)
     }
 }
 

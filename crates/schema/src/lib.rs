@@ -4,7 +4,7 @@
 //!
 //! - [`mistakes`]: what is wrong with a file; all of it, with lines, not only the first.
 //! - [`node`]: a parsed value that knows its key and its line.
-//! - [`field`]: what can stand behind a key; numbers, words, lists, and [`quantity`]: numbers with a unit.
+//! - [`field`]: what can stand behind a key; numbers, words, lists, and [`mod@quantity`]: numbers with a unit.
 //! - [`table!`]: a struct whose fields have help, unit, range and default.
 //! - [`choice!`]: a table with exactly one sub-table, whose name is the choice; [`words!`]: a choice of bare words.
 //!

@@ -5,8 +5,11 @@ pub fn did_you_mean<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let near = |name: &&'a str| {
         let slips = distance(&word, &name.to_lowercase());
-        let allowed = (name.chars().count().max(word.chars().count()) / 3).max(1);
-        (slips <= allowed).then_some((slips, *name))
+        let (shorter, longer) = {
+            let (a, b) = (name.chars().count(), word.chars().count());
+            (a.min(b), a.max(b))
+        };
+        (slips <= (longer / 3).max(1) && slips < shorter).then_some((slips, *name))
     };
     names.iter().filter_map(near).min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
 }
@@ -43,5 +46,6 @@ mod tests {
         assert_eq!(did_you_mean("dsicrete", &names), Some("discrete"));
         assert_eq!(did_you_mean("window", &names), None);
         assert_eq!(did_you_mean("", &names), None);
+        assert_eq!(did_you_mean("q", &["m"]), None);
     }
 }

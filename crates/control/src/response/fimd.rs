@@ -12,7 +12,7 @@
 //! - F_inc(t) = Rmin m^(t/T_rec), T_rec = 1/Rmin
 //!
 //! # Parameters
-//! - `m`: factor of a decrease, more than 1 to 256; the paper uses 2.
+//! - `m`: factor of a decrease, 1.01 to 256; the paper uses 2.
 //! - `rmin`, `rmax`, `initial`: shares of the link's rate, 1e-6 to 1, with rmin <= initial <= rmax. The paper sets
 //!   rmin to rmax/256 and begins at rmax.
 //! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
@@ -20,7 +20,7 @@
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
-//! - m is at least 1.01, so that a rate recovers in a reasonable number of ACKs.
+//! - m is at least 1.01, not only above 1, so that a rate recovers in a reasonable number of ACKs.
 //! - A congestion notification packet counts as a marked ACK.
 //! - All packets count alike, whatever their size.
 
