@@ -1,0 +1,67 @@
+//! What scenarios can say, as data for lists and generated pages.
+
+use becalm_control::{Echoing, Marking, Responding, SchemeDoc};
+use becalm_schema::{Choice, Field, FieldDoc, OptionDoc, Table};
+use serde_json::{Value, json};
+
+use crate::sections::Sections;
+use crate::sections::adapter::Adapter;
+use crate::sections::flows::{Group, Traffic};
+use crate::sections::observe::Observe;
+use crate::sections::packet::Packet;
+use crate::sections::run::Run;
+use crate::sections::switch::{Arbiter, Switch};
+use crate::sections::topology::TopologyChoice;
+
+/// Everything that a scenario can choose, and the keys of its sections.
+///
+/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `arbiters`, `sections`. Each entry has
+/// `name`, `doc` (Markdown; its first paragraph is a summary) and `parameters`, each of these with `name`, `kind`,
+/// `unit`, `default`, `required`, `range` and `help`.
+pub fn catalogue() -> Value {
+    json!({
+        "marking": schemes(Marking::docs()),
+        "echo": schemes(Echoing::docs()),
+        "response": schemes(Responding::docs()),
+        "topologies": options::<TopologyChoice>(),
+        "traffic": options::<Traffic>(),
+        "arbiters": options::<Arbiter>(),
+        "sections": [
+            section::<Run>("run"),
+            section::<Switch>("switch"),
+            section::<Adapter>("adapter"),
+            section::<Packet>("packet"),
+            section::<Group>("flows"),
+            section::<Observe>("observe"),
+        ],
+    })
+}
+
+/// JSON Schema of a scenario.
+pub fn json_schema() -> Value {
+    let mut schema = Sections::json_schema();
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("becalm scenario");
+    schema
+}
+
+fn entry(name: &str, doc: &str, parameters: &[FieldDoc]) -> Value {
+    json!({"name": name, "doc": doc, "parameters": parameters.iter().map(FieldDoc::to_json).collect::<Value>()})
+}
+
+fn options<T: Choice>() -> Value {
+    T::options().iter().map(|option: &OptionDoc| entry(option.name, &option.doc, &option.fields)).collect()
+}
+
+fn section<T: Table>(name: &str) -> Value {
+    entry(name, &T::doc(), &T::fields())
+}
+
+/// The summary of a scheme, then the sections of its page.
+fn schemes(docs: Vec<SchemeDoc>) -> Value {
+    let doc = |scheme: &SchemeDoc| {
+        let sections = scheme.page.split_once("\n\n").map_or("", |(_, sections)| sections);
+        format!("{}\n\n{sections}", scheme.summary)
+    };
+    docs.iter().map(|scheme| entry(scheme.name, &doc(scheme), &scheme.parameters)).collect()
+}

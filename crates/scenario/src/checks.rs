@@ -1,0 +1,224 @@
+//! What no section can see alone: whether the parts of a scenario fit together.
+
+use std::collections::HashSet;
+
+use becalm_control::{MarkingParams, ResponseParams};
+use becalm_engine::Time;
+use becalm_fabric::{Room, Topology};
+use becalm_schema::{Field, Mistakes, Node};
+
+use crate::hosts::unknown;
+use crate::links::links;
+use crate::plan::{Network, Plan};
+use crate::schemes::{default_marking, default_response, idles_without_marks};
+use crate::sections::flows::Group;
+use crate::sections::observe::Observe;
+use crate::sections::packet::Packet;
+use crate::sections::run::Run;
+use crate::sections::switch::Switch;
+use crate::sections::topology::TopologyChoice;
+
+/// Values that series may hold, so that a slip in a unit does not fill the memory.
+const MOST_SAMPLES: u64 = 20_000_000;
+
+/// The sections that could be read: a mistake in one does not keep others from being checked.
+pub(crate) struct Draft {
+    run: Option<Run>,
+    topology: Option<TopologyChoice>,
+    switch: Option<Switch>,
+    packet: Option<Packet>,
+    marking: Option<MarkingParams>,
+    response: Option<ResponseParams>,
+    flows: Vec<Option<Group>>,
+    observe: Option<Observe>,
+}
+
+/// A section without noting its mistakes; its default if it is not there.
+fn section<T: Field>(root: &Node, name: &str, default: Option<T>) -> Option<T> {
+    match root.get(name) {
+        Some(node) => T::read(node, &mut Mistakes::default()),
+        None => default,
+    }
+}
+
+impl Draft {
+    /// Reads what can be read.
+    pub fn read(root: &Node) -> Draft {
+        let groups = root.get("flows").and_then(Node::items).unwrap_or_default();
+        Draft {
+            run: section(root, "run", None),
+            topology: section(root, "topology", None),
+            switch: section(root, "switch", Some(Switch::default())),
+            packet: section(root, "packet", Some(Packet::default())),
+            marking: section(root, "marking", Some(default_marking())),
+            response: section(root, "response", Some(default_response())),
+            flows: groups.iter().map(|node| Group::read(node, &mut Mistakes::default())).collect(),
+            observe: section(root, "observe", Some(Observe::default())),
+        }
+    }
+
+    /// Notes everything that does not fit, and works out who sends to whom.
+    pub fn check(&self, root: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Plan)> {
+        self.check_run(root, mistakes);
+        self.check_buffer(root, mistakes);
+        self.check_groups(root, mistakes);
+        self.check_lanes(root, mistakes);
+        self.check_response(root, mistakes);
+        let section = root.get("topology")?;
+        let topology = self.topology.as_ref()?.build(section, mistakes)?;
+        let plan = self.plan(root, &topology, mistakes);
+        self.check_observe(root, &topology, &plan, mistakes);
+        Some((topology, plan))
+    }
+
+    /// The groups that could be read, with their nodes.
+    fn groups<'a>(&'a self, root: &'a Node) -> impl Iterator<Item = (&'a Group, &'a Node)> {
+        let nodes = root.get("flows").and_then(Node::items).unwrap_or_default();
+        self.flows.iter().zip(nodes).filter_map(|(group, node)| Some((group.as_ref()?, node)))
+    }
+
+    fn check_run(&self, root: &Node, mistakes: &mut Mistakes) {
+        let Some(run) = &self.run else { return };
+        if run.warmup >= run.duration {
+            mistakes.add(blame(root, &["run.warmup", "run"]), format!("must be below duration = {}", run.duration), "");
+        }
+    }
+
+    fn check_buffer(&self, root: &Node, mistakes: &mut Mistakes) {
+        let (Some(switch), Some(packet)) = (&self.switch, &self.packet) else { return };
+        let (room, largest) = (switch.buffer.0, packet.config().largest());
+        if let Room::Bytes(bytes) = room
+            && room.need(largest) > room.capacity()
+        {
+            let problem =
+                format!("a buffer of {bytes} B has no room for a packet of {largest} B; nothing could be sent");
+            mistakes.add(blame(root, &["switch.buffer", "packet.mtu", "packet"]), problem, "");
+        }
+    }
+
+    fn check_groups(&self, root: &Node, mistakes: &mut Mistakes) {
+        if root.get("flows").and_then(Node::items).is_some_and(<[Node]>::is_empty) {
+            mistakes.add(blame(root, &["flows"]), "must have at least one group", "");
+        }
+        let mut names = HashSet::new();
+        for (group, node) in self.groups(root) {
+            let at = |key| node.get(key).unwrap_or(node);
+            if group.name.is_empty() {
+                mistakes.add(at("name"), "must not be empty", "");
+            }
+            if !names.insert(&group.name) {
+                mistakes.add(at("name"), "another group has this name already", "");
+            }
+            if let Some(stop) = group.stop
+                && stop <= group.start
+            {
+                mistakes.add(at("stop"), format!("must be later than start = {}", group.start), "");
+            }
+            if let Some(vls) = self.switch.as_ref().map(|switch| switch.vls)
+                && group.vl >= vls
+            {
+                mistakes.add(at("vl"), format!("must be below switch.vls = {vls}"), "");
+            }
+        }
+    }
+
+    /// A virtual lane that nobody uses is a setting that does nothing.
+    fn check_lanes(&self, root: &Node, mistakes: &mut Mistakes) {
+        let (Some(switch), Some(node)) = (&self.switch, root.get("switch").and_then(|node| node.get("vls"))) else {
+            return;
+        };
+        let used = self.flows.iter().flatten().map(|group| group.vl + 1).max();
+        if let Some(used) = used
+            && used < switch.vls
+        {
+            mistakes.add(node, format!("does nothing beyond {used}: no flow uses a higher VL"), "");
+        }
+    }
+
+    fn check_response(&self, root: &Node, mistakes: &mut Mistakes) {
+        let unmarked = self.marking.as_ref().is_some_and(|marking| *marking == default_marking());
+        let idle = |response: &Option<ResponseParams>| unmarked && response.as_ref().is_some_and(idles_without_marks);
+        let why = "does nothing: no switch marks packets, since there is no [marking]";
+        if let Some(node) = root.get("response") {
+            let unused = !self.flows.is_empty() && self.flows.iter().flatten().all(|group| group.response.is_some());
+            if unused && self.flows.iter().all(Option::is_some) {
+                mistakes.add(node, "does nothing: every group of flows has a response of its own", "");
+            }
+            if idle(&self.response) {
+                mistakes.add(node, why, "");
+            }
+        }
+        for (group, node) in self.groups(root) {
+            if idle(&group.response) {
+                mistakes.add(node.get("response").unwrap_or(node), why, "");
+            }
+        }
+    }
+
+    fn plan(&self, root: &Node, topology: &Topology, mistakes: &mut Mistakes) -> Plan {
+        let network = Network::new(topology);
+        let default = Packet::default();
+        let packet = self.packet.as_ref().unwrap_or(&default);
+        let mut plan = Plan::default();
+        for (group, node) in self.groups(root) {
+            plan.add(group, node, &network, packet, mistakes);
+            let flows = plan.groups.last().cloned().unwrap_or_default();
+            let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
+            let check = becalm_fabric::routing::check(topology, pairs.map(|flow| (flow.source, flow.destination)));
+            if let Err(error) = check {
+                mistakes.add(node.get("to").unwrap_or(node), error.to_string(), "");
+            }
+            self.check_starts(group, node, plan.last_start(), mistakes);
+        }
+        plan
+    }
+
+    /// A flow that starts after its end does nothing.
+    fn check_starts(&self, group: &Group, node: &Node, last: Option<Time>, mistakes: &mut Mistakes) {
+        let (Some(run), Some(last)) = (&self.run, last) else { return };
+        let (end, what) = match group.stop {
+            Some(stop) if stop < run.duration => (stop, "their stop"),
+            _ => (run.duration, "the run's end"),
+        };
+        if group.stop.is_some_and(|stop| stop <= group.start) || last < end {
+            return;
+        }
+        let key = if group.start >= end { "start" } else { "stagger" };
+        let problem = format!("the last of these flows would start at {last}, not before {what} at {end}");
+        mistakes.add(node.get(key).unwrap_or(node), problem, "");
+    }
+
+    fn check_observe(&self, root: &Node, topology: &Topology, plan: &Plan, mistakes: &mut Mistakes) {
+        let Some(observe) = &self.observe else { return };
+        if observe.window < observe.step {
+            let node = blame(root, &["observe.window", "observe.step"]);
+            mistakes.add(node, format!("window must be at least step = {}", observe.step), "");
+        }
+        let links = links(topology);
+        let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let known: HashSet<&str> = names.iter().copied().collect();
+        for node in root.get("observe").and_then(|node| node.get("links")?.items()).unwrap_or_default() {
+            match node.text() {
+                Some(name) if name != "*" && !known.contains(name) => unknown("link", name, &names, node, mistakes),
+                _ => {}
+            }
+        }
+        let Some(run) = &self.run else { return };
+        let followed = if observe.links.iter().any(|name| name == "*") { names.len() } else { observe.links.len() };
+        let flows = if observe.flows { plan.flows.len() } else { 0 };
+        let samples = run.duration.0 / observe.step.0.max(1) + 2;
+        let values = samples.saturating_mul((followed + plan.groups.len() + flows) as u64);
+        if values > MOST_SAMPLES {
+            let problem = format!(
+                "series would have {values} values, more than {MOST_SAMPLES}; take a longer step or follow fewer links"
+            );
+            mistakes.add(blame(root, &["observe.step", "observe", "run.duration"]), problem, "");
+        }
+    }
+}
+
+/// The first of these keys that the file has; the file itself if it has none.
+fn blame<'a>(root: &'a Node, keys: &[&str]) -> &'a Node {
+    let find = |key: &&str| key.split('.').try_fold(root, |node, part| node.get(part));
+    keys.iter().find_map(find).unwrap_or(root)
+}

@@ -1,0 +1,156 @@
+//! Who sends to whom: the groups of a scenario as single flows.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use becalm_engine::Time;
+use becalm_fabric::{NodeId, NodeKind, Rate, SourceSpec, Topology, Traffic};
+use becalm_schema::{Mistakes, Node};
+
+use crate::hosts::{expand_list, unknown};
+use crate::sections::flows::{self, Group};
+use crate::sections::packet::Packet;
+
+/// Flows that a scenario may have.
+const MOST_FLOWS: usize = 4_000_000;
+
+/// One flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flow {
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub group: u32,
+}
+
+/// The traffic of a scenario.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    pub flows: Vec<Flow>,
+    pub sources: Vec<SourceSpec>,
+    /// The flows of each group.
+    pub groups: Vec<Range<u32>>,
+}
+
+impl Plan {
+    /// Adds the flows of a group; mistakes are noted.
+    pub fn add(&mut self, group: &Group, node: &Node, network: &Network<'_>, packet: &Packet, mistakes: &mut Mistakes) {
+        let first = self.flows.len() as u32;
+        let pairs = pairs(node, network, mistakes);
+        let count: usize = pairs.iter().map(|(_, to)| to.len()).sum();
+        if self.flows.len() + count > MOST_FLOWS {
+            mistakes.add(node, format!("there would be more than {MOST_FLOWS} flows"), "");
+            self.groups.push(first..first);
+            return;
+        }
+        let number = self.groups.len() as u32;
+        let mut starts = (0u64..).map(|i| group.start.saturating_add(Time(group.stagger.0.saturating_mul(i))));
+        for (source, destinations) in pairs {
+            let begin = self.flows.len() as u32;
+            self.flows.extend(destinations.iter().map(|&destination| Flow { source, destination, group: number }));
+            let flows = begin..self.flows.len() as u32;
+            let traffic = traffic(group, network, source, packet);
+            let stop = group.stop.unwrap_or(Time::MAX);
+            // What sends whole messages picks a destination for each; what streams has one source per flow.
+            if matches!(traffic, Traffic::Poisson { .. } | Traffic::Batch { .. }) {
+                self.sources.extend(starts.next().map(|start| SourceSpec { flows, traffic, start, stop }));
+            } else {
+                let single = flows.zip(starts.by_ref());
+                self.sources.extend(single.map(|(i, start)| SourceSpec { flows: i..i + 1, traffic, start, stop }));
+            }
+        }
+        self.groups.push(first..self.flows.len() as u32);
+    }
+
+    /// When the last source of the group that was added last starts; `None` if it has none.
+    pub fn last_start(&self) -> Option<Time> {
+        let flows = self.groups.last()?;
+        let own = self.sources.iter().rev().take_while(|source| flows.contains(&source.flows.start));
+        own.map(|source| source.start).max()
+    }
+}
+
+/// A topology with its hosts by name.
+pub(crate) struct Network<'a> {
+    pub topology: &'a Topology,
+    names: Vec<&'a str>,
+    rates: Vec<Rate>,
+    by_name: HashMap<&'a str, NodeId>,
+}
+
+impl<'a> Network<'a> {
+    pub fn new(topology: &'a Topology) -> Network<'a> {
+        let names: Vec<&str> = topology.hosts().map(|host| topology.node(host).name.as_str()).collect();
+        let by_name = names.iter().copied().zip(topology.hosts()).collect();
+        Network { topology, names, rates: host_rates(topology), by_name }
+    }
+
+    /// The hosts of a list, in its order.
+    fn resolve(&self, list: &Node, mistakes: &mut Mistakes) -> Vec<NodeId> {
+        if list.items().is_some_and(<[Node]>::is_empty) {
+            mistakes.add(list, "must name at least one host", "");
+        }
+        let mut hosts = Vec::new();
+        let mut seen = HashSet::new();
+        for (name, node) in expand_list(list, mistakes) {
+            if name == "*" {
+                hosts.extend(self.topology.hosts().filter(|host| seen.insert(*host)));
+                continue;
+            }
+            match self.by_name.get(name.as_str()) {
+                Some(&host) if seen.insert(host) => hosts.push(host),
+                Some(_) => mistakes.add(node, format!("names host `{name}` twice"), ""),
+                None => {
+                    unknown("host", &name, &self.names, node, mistakes);
+                }
+            }
+        }
+        hosts
+    }
+}
+
+/// Every source host with its destinations.
+fn pairs(node: &Node, network: &Network<'_>, mistakes: &mut Mistakes) -> Vec<(NodeId, Vec<NodeId>)> {
+    let (Some(from), Some(to)) = (node.get("from"), node.get("to")) else { return Vec::new() };
+    let before = mistakes.list.len();
+    let (sources, destinations) = (network.resolve(from, mistakes), network.resolve(to, mistakes));
+    if mistakes.list.len() > before {
+        return Vec::new();
+    }
+    let others = |source: NodeId| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
+    let pairs: Vec<_> = sources.into_iter().map(|source| (source, others(source))).collect();
+    if let Some((host, _)) = pairs.iter().find(|(_, to)| to.is_empty()) {
+        let name = &network.topology.node(*host).name;
+        mistakes.add(to, format!("host `{name}` would send only to itself"), "");
+    }
+    pairs
+}
+
+fn traffic(group: &Group, network: &Network<'_>, source: NodeId, packet: &Packet) -> Traffic {
+    match &group.traffic {
+        flows::Traffic::Greedy(_) => Traffic::Greedy,
+        flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
+        flows::Traffic::Poisson(p) => {
+            let rate = network.rates[source.index()].bytes_per_second() * p.load;
+            let seconds = p.wire_bytes(packet) / rate;
+            Traffic::Poisson {
+                mean_interval: Time::from_secs(seconds).max(Time(1)),
+                bytes: p.message.0,
+                sizes: p.sizes.law(),
+            }
+        }
+        flows::Traffic::Batch(p) => Traffic::Batch { count: p.count, bytes: p.message.0 },
+    }
+}
+
+/// The rate of every host's link, by number of the node. What is given for a switch means nothing.
+pub(crate) fn host_rates(topology: &Topology) -> Vec<Rate> {
+    let mut rates = vec![Rate::from_bits_per_second(1.0); topology.nodes().len()];
+    for cable in topology.cables() {
+        for end in [cable.a.node, cable.b.node] {
+            if topology.node(end).kind == NodeKind::Host {
+                rates[end.index()] = cable.rate;
+            }
+        }
+    }
+    rates
+}

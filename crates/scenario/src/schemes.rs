@@ -1,0 +1,51 @@
+//! What the choice of schemes means as a whole.
+
+use becalm_control::EchoParams;
+use becalm_control::{MarkingParams, Responding, ResponseParams, echo, marking, response};
+use becalm_engine::Time;
+use becalm_fabric::seam::{Notice, Response};
+
+/// ACKs after which a response that has not moved never will.
+const TRIES: u32 = 1000;
+
+/// No marking, unless a scenario asks for it.
+pub(crate) fn default_marking() -> MarkingParams {
+    MarkingParams::NoMarks(marking::none::Params {})
+}
+
+/// Marks come back with ACKs, unless a scenario asks for something else.
+pub(crate) fn default_echo() -> EchoParams {
+    EchoParams::AckEcho(echo::ack::Params {})
+}
+
+/// No response, unless a scenario asks for one.
+pub(crate) fn default_response() -> ResponseParams {
+    ResponseParams::Unlimited(response::none::Params::default())
+}
+
+/// Whether a response would move on marked ACKs, but never moves where there are none.
+pub(crate) fn idles_without_marks(params: &ResponseParams) -> bool {
+    let moves = |marked: bool| {
+        let mut response = Responding::new(params);
+        let first = response.pace();
+        (0..TRIES).any(|_| {
+            response.notice(Time::ZERO, Notice::Ack { marked });
+            response.pace() != first
+        })
+    };
+    moves(true) && !moves(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_control::response::lipd;
+
+    #[test]
+    fn tells_a_response_that_waits_for_marks_from_one_that_does_not() {
+        assert!(idles_without_marks(&ResponseParams::Lipd(lipd::Params::default())));
+        assert!(!idles_without_marks(&default_response()));
+        let slow = lipd::Params { initial: Some(0.1), ..lipd::Params::default() };
+        assert!(!idles_without_marks(&ResponseParams::Lipd(slow)));
+    }
+}

@@ -1,0 +1,137 @@
+//! `[[flows]]`: who sends what to whom.
+
+use std::ops::Bound;
+
+use becalm_control::ResponseParams;
+use becalm_engine::Time;
+use becalm_fabric as fabric;
+
+use crate::quantities::Bytes;
+use crate::sections::packet::Packet;
+
+becalm_schema::table! {
+    /// Always has a packet to send, from start to stop.
+    pub struct Greedy {}
+}
+
+becalm_schema::table! {
+    /// Greedy while ON, silent while OFF; both times are exponentially distributed. Begins with ON.
+    pub struct OnOff {
+        /// Mean ON time.
+        pub mean_on: Time; ""; Time(1)..,
+        /// Mean OFF time.
+        pub mean_off: Time; ""; Time(1)..,
+    }
+}
+
+becalm_schema::words! {
+    /// How the payloads of messages vary around their mean.
+    pub enum Sizes {
+        /// All alike.
+        Fixed = "fixed",
+        /// Exponentially distributed, rounded to bytes.
+        Exponential = "exponential",
+    }
+}
+
+impl Sizes {
+    /// The law as the fabric has it.
+    pub fn law(self) -> fabric::SizeLaw {
+        match self {
+            Sizes::Fixed => fabric::SizeLaw::Fixed,
+            Sizes::Exponential => fabric::SizeLaw::Exponential,
+        }
+    }
+}
+
+becalm_schema::table! {
+    /// Messages at exponentially distributed intervals; with several destinations, each goes to one at random.
+    pub struct Poisson {
+        /// What each source host offers, headers included; more than 1 keeps a queue that only grows.
+        pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
+        /// Mean payload of a message.
+        pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
+        /// How payloads vary.
+        pub sizes: Sizes = Sizes::Fixed,
+    }
+}
+
+impl Poisson {
+    /// Mean number of bytes that a message takes on the wire.
+    pub fn wire_bytes(&self, packet: &Packet) -> f64 {
+        let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
+        let packets = match self.sizes {
+            Sizes::Fixed => (message / mtu).ceil(),
+            // A message has more than k packets with probability exp(-k mtu / mean).
+            Sizes::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
+        };
+        message + packets * f64::from(packet.header.0)
+    }
+}
+
+becalm_schema::table! {
+    /// A number of messages per source host, all posted at the start; with several destinations, each goes to one at
+    /// random.
+    pub struct Batch {
+        /// Messages of each source host.
+        pub count: u32; ""; 1..,
+        /// Payload of a message.
+        pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
+    }
+}
+
+becalm_schema::choice! {
+    /// When and how much flows send.
+    pub enum Traffic {
+        /// Always sends.
+        Greedy(Greedy) = "greedy",
+        /// Sends now and then.
+        OnOff(OnOff) = "on_off",
+        /// Sends messages at random times.
+        Poisson(Poisson) = "poisson",
+        /// Sends a number of messages.
+        Batch(Batch) = "batch",
+    }
+}
+
+becalm_schema::table! {
+    /// A group of flows that are alike.
+    ///
+    /// There is one flow from every host in `from` to every other host in `to`.
+    pub struct Group {
+        /// Name of the group in results.
+        pub name: String,
+        /// Sending hosts: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
+        pub from: Vec<String>,
+        /// Receiving hosts, likewise.
+        pub to: Vec<String>,
+        /// When the first flow starts.
+        pub start: Time = Time::ZERO,
+        /// When all flows stop; the end of the run if left out.
+        pub stop: Option<Time>,
+        /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the one before.
+        pub stagger: Time = Time::ZERO,
+        /// Virtual lane.
+        pub vl: u32 = 0; ""; 0..=14,
+        /// When and how much they send.
+        pub traffic: Traffic = Traffic::Greedy(Greedy {}),
+        /// How they respond to congestion, if not as `[response]` says.
+        pub response: Option<ResponseParams>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_take_their_headers_on_the_wire() {
+        let packet = Packet::default();
+        let poisson = |message, sizes| Poisson { load: 0.5, message: Bytes(message), sizes };
+        assert_eq!(poisson(2048, Sizes::Fixed).wire_bytes(&packet), 2068.0);
+        assert_eq!(poisson(2049, Sizes::Fixed).wire_bytes(&packet), 2089.0);
+        assert_eq!(poisson(1, Sizes::Exponential).wire_bytes(&packet), 21.0);
+        // 1 / (1 - 1/e) packets
+        assert!((poisson(2048, Sizes::Exponential).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,18 @@
+//! `[observe]`: what is written down over time.
+
+use becalm_engine::Time;
+
+becalm_schema::table! {
+    /// What is written down over time.
+    pub struct Observe {
+        /// Sampling step of series.
+        pub step: Time = Time::from_us(100); ""; Time(1)..,
+        /// Sliding window over which rates are averaged, centred on each sample; cut at the ends of the run.
+        pub window: Time = Time::from_ms(2); ""; Time(1)..,
+        /// Links to follow, such as `"A->B"`; `"*"` for all, an empty list for none. Of several links between the
+        /// same two nodes, each is named with its port: `"A[0]->B"`.
+        pub links: Vec<String> = vec!["*".to_string()],
+        /// Whether to follow every flow, not only the groups.
+        pub flows: bool = false,
+    }
+}

@@ -1,0 +1,108 @@
+//! `[switch]`: what all switches are like.
+
+use becalm_engine::Time;
+use becalm_fabric as fabric;
+use becalm_fabric::{Room, SwitchConfig};
+
+use crate::quantities::Buffer;
+
+becalm_schema::words! {
+    /// When a switch may begin to send a packet on.
+    pub enum Switching {
+        /// As soon as its header is through; the next buffer must have room for all of it.
+        CutThrough = "cut_through",
+        /// When its last byte is in.
+        StoreAndForward = "store_and_forward",
+    }
+}
+
+becalm_schema::words! {
+    /// How packets wait in an input buffer.
+    pub enum Queueing {
+        /// One virtual output queue per output.
+        Voq = "voq",
+        /// One queue in order of arrival: only its head can leave.
+        Fifo = "fifo",
+    }
+}
+
+becalm_schema::words! {
+    /// How many packets one input buffer may send at the same time.
+    pub enum InputReads {
+        /// One per output.
+        Many = "many",
+        /// One.
+        One = "one",
+    }
+}
+
+becalm_schema::table! {
+    /// The packet that came into the switch first leaves first, with a bound on how often it may be overtaken by
+    /// packets for other outputs.
+    pub struct OldestFirst {
+        /// Packets that may overtake the oldest one of the switch.
+        pub max_bypass: u32 = 4; "packets",
+    }
+}
+
+becalm_schema::table! {
+    /// The inputs in turn.
+    pub struct RoundRobin {}
+}
+
+becalm_schema::choice! {
+    /// Who gets a free output.
+    pub enum Arbiter {
+        /// Oldest first.
+        OldestFirst(OldestFirst) = "oldest_first",
+        /// In turn.
+        RoundRobin(RoundRobin) = "round_robin",
+    }
+}
+
+becalm_schema::table! {
+    /// What all switches are like.
+    pub struct Switch {
+        /// Input buffer of each port and VL.
+        pub buffer: Buffer = Buffer(Room::Packets(4)),
+        /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
+        pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
+        /// When a packet may be sent on.
+        pub switching: Switching = Switching::CutThrough,
+        /// How packets wait in an input buffer.
+        pub queueing: Queueing = Queueing::Voq,
+        /// How many packets one input buffer may send at the same time.
+        pub input_reads: InputReads = InputReads::Many,
+        /// Number of virtual lanes.
+        pub vls: u32 = 1; ""; 1..=15,
+        /// Who gets a free output.
+        pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
+    }
+}
+
+impl Switch {
+    /// The switch as the fabric has it.
+    pub fn config(&self) -> SwitchConfig {
+        SwitchConfig {
+            vls: self.vls as u8,
+            buffer: self.buffer.0,
+            forwarding_delay: self.forwarding_delay,
+            switching: match self.switching {
+                Switching::CutThrough => fabric::Switching::CutThrough,
+                Switching::StoreAndForward => fabric::Switching::StoreAndForward,
+            },
+            arbiter: match &self.arbiter {
+                Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass },
+                Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
+            },
+            queueing: match self.queueing {
+                Queueing::Voq => fabric::Queueing::Voq,
+                Queueing::Fifo => fabric::Queueing::Fifo,
+            },
+            input_reads: match self.input_reads {
+                InputReads::Many => fabric::InputReads::Many,
+                InputReads::One => fabric::InputReads::One,
+            },
+        }
+    }
+}

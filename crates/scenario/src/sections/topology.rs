@@ -1,0 +1,239 @@
+//! `[topology]`: nodes and cables.
+
+use std::collections::HashMap;
+
+use becalm_engine::{Key, Time};
+use becalm_fabric::{ClosSpec, DumbbellSpec, NodeId, NodeKind, Topology};
+use becalm_schema::{Mistakes, Node};
+
+use crate::hosts::{expand_list, unknown};
+use crate::quantities::LinkRate;
+
+becalm_schema::table! {
+    /// Two switches and one link between them (Santos 2002 and 2003, Fig. 1).
+    ///
+    /// Hosts `A1`, `A2`, ... and `AV` are on switch `A`; `B1`, `B2`, ..., `BC` (the hot destination) and `BV` (the
+    /// victim's destination) on switch `B`.
+    pub struct Dumbbell {
+        /// Hosts `A1`, `A2`, ... on switch `A`.
+        pub remote: u32 = 10; "hosts"; 0..=60_000,
+        /// Hosts `B1`, `B2`, ... on switch `B`.
+        pub local: u32 = 10; "hosts"; 0..=60_000,
+        /// Rate of every link.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of every link.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+    }
+}
+
+becalm_schema::table! {
+    /// A two-level folded Clos network: every leaf switch is joined to every spine switch.
+    ///
+    /// Hosts are `H0`, `H1`, ... leaf by leaf; switches `leaf0`, ... and `spine0`, ...
+    pub struct Clos {
+        /// Leaf switches.
+        pub leaves: u32; ""; 1..=4096,
+        /// Spine switches.
+        pub spines: u32; ""; 1..=4096,
+        /// Hosts on each leaf.
+        pub hosts_per_leaf: u32; ""; 1..=4096,
+        /// Rate of every link.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of every link.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+    }
+}
+
+becalm_schema::table! {
+    /// A cable, or one for each name of a range.
+    pub struct Cable {
+        /// The two nodes that it joins; one of them may be a range, such as `["H1..H8", "S"]`.
+        pub between: Vec<String>,
+        /// Rate of the link in each direction, if not the topology's.
+        pub rate: Option<LinkRate>,
+        /// Propagation delay in each direction, if not the topology's.
+        pub delay: Option<Time>; ""; ..=Time::from_ms(1000),
+    }
+}
+
+becalm_schema::table! {
+    /// Any network, as lists of nodes and cables. Packets take shortest paths.
+    pub struct Edges {
+        /// Names of hosts, or ranges of them such as `"H1..H8"`. Each host has one cable, to a switch.
+        pub hosts: Vec<String>,
+        /// Names of switches, or ranges of them.
+        pub switches: Vec<String>,
+        /// Rate of links.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of links.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// The cables.
+        pub cables: Vec<Cable>,
+    }
+}
+
+becalm_schema::choice! {
+    /// Nodes and cables.
+    pub enum TopologyChoice {
+        /// The scene of Santos' papers.
+        Dumbbell(Dumbbell) = "dumbbell",
+        /// Leaves and spines.
+        Clos(Clos) = "clos",
+        /// Any network.
+        Edges(Edges) = "edges",
+    }
+}
+
+impl TopologyChoice {
+    /// The network. Mistakes are noted at `node`, the section; then there is no network.
+    pub(crate) fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+        match self {
+            TopologyChoice::Dumbbell(p) => Some(Topology::dumbbell(&DumbbellSpec {
+                remote: p.remote,
+                local: p.local,
+                rate: p.rate.rate(),
+                delay: p.delay,
+            })),
+            TopologyChoice::Clos(p) => p.build(node, mistakes),
+            TopologyChoice::Edges(p) => p.build(node.get("edges")?, mistakes),
+        }
+    }
+}
+
+impl Clos {
+    fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+        let nodes = u64::from(self.leaves) * u64::from(self.hosts_per_leaf + 1) + u64::from(self.spines);
+        if nodes > u64::from(Key::TARGETS) {
+            let problem = format!("has {nodes} hosts and switches, must have at most {}", Key::TARGETS);
+            mistakes.add(node.get("clos").unwrap_or(node), problem, "");
+            return None;
+        }
+        Some(Topology::clos(&ClosSpec {
+            leaves: self.leaves,
+            spines: self.spines,
+            hosts_per_leaf: self.hosts_per_leaf,
+            rate: self.rate.rate(),
+            delay: self.delay,
+        }))
+    }
+}
+
+/// A network while it is put together from lists.
+#[derive(Default)]
+struct Draft {
+    topology: Topology,
+    by_name: HashMap<String, NodeId>,
+}
+
+impl Edges {
+    fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+        let before = mistakes.list.len();
+        let mut draft = Draft::default();
+        draft.add_nodes(node.get("hosts")?, NodeKind::Host, mistakes);
+        draft.add_nodes(node.get("switches")?, NodeKind::Switch, mistakes);
+        for (cable, node) in self.cables.iter().zip(node.get("cables")?.items()?) {
+            let rate = cable.rate.as_ref().unwrap_or(&self.rate);
+            draft.add_cables(node, rate, cable.delay.unwrap_or(self.delay), mistakes);
+        }
+        draft.check_hosts(node, mistakes);
+        if mistakes.list.len() > before {
+            return None;
+        }
+        draft.topology.route_shortest();
+        Some(draft.topology)
+    }
+}
+
+impl Draft {
+    fn add_nodes(&mut self, list: &Node, kind: NodeKind, mistakes: &mut Mistakes) {
+        for (name, node) in expand_list(list, mistakes) {
+            if name == "*" {
+                mistakes.add(node, "`*` stands for all hosts and cannot be a name", "");
+                continue;
+            }
+            if self.by_name.contains_key(&name) {
+                mistakes.add(node, format!("there are two nodes `{name}`"), "");
+                continue;
+            }
+            if self.topology.nodes().len() as u32 == Key::TARGETS {
+                mistakes.add(node, format!("too many nodes; there can be {}", Key::TARGETS), "");
+                return;
+            }
+            let id = match kind {
+                NodeKind::Host => self.topology.add_host(name.as_str()),
+                NodeKind::Switch => self.topology.add_switch(name.as_str()),
+            };
+            self.by_name.insert(name, id);
+        }
+    }
+
+    fn add_cables(&mut self, node: &Node, rate: &LinkRate, delay: Time, mistakes: &mut Mistakes) {
+        let Some(between) = node.get("between") else { return };
+        let ends: Vec<Vec<NodeId>> =
+            between.items().unwrap_or_default().iter().map(|end| self.end(end, mistakes)).collect();
+        let [a, b] = ends.as_slice() else {
+            mistakes.add(between, "must name two nodes", "");
+            return;
+        };
+        if a.is_empty() || b.is_empty() {
+            return;
+        }
+        if a.len() > 1 && b.len() > 1 {
+            mistakes.add(between, "only one of the two ends may be a range", "");
+            return;
+        }
+        for (&a, &b) in a.iter().flat_map(|a| b.iter().map(move |b| (a, b))) {
+            self.add_cable(a, b, rate, delay, between, mistakes);
+        }
+    }
+
+    fn add_cable(&mut self, a: NodeId, b: NodeId, rate: &LinkRate, delay: Time, node: &Node, mistakes: &mut Mistakes) {
+        let (first, second) = (self.topology.node(a), self.topology.node(b));
+        if a == b {
+            return mistakes.add(node, "joins a node to itself", "");
+        }
+        if first.kind == NodeKind::Host && second.kind == NodeKind::Host {
+            return mistakes.add(node, "joins two hosts; a host is joined to a switch", "");
+        }
+        for end in [first, second] {
+            if end.kind == NodeKind::Host && end.degree > 0 {
+                return mistakes.add(node, format!("is a second cable of host `{}`; a host has one", end.name), "");
+            }
+            if end.degree == u16::MAX - 1 {
+                return mistakes.add(node, format!("switch `{}` has too many ports", end.name), "");
+            }
+        }
+        self.topology.connect(a, b, rate.rate(), delay);
+    }
+
+    /// The nodes that one end of a cable names.
+    fn end(&self, node: &Node, mistakes: &mut Mistakes) -> Vec<NodeId> {
+        let Some(text) = node.text() else { return Vec::new() };
+        let names = match crate::hosts::expand(text) {
+            Ok(names) => names,
+            Err(problem) => {
+                mistakes.add(node, problem, "");
+                return Vec::new();
+            }
+        };
+        let mut ids = Vec::new();
+        for name in &names {
+            match self.by_name.get(name) {
+                Some(&id) => ids.push(id),
+                None => {
+                    let known: Vec<&str> = self.topology.nodes().iter().map(|node| node.name.as_str()).collect();
+                    unknown("node", name, &known, node, mistakes);
+                    return Vec::new();
+                }
+            }
+        }
+        ids
+    }
+
+    fn check_hosts(&self, node: &Node, mistakes: &mut Mistakes) {
+        let lonely = self.topology.nodes().iter().find(|node| node.kind == NodeKind::Host && node.degree == 0);
+        if let (Some(host), Some(hosts)) = (lonely, node.get("hosts")) {
+            mistakes.add(hosts, format!("host `{}` has no cable", host.name), "");
+        }
+    }
+}
