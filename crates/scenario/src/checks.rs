@@ -138,13 +138,12 @@ impl Draft {
     fn check_response(&self, root: &Node, mistakes: &mut Mistakes) {
         let unmarked = self.marking.as_ref().is_some_and(|marking| *marking == default_marking());
         let idle = |response: &Option<ResponseParams>| unmarked && response.as_ref().is_some_and(idles_without_marks);
-        let why = "does nothing: no switch marks packets, since there is no [marking]";
+        let why = "does nothing, since no switch marks packets; choose a [marking]";
         if let Some(node) = root.get("response") {
             let unused = !self.flows.is_empty() && self.flows.iter().flatten().all(|group| group.response.is_some());
             if unused && self.flows.iter().all(Option::is_some) {
                 mistakes.add(node, "does nothing: every group of flows has a response of its own", "");
-            }
-            if idle(&self.response) {
+            } else if idle(&self.response) {
                 mistakes.add(node, why, "");
             }
         }

@@ -1,0 +1,160 @@
+//! What is said about scenarios that are wrong.
+
+use becalm_scenario::Scenario;
+
+/// A scenario that is right; the tests spoil it.
+const GOOD: &str = r#"[run]
+duration = "10 ms"
+
+[topology.dumbbell]
+remote = 2
+local = 2
+
+[switch]
+buffer = "4 packets"
+
+[marking.input_triggered]
+
+[response.lipd]
+rmin = 0.00390625
+
+[[flows]]
+name = "local"
+from = ["B1..B2"]
+to = ["BC"]
+stagger = "100 us"
+traffic.greedy = {}
+"#;
+
+fn complaint(text: &str) -> String {
+    match Scenario::parse(text, "bad.toml") {
+        Ok(_) => panic!("nothing wrong with\n{text}"),
+        Err(mistakes) => mistakes.to_string(),
+    }
+}
+
+/// What is said when something in the good scenario is replaced.
+fn spoilt(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    complaint(&GOOD.replace(from, to))
+}
+
+/// What is said when something is added at the end.
+fn added(text: &str) -> String {
+    complaint(&format!("{GOOD}{text}"))
+}
+
+#[test]
+fn the_good_one_is_good() {
+    assert!(Scenario::parse(GOOD, "good.toml").is_ok());
+}
+
+#[test]
+fn single_values() {
+    let cases = [
+        ("unknown key", spoilt("buffer =", "bufer =")),
+        ("unknown section", spoilt("[switch]", "[swich]")),
+        ("wrong type", spoilt("\"10 ms\"", "10")),
+        ("negative rate", spoilt("local = 2", "local = 2\nrate = \"-1 GB/s\"")),
+        ("rate out of range", spoilt("local = 2", "local = 2\nrate = \"1 b/s\"")),
+        ("unknown scheme", spoilt("[response.lipd]", "[response.lipp]")),
+        ("parameter of another scheme", spoilt("rmin = 0.00390625", "m = 2.0")),
+        ("scheme as a word", spoilt("[marking.input_triggered]", "[marking]\npolicy = \"naive\"")),
+        ("two schemes", spoilt("[response.lipd]", "[response.aimd]\n[response.lipd]")),
+        ("window 0", spoilt("rmin = 0.00390625", "window = 0")),
+        ("rmin above rmax", spoilt("rmin = 0.00390625", "rmin = 0.5\nrmax = 0.25")),
+        ("no load", spoilt("traffic.greedy = {}", "traffic.poisson = {load = 0}")),
+        ("zero mean", spoilt("traffic.greedy = {}", "traffic.on_off = {mean_on = \"0 s\", mean_off = \"1 s\"}")),
+        ("fraction of a packet", spoilt("\"4 packets\"", "\"4.5 packets\"")),
+        ("no room", spoilt("\"4 packets\"", "\"0 packets\"")),
+        ("missing section", spoilt("[run]\nduration = \"10 ms\"\n", "")),
+        ("no flows", GOOD.split("[[flows]]").next().map(complaint).unwrap()),
+        ("empty list of flows", complaint(&format!("flows = []\n{}", GOOD.split("[[flows]]").next().unwrap()))),
+        ("not TOML", spoilt("[switch]", "[switch")),
+        ("empty", complaint("")),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
+fn values_that_do_not_fit_together() {
+    let cases = [
+        ("flow to nowhere", spoilt("[\"BC\"]", "[\"BCC\"]")),
+        ("range to nowhere", spoilt("B1..B2", "B1..B3")),
+        ("broken range", spoilt("B1..B2", "B1..C2")),
+        ("nobody", spoilt("[\"B1..B2\"]", "[]")),
+        ("to itself", spoilt("[\"BC\"]", "[\"B1\"]")),
+        ("twice", spoilt("B1..B2\"", "B1..B2\", \"B2\"")),
+        ("same group twice", added("[[flows]]\nname = \"local\"\nfrom = [\"A1\"]\nto = [\"BC\"]\n")),
+        ("nameless group", spoilt("name = \"local\"", "name = \"\"")),
+        ("stop before start", spoilt("stagger", "start = \"5 ms\"\nstop = \"4 ms\"\nstagger")),
+        ("starts after the end", spoilt("stagger", "start = \"1 s\"\nstagger")),
+        ("staggered past the end", spoilt("\"100 us\"", "\"10 ms\"")),
+        ("staggered past the stop", spoilt("stagger = \"100 us\"", "stop = \"1 ms\"\nstagger = \"1 ms\"")),
+        ("no such lane", spoilt("stagger", "vl = 1\nstagger")),
+        ("a lane for nobody", spoilt("buffer", "vls = 2\nbuffer")),
+        ("warm-up too long", spoilt("\"10 ms\"\n", "\"10 ms\"\nwarmup = \"10 ms\"\n")),
+        ("buffer too small", spoilt("\"4 packets\"", "\"2 KiB\"")),
+        ("response for nobody", spoilt("traffic.greedy = {}", "response.none = {}")),
+        ("nothing marks", spoilt("[marking.input_triggered]\n", "")),
+        (
+            "nothing marks this group",
+            complaint(
+                &GOOD.replace("[marking.input_triggered]", "").replace("traffic.greedy = {}", "response.fimd = {}"),
+            ),
+        ),
+        ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
+        ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),
+        ("too many samples", added("[observe]\nstep = \"1 ns\"\n")),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
+fn networks_of_lists() {
+    let edges = |hosts: &str, switches: &str, cables: &str| {
+        let topology = format!(
+            "[topology.edges]\nhosts = {hosts}\nswitches = {switches}\ncables = [\n{cables}]\n[run]\nduration = \"1 ms\"\n"
+        );
+        complaint(&format!("{topology}[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n"))
+    };
+    let (ab, s) = ("[\"a\", \"b\"]", "[\"S\", \"T\"]");
+    let a = "{between = [\"a\", \"S\"]},\n";
+    let b = "{between = [\"b\", \"S\"]},\n";
+    let cable = |ends: &str| edges(ab, s, &format!("{a}{b}{{between = {ends}}},\n"));
+    let cases = [
+        ("unreachable", edges(ab, s, &format!("{a}{{between = [\"b\", \"T\"]}},\n"))),
+        ("no cable", edges(ab, s, a)),
+        ("two nodes of a name", edges("[\"a\", \"b\", \"a\"]", s, &format!("{a}{b}"))),
+        ("all hosts as a name", edges("[\"a\", \"b\", \"*\"]", s, &format!("{a}{b}"))),
+        ("unknown end", cable("[\"S\", \"Q\"]")),
+        ("one end", cable("[\"S\"]")),
+        ("to itself", cable("[\"S\", \"S\"]")),
+        ("two cables of a host", cable("[\"a\", \"T\"]")),
+        ("between hosts", edges(ab, s, "{between = [\"a\", \"b\"]},\n")),
+        ("two ranges", cable("[\"a..b\", \"S..T\"]")),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
+fn all_mistakes_at_once() {
+    let text =
+        GOOD.replace("rmin = 0.00390625", "rmin = -1").replace("[\"BC\"]", "[\"BD\"]").replace("remote", "remot");
+    insta::assert_snapshot!(complaint(&text));
+}
+
+#[test]
+fn no_text_makes_it_panic() {
+    for end in 0..GOOD.len() {
+        let _ = Scenario::parse(&GOOD[..end], "cut.toml");
+    }
+    for (line, _) in GOOD.lines().enumerate() {
+        let without: Vec<&str> = GOOD.lines().enumerate().filter(|(i, _)| *i != line).map(|(_, text)| text).collect();
+        let _ = Scenario::parse(&without.join("\n"), "cut.toml");
+    }
+}
+
+fn listed(cases: &[(&str, String)]) -> String {
+    cases.iter().map(|(name, message)| format!("# {name}\n{message}\n")).collect::<Vec<_>>().join("\n")
+}

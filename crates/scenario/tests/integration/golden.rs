@@ -1,0 +1,63 @@
+//! A golden table: what each marking policy and response makes of the same overload.
+//!
+//! The numbers are no claims; they show what a change of the model moves.
+
+use std::fmt::Write;
+
+use becalm_control::{Marking, Responding};
+
+use crate::scenes::{numbers, run};
+
+fn scene(buffer: u32, marking: &str, response: &str) -> String {
+    format!(
+        r#"
+        response.{response}
+        [run]
+        duration = "12 ms"
+        warmup = "4 ms"
+        [topology.dumbbell]
+        remote = 8
+        local = 8
+        [switch]
+        buffer = "{buffer} packets"
+        [marking.{marking}]
+        [[flows]]
+        name = "local"
+        from = ["B1..B8"]
+        to = ["BC"]
+        [[flows]]
+        name = "remote"
+        from = ["A1..A8"]
+        to = ["BC"]
+        [[flows]]
+        name = "victim"
+        from = ["AV"]
+        to = ["BV"]
+        [observe]
+        links = []
+        "#
+    )
+}
+
+#[test]
+fn shares_by_policy_response_and_buffer() {
+    let mut text = format!("{:24} {:8} {:>6}   local remote victim\n", "marking", "response", "buffer");
+    for marking in Marking::names() {
+        for response in Responding::names() {
+            // What needs marks is refused where there are none.
+            let needs_marks = !["none", "fixed"].contains(response);
+            if *marking == "none" && needs_marks {
+                continue;
+            }
+            let response_text =
+                if *response == "fixed" { "fixed.rate = 0.15".to_string() } else { format!("{response} = {{}}") };
+            for buffer in [2, 4, 16] {
+                let results = run(&scene(buffer, marking, &response_text));
+                let shares = numbers(&results, "groups", "share");
+                write!(text, "{marking:24} {response:8} {buffer:>6}  ").unwrap();
+                writeln!(text, " {:>6.3} {:>6.3} {:>6.3}", shares[0], shares[1], shares[2]).unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(text);
+}

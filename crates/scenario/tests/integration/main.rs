@@ -1,0 +1,9 @@
+//! Tests of whole scenarios, from text to tables.
+
+mod bad;
+mod catalogue;
+mod golden;
+mod ready;
+mod resolved;
+mod results;
+mod scenes;

@@ -1,0 +1,19 @@
+//! The scenarios that come with becalm.
+
+use becalm_scenario::Scenario;
+
+#[test]
+fn all_scenarios_that_come_along_are_right_and_run() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let scenario = Scenario::parse(&text, &name).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let results = scenario.run(0, &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(results.packet_hops > 1000, "{name}");
+        count += 1;
+    }
+    assert!(count >= 5, "{count} scenarios");
+}

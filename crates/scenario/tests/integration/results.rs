@@ -1,0 +1,208 @@
+//! What tables say about runs whose outcome is known.
+
+use becalm_fabric::FabricError;
+use becalm_scenario::RunError;
+
+use crate::scenes::{names, numbers, run, scenario, table};
+
+/// One flow over one switch; the rest is up to the test.
+fn single(run: &str, flows: &str) -> String {
+    format!(
+        r#"
+        [run]
+        {run}
+        [topology.edges]
+        hosts = ["a", "b", "c"]
+        switches = ["S"]
+        cables = [{{between = ["a", "S"]}}, {{between = ["b", "S"]}}, {{between = ["c", "S"]}}]
+        {flows}
+        "#
+    )
+}
+
+const GREEDY: &str = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+"#;
+
+#[test]
+fn a_greedy_flow_fills_its_link() {
+    let results = run(&single("duration = \"10 ms\"\nwarmup = \"1 ms\"", GREEDY));
+    let rate = numbers(&results, "flows", "rate")[0];
+    assert!((rate / 1e9 - 1.0).abs() < 1e-3, "{rate}");
+    assert_eq!(numbers(&results, "groups", "rate")[0], rate);
+    assert!((numbers(&results, "groups", "share")[0] - 1.0).abs() < 1e-3);
+    // The header reaches the switch at once, leaves it after the forwarding delay, and the packet follows at 1 GB/s.
+    let latency = numbers(&results, "flows", "latency_mean")[0];
+    assert!((latency - (0.04 + 2.068) * 1e-6).abs() < 1e-12, "{latency}");
+    let series = table(&results, "series");
+    let (kinds, shares) = (names(&results, "series", "kind"), numbers(&results, "series", "share"));
+    assert_eq!(series.rows(), 101 * (1 + 6));
+    assert_eq!(kinds[0], "group");
+    assert!((shares[50] - 1.0).abs() < 1e-3);
+}
+
+#[test]
+fn counts_are_those_of_the_measured_window() {
+    let whole = run(&single("duration = \"4 ms\"", GREEDY));
+    let late = run(&single("duration = \"4 ms\"\nwarmup = \"3 ms\"", GREEDY));
+    assert_eq!(whole.fingerprint, late.fingerprint);
+    let packets = |results| numbers(results, "flows", "delivered_packets")[0];
+    assert!((packets(&whole) / packets(&late) - 4.0).abs() < 0.02);
+    let on_link = |results| numbers(results, "links", "packets").iter().sum::<f64>();
+    assert!((on_link(&whole) / on_link(&late) - 4.0).abs() < 0.02);
+}
+
+#[test]
+fn a_batch_arrives_whole() {
+    let batch = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b", "c"]
+        traffic.batch = {count = 50, message = "5000 B"}
+    "#;
+    let results = run(&single("duration = \"10 ms\"", batch));
+    assert_eq!(numbers(&results, "flows", "sent_packets").iter().sum::<f64>(), 150.0);
+    assert_eq!(numbers(&results, "flows", "delivered_packets").iter().sum::<f64>(), 150.0);
+    assert_eq!(numbers(&results, "flows", "delivered_bytes").iter().sum::<f64>(), 50.0 * (5000.0 + 3.0 * 20.0));
+}
+
+#[test]
+fn poisson_traffic_offers_its_load() {
+    let poisson = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b", "c"]
+        traffic.poisson = {load = 0.4, message = "3000 B", sizes = "exponential"}
+    "#;
+    let results = run(&single("duration = \"200 ms\"", poisson));
+    let share = numbers(&results, "groups", "share")[0];
+    assert!((share - 0.4).abs() < 0.01, "{share}");
+    assert!(numbers(&results, "groups", "jain")[0] > 0.99);
+}
+
+#[test]
+fn staggered_flows_start_one_after_the_other() {
+    let staggered = r#"
+        [[flows]]
+        name = "f"
+        from = ["a", "b"]
+        to = ["c"]
+        start = "1 ms"
+        stagger = "2 ms"
+        response.fixed.rate = 0.25
+        [observe]
+        flows = true
+        window = "100 us"
+    "#;
+    let results = run(&single("duration = \"4 ms\"", staggered));
+    let (kinds, which) = (names(&results, "series", "kind"), names(&results, "series", "name"));
+    let (times, shares) = (numbers(&results, "series", "time"), numbers(&results, "series", "share"));
+    for (i, kind) in kinds.iter().enumerate().filter(|(_, kind)| *kind == "flow") {
+        let start = if which[i] == "0" { 1e-3 } else { 3e-3 };
+        assert_eq!(kind, "flow");
+        if times[i] < start - 60e-6 {
+            assert_eq!(shares[i], 0.0, "{} at {}", which[i], times[i]);
+        }
+        if times[i] > start + 100e-6 {
+            assert!((shares[i] - 0.25).abs() < 0.1, "{} at {}: {}", which[i], times[i], shares[i]);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_seed_another() {
+    let text = r#"
+        [run]
+        duration = "2 ms"
+        seed = 3
+        replications = 2
+        [topology.clos]
+        leaves = 2
+        spines = 2
+        hosts_per_leaf = 2
+        [marking.input_triggered]
+        [response.fimd]
+        [[flows]]
+        name = "f"
+        from = ["*"]
+        to = ["*"]
+        traffic.poisson.load = 0.8
+    "#;
+    let scenario = scenario(text);
+    let run = |replication| scenario.run(replication, &mut |_| true).unwrap();
+    assert_eq!(scenario.replications(), 2);
+    assert_eq!(run(0), run(0));
+    assert_ne!(run(0).fingerprint, run(1).fingerprint);
+    let other = self::scenario(&text.replace("seed = 3", "seed = 4"));
+    assert_eq!(run(1).fingerprint, other.run(0, &mut |_| true).unwrap().fingerprint);
+}
+
+#[test]
+fn what_is_observed_does_not_change_the_run() {
+    let quiet = format!("{GREEDY}[observe]\nstep = \"7 us\"\nlinks = []\n");
+    let (a, b) = (run(&single("duration = \"1 ms\"", GREEDY)), run(&single("duration = \"1 ms\"", &quiet)));
+    assert_eq!((a.fingerprint, a.events), (b.fingerprint, b.events));
+    assert_eq!(table(&b, "series").rows(), 144);
+}
+
+#[test]
+fn waits_for_credit_and_full_buffers_show() {
+    let incast = r#"
+        [[flows]]
+        name = "f"
+        from = ["a", "b"]
+        to = ["c"]
+    "#;
+    let results = run(&single("duration = \"10 ms\"", incast));
+    let (from, stalled) = (names(&results, "links", "from"), numbers(&results, "links", "stalled_share"));
+    let of = |name: &str| stalled[from.iter().position(|from| from == name).unwrap()];
+    assert!(of("a") > 0.4 && of("c") == 0.0, "{stalled:?}");
+    let (peers, max) = (names(&results, "buffers", "peer"), numbers(&results, "buffers", "max_packets"));
+    let mean = numbers(&results, "buffers", "mean_packets");
+    let a = peers.iter().position(|peer| peer == "a").unwrap();
+    assert_eq!(max[a], 4.0);
+    assert!(mean[a] > 3.0 && mean[a] <= 4.0, "{mean:?}");
+}
+
+#[test]
+fn a_run_can_be_interrupted() {
+    let long = scenario(&single("duration = \"10 s\"", &format!("{GREEDY}[observe]\nstep = \"1 ms\"\n")));
+    let mut calls = 0;
+    let outcome = long.run(0, &mut |progress| {
+        calls += 1;
+        assert!(progress.time < progress.duration && progress.packet_hops > 0);
+        calls < 3
+    });
+    assert_eq!(outcome, Err(RunError::Interrupted));
+    assert_eq!(calls, 3);
+}
+
+#[test]
+fn a_deadlock_is_reported_and_not_waited_for() {
+    // Five switches in a ring, every host sends two switches further: all paths turn the same way.
+    let mut ring = r#"
+        [run]
+        duration = "1 s"
+        [topology.edges]
+        hosts = ["h0..h4"]
+        switches = ["s0..s4"]
+        cables = [
+            {between = ["h0", "s0"]}, {between = ["h1", "s1"]}, {between = ["h2", "s2"]}, {between = ["h3", "s3"]},
+            {between = ["h4", "s4"]}, {between = ["s0", "s1"]}, {between = ["s1", "s2"]}, {between = ["s2", "s3"]},
+            {between = ["s3", "s4"]}, {between = ["s4", "s0"]},
+        ]
+    "#
+    .to_string();
+    for i in 0..5 {
+        ring += &format!("[[flows]]\nname = \"f{i}\"\nfrom = [\"h{i}\"]\nto = [\"h{}\"]\n", (i + 2) % 5);
+    }
+    match scenario(&ring).run(0, &mut |_| true) {
+        Err(RunError::Fabric(FabricError::Deadlock { cycle, .. })) => assert_eq!(cycle.len(), 6, "{cycle:?}"),
+        other => panic!("{:?}", other.map(|results| results.guards)),
+    }
+}

@@ -1,0 +1,36 @@
+//! Scenarios for tests.
+
+use becalm_metrics::{Data, Table};
+use becalm_scenario::{Results, Scenario};
+
+/// A scenario, which must be right.
+pub fn scenario(text: &str) -> Scenario {
+    Scenario::parse(text, "test.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+/// The results of the first replication.
+pub fn run(text: &str) -> Results {
+    scenario(text).run(0, &mut |_| true).unwrap()
+}
+
+/// A table of the results.
+pub fn table<'a>(results: &'a Results, name: &str) -> &'a Table {
+    results.tables.iter().find(|table| table.name == name).unwrap()
+}
+
+/// A column of numbers.
+pub fn numbers(results: &Results, name: &str, column: &str) -> Vec<f64> {
+    match table(results, name).column(column).unwrap() {
+        Data::F64(values) => values.clone(),
+        Data::U64(values) => values.iter().map(|&value| value as f64).collect(),
+        Data::Text(_) => panic!("{column} is text"),
+    }
+}
+
+/// A column of names.
+pub fn names(results: &Results, name: &str, column: &str) -> Vec<String> {
+    match table(results, name).column(column).unwrap() {
+        Data::Text(values) => values.clone(),
+        _ => panic!("{column} is no text"),
+    }
+}
