@@ -13,8 +13,8 @@ SMALL = """\
 duration = "1 ms"
 
 [topology.dumbbell]
-remote = 2
-local = 2
+remote = 6
+local = 4
 
 [marking.input_triggered]
 
@@ -22,13 +22,13 @@ local = 2
 
 [[flows]]
 name = "local"
-from = ["B1..B2"]
+from = ["B1..B4"]
 to = ["BC"]
 [flows.traffic.greedy]
 
 [[flows]]
 name = "remote"
-from = ["A1..A2"]
+from = ["A1..A6"]
 to = ["BC"]
 [flows.traffic.greedy]
 

@@ -54,7 +54,7 @@ def test_replace_exchanges_a_choice(scenario: becalm.Scenario) -> None:
     [
         ({"flows.nobody.vl": 1}, "no item `nobody`; valid: 0 to 2, or one of: local, remote, victim"),
         ({"flows.7.vl": 1}, "no item `7`"),
-        ({"run.seed.x": 1}, "`run.seed` is not a table"),
+        ({"run.duration.x": 1}, "`run.duration` is not a table"),
         ({"run.sede": 1}, "sede"),
         ({"run.seed": object()}, "a scenario holds text, numbers, lists and tables"),
     ],
@@ -68,11 +68,11 @@ def test_replace_names_what_is_wrong(
 
 
 def test_all_mistakes_at_once_with_lines(text: str) -> None:
-    wrong = text.replace("remote = 2", "remote = -2").replace("load = 0.5", "lod = 0.5")
+    wrong = text.replace("remote = 6", "remote = -6").replace("load = 0.5", "lod = 0.5")
     with pytest.raises(becalm.ScenarioError) as caught:
         becalm.Scenario(wrong, name="wrong.toml")
     lines = {mistake["line"] for mistake in caught.value.mistakes}
-    assert {wrong[: wrong.index(word)].count("\n") + 1 for word in ("remote = -2", "lod")} <= lines
+    assert {wrong[: wrong.index(word)].count("\n") + 1 for word in ("remote = -6", "lod")} <= lines
     assert caught.value.file == "wrong.toml"
     assert "`load`" in str(caught.value)
 

@@ -87,7 +87,8 @@ def test_resumes_from_what_is_on_disk(scenario: becalm.Scenario, tmp_path: Path)
     whole = becalm.sweep(scenario, {"run.seed": [1, 2, 3]}, folder=tmp_path, progress=seen.append)
     assert whole.fingerprints[:2] == half.fingerprints
     assert {path: path.stat().st_mtime_ns for path in made} == made
-    assert min(now.finished for now in seen) == 2
+    assert seen[-1].finished == seen[-1].points == 3
+    assert seen[-1].packet_hops == whole[2].results.packet_hops
     index = json.loads((tmp_path / "sweep.json").read_text())
     assert [point["changes"] for point in index["points"]] == [{"run.seed": seed} for seed in (1, 2, 3)]
     assert all((tmp_path / point["folder"] / "manifest.json").is_file() for point in index["points"])
@@ -106,8 +107,8 @@ def test_control_c_keeps_finished_points_and_nothing_else(file: Path, tmp_path: 
     folder = tmp_path / "out"
     script = (
         "import becalm, sys\n"
-        "scenario = becalm.load(sys.argv[1])\n"
-        "durations = ['1 ms', '2 ms', '1000 s', '2000 s']\n"
+        "scenario = becalm.load(sys.argv[1]).replace({'observe.links': []})\n"
+        "durations = ['1 ms', '2 ms', '90 s', '100 s']\n"
         "becalm.sweep(scenario, {'run.duration': durations}, folder=sys.argv[2], threads=2)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, file, folder], stderr=subprocess.DEVNULL)
@@ -118,7 +119,7 @@ def test_control_c_keeps_finished_points_and_nothing_else(file: Path, tmp_path: 
     os.kill(process.pid, signal.SIGINT)
     start = time.monotonic()
     assert process.wait(timeout=10) in (130, -signal.SIGINT)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 3
     assert len(list(folder.iterdir())) == 3
     for manifest in folder.glob("*/manifest.json"):
         becalm.load_results(manifest.parent)

@@ -121,7 +121,7 @@ def show_run(results: Results, folder: Path) -> None:
             f"{number(results.packet_hops / max(results.wall_time, 1e-9))} packet-hops per core-second",
         )
     )
-    out.print(f"{seconds(results.wall_time)} of work: {rates}")
+    out.print(f"{seconds(results.wall_time)} of work: {rates}", soft_wrap=True)
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
     out.print(f"results in {folder}", soft_wrap=True)
 

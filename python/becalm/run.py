@@ -39,7 +39,8 @@ def run(
 
     Args:
         scenario: what to run.
-        progress: called about every 50 ms for every replication that runs, by one thread at a time.
+        progress: called about every 50 ms for every replication that runs, and once at its end, by one thread
+            at a time.
             An exception that it raises ends the run.
         threads: how many replications run at once; None: as many as there are cores.
 

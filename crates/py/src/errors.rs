@@ -12,7 +12,9 @@ pub fn from_mistakes(py: Python<'_>, mistakes: &Mistakes) -> PyErr {
         let list = PyList::new(py, list)?;
         (mistakes.to_string(), mistakes.file.as_str(), list).into_pyobject(py)
     });
-    arguments.and_then(|arguments| exception(py, "ScenarioError")?.call1(arguments)).map_or_else(|e| e, PyErr::from_value)
+    arguments
+        .and_then(|arguments| exception(py, "ScenarioError")?.call1(arguments))
+        .map_or_else(|e| e, PyErr::from_value)
 }
 
 /// `DeadlockError(message, cycle)` or `FabricError(message)`.

@@ -10,7 +10,8 @@ use crate::{columns, errors};
 
 /// Runs one replication of a scenario without holding the interpreter.
 ///
-/// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, with times in seconds.
+/// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, and once at the end, with
+/// times in seconds.
 /// An exception that it raises ends the run and comes out of here; so does Ctrl-C, when called on the main thread.
 ///
 /// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "guards": [...]}`.
@@ -35,10 +36,19 @@ pub fn run<'py>(
         })
     });
     match outcome {
-        Ok(results) => to_python(py, results),
+        Ok(results) => {
+            report(progress.as_ref(), &end(inner, &results))?;
+            to_python(py, results)
+        }
         Err(RunError::Interrupted) => Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
         Err(RunError::Fabric(error)) => Err(errors::from_fabric(py, &error)),
     }
+}
+
+/// The last report: all of the time has passed.
+fn end(scenario: &becalm_scenario::Scenario, results: &Results) -> Progress {
+    let duration = scenario.sections().run.duration;
+    Progress { time: duration, duration, events: results.events, packet_hops: results.packet_hops }
 }
 
 fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
