@@ -3,6 +3,7 @@
 mod bad;
 mod catalogue;
 mod golden;
+mod random;
 mod ready;
 mod resolved;
 mod results;
