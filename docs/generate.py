@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from becalm import _core
-from becalm.contents import Entry, Parameter, catalogue
+from becalm.contents import Entry, Parameter, catalogue, default, expects
 
 DOCS = Path(__file__).parent
 SCHEMES = {
@@ -38,7 +38,9 @@ def index() -> str:
     lines = ["# Schemes", "", "One page per scheme, written by `make docs` from the schemes' own files."]
     for kind, meaning in SCHEMES.items():
         lines += ["", f"## `[{kind}.*]`: {meaning}", "", "| scheme | what it does |", "|---|---|"]
-        lines += [f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]]
+        lines += [
+            f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -77,19 +79,12 @@ def schema() -> str:
 
 def keys(parameters: list[Parameter]) -> list[str]:
     """Return the keys of a table, as a table."""
-    lines = ["| key | value | default | range | what it does |", "|---|---|---|---|---|"]
+    lines = ["| key | value | default | what it does |", "|---|---|---|---|"]
     for each in parameters:
-        value = f"{each['kind']}, {each['unit']}" if each["unit"] else each["kind"]
-        cells = (f"`{each['name']}`", value, default(each), each["range"], " ".join(each["help"].split()))
+        known = default(each) if each["required"] or each["default"] is None else f"`{default(each)}`"
+        cells = (f"`{each['name']}`", expects(each), known, " ".join(each["help"].split()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
-
-
-def default(parameter: Parameter) -> str:
-    """Return the default of a key."""
-    if parameter["required"]:
-        return "required"
-    return "none" if parameter["default"] is None else f"`{json.dumps(parameter['default'])}`"
 
 
 def demoted(text: str) -> str:

@@ -1,8 +1,6 @@
 """What the command line prints: tables, progress, messages. Nothing is computed here."""
 
 from __future__ import annotations
-
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +10,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from becalm import contents
+
 if TYPE_CHECKING:
-    from becalm.contents import Entry, Parameter
+    from becalm.contents import Entry
     from becalm.experiments import Report
     from becalm.experiments import RunProgress as LabProgress
     from becalm.results import Results
@@ -132,19 +132,12 @@ def show_entries(kind: str, entries: Sequence[Entry], *, details: bool) -> None:
     out.print(table(kind, ("name", "what it is"), rows, text=2))
     for entry in entries if details else ():
         if entry.parameters:
-            rows_of = [
-                (each["name"], each["kind"], each["unit"], default(each), each["range"], each["help"])
+            keys = [
+                (each["name"], contents.expects(each), contents.default(each), each["help"])
                 for each in entry.parameters
             ]
-            columns = ("key", "value", "unit", "default", "range", "what it does")
-            out.print(table(f"{kind}.{entry.name}", columns, rows_of, text=len(columns)))
-
-
-def default(parameter: Parameter) -> str:
-    """Return the default of a parameter as a cell."""
-    if parameter["required"]:
-        return "required"
-    return "none" if parameter["default"] is None else json.dumps(parameter["default"])
+            columns = ("key", "value", "default", "what it does")
+            out.print(table(f"{kind}.{entry.name}", columns, keys, text=len(columns)))
 
 
 def show_reports(reports: Sequence[Report]) -> None:
@@ -167,7 +160,7 @@ def show_reports(reports: Sequence[Report]) -> None:
 def claims(report: Report) -> Table:
     """Return the table of an experiment's claims."""
     result = Table(title=f"{report.id}: {escape(report.title)}", title_justify="left", title_style="bold")
-    result.add_column("claim", overflow="fold")
+    result.add_column("claim", no_wrap=True)
     for column in ("paper", "measured", "tolerance"):
         result.add_column(column, justify="right", overflow="fold")
     result.add_column("holds", justify="center")

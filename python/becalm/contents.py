@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -36,9 +37,9 @@ class Entry(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The first sentence of its text."""
+        """The first sentence of its text, without full stop."""
         text = " ".join(self.doc.split("\n\n")[0].split())
-        return text.partition(". ")[0].rstrip(".")
+        return re.split(r"\. (?=[A-Z])", text)[0].rstrip(".")
 
 
 @cache
@@ -49,6 +50,23 @@ def catalogue() -> dict[str, list[Entry]]:
         kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items]
         for kind, items in kinds.items()
     }
+
+
+def expects(parameter: Parameter) -> str:
+    """What a key takes, in words: kind, range and unit."""
+    kind = parameter["kind"]
+    if parameter["range"] and kind.startswith("an integer"):
+        kind = "an integer"
+    if parameter["range"]:
+        kind += (" " if kind in ("an integer", "a finite number") else ", ") + parameter["range"]
+    return f"{kind}, {parameter['unit']}" if parameter["unit"] else kind
+
+
+def default(parameter: Parameter) -> str:
+    """The default of a key as it could be written, `required`, or `none`."""
+    if parameter["required"]:
+        return "required"
+    return "none" if parameter["default"] is None else json.dumps(parameter["default"])
 
 
 def kinds() -> list[str]:
