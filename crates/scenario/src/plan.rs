@@ -91,6 +91,7 @@ impl<'a> Network<'a> {
         }
         let mut hosts = Vec::new();
         let mut seen = HashSet::new();
+        let mut blamed: Option<&Node> = None;
         for (name, node) in expand_list(list, mistakes) {
             if name == "*" {
                 hosts.extend(self.topology.hosts().filter(|host| seen.insert(*host)));
@@ -99,8 +100,11 @@ impl<'a> Network<'a> {
             match self.by_name.get(name.as_str()) {
                 Some(&host) if seen.insert(host) => hosts.push(host),
                 Some(_) => mistakes.add(node, format!("names host `{name}` twice"), ""),
+                // A range that leads nowhere is one mistake, however long it is.
+                None if blamed.is_some_and(|blamed| std::ptr::eq(blamed, node)) => {}
                 None => {
                     unknown("host", &name, &self.names, node, mistakes);
+                    blamed = Some(node);
                 }
             }
         }
