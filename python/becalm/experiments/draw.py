@@ -207,4 +207,6 @@ def _legend(made: Figure, axes: Axes, title: str | None = None) -> None:
 
 
 def _where(table: pl.DataFrame, where: dict[str, Label]) -> pl.DataFrame:
-    return table.filter([pl.col(name) == value for name, value in where.items()])
+    for name, value in where.items():
+        table = table.filter(pl.col(name) == value)
+    return table

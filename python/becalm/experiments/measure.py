@@ -15,7 +15,7 @@ from becalm.experiments.scene import INTER_SWITCH, ROOT
 def tables(outcomes: Sequence[Outcome]) -> Tables:
     """`points`: one row per scenario; `series`, `flows`: the tables of all results, with their labels."""
     return {
-        "points": pl.concat([_point(outcome) for outcome in outcomes], how="diagonal"),
+        "points": pl.concat([_point(outcome) for outcome in outcomes], how="diagonal_relaxed"),
         "series": pl.concat(
             [_labelled(outcome.results.series, outcome) for outcome in outcomes], how="diagonal"
         ),
@@ -27,7 +27,7 @@ def tables(outcomes: Sequence[Outcome]) -> Tables:
 
 def summary(outcomes: Sequence[Outcome]) -> Tables:
     """Only `points`: what a sweep needs."""
-    return {"points": pl.concat([_point(outcome) for outcome in outcomes], how="diagonal")}
+    return {"points": pl.concat([_point(outcome) for outcome in outcomes], how="diagonal_relaxed")}
 
 
 def _labelled(table: pl.DataFrame, outcome: Outcome) -> pl.DataFrame:
@@ -78,7 +78,9 @@ def _only(table: pl.DataFrame, where: dict[str, Label]) -> dict[str, float]:
 
 
 def _where(table: pl.DataFrame, where: dict[str, Label]) -> pl.DataFrame:
-    return table.filter([pl.col(name) == value for name, value in where.items()])
+    for name, value in where.items():
+        table = table.filter(pl.col(name) == value)
+    return table
 
 
 def at(tables: Tables, column: str, **where: Label) -> float:

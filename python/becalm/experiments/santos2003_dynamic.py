@@ -10,8 +10,8 @@ from becalm.experiments.model import Experiment, Point, Statement, Tables
 from becalm.experiments.santos2003_static import RESPONSES
 from becalm.experiments.scene import Scene
 
-MEAN_ON_MS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-SHORT_MEAN_ON_MS = (0.02, 0.2, 1, 20)
+MEAN_ON_MS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+SHORT_MEAN_ON_MS = (0.02, 0.2, 1.0, 20.0)
 CYCLES = 20
 """Mean ON-OFF cycles per dynamic flow, at least."""
 MIDDLE_MS = (0.2, 2.0)

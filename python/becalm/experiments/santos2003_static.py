@@ -56,11 +56,15 @@ def _alone(response: str) -> Point:
 
 
 def _increase(outcomes: list[Outcome]) -> Tables:
-    """`curves`: the closed forms; `simulated`: the rates of a flow alone; `times`: ms to the maximum rate."""
+    """`curves`: the closed forms; `simulated`: the rates of a flow alone; `times`: ms to the maximum rate.
+
+    F_inc(t) counts from the adjustment to R_min, and the next ACK comes 1/R_min = T_rec later. The simulated flow
+    begins with its first packet and hears of it at once, so its clock is T_rec ahead of the paper's.
+    """
     simulated = pl.concat(
         [
             outcome.results.series.filter(pl.col("kind") == "group")
-            .select((pl.col("time") * 1e3).alias("time_ms"), "share")
+            .select((pl.col("time") * 1e3 + curves.RECOVERY_MS).alias("time_ms"), "share")
             .with_columns(pl.lit(outcome.labels["response"]).alias("response"))
             for outcome in outcomes
         ]
