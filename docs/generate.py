@@ -1,4 +1,4 @@
-"""Writes the generated pages: one per scheme, the keys of a scenario, the JSON Schema.
+"""Writes the generated pages: one per scheme, the keys of a scenario, the JSON Schema, the output of examples.
 
 `python docs/generate.py` writes them; the tests compare them with what is there.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+
+import examples
 
 from becalm import _core
 from becalm.contents import Entry, Parameter, catalogue, default, expects
@@ -57,8 +59,8 @@ def scenario() -> str:
     lines = [
         "# The keys of a scenario",
         "",
-        "Written by `make docs` from the declarations that scenarios are checked against. Editors that understand JSON",
-        "Schema can use [scenario.schema.json](scenario.schema.json).",
+        "Written by `make docs` from the declarations that scenarios are checked against. Editors that understand",
+        "JSON Schema can use [scenario.schema.json](scenario.schema.json).",
     ]
     for entry in catalogue()["sections"]:
         name = f"[[{entry.name}]]" if entry.name == "flows" else f"[{entry.name}]"
@@ -101,6 +103,8 @@ def main() -> None:
     for path, text in made.items():
         (DOCS / path).parent.mkdir(exist_ok=True)
         (DOCS / path).write_text(text)
+    for page in (examples.ROOT / name for name in examples.PAGES):
+        page.write_text(examples.refreshed(page.read_text()))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def main() -> None:
             each.plot(curve["time"] * 1e3, curve["share"], label=label, color=colour)
         each.set(title=title, xlabel="time (ms)", xlim=(0, 100), ylim=(0, 1.05))
     axes[0].set_ylabel("share of a link's rate")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     print(save(figure, HERE / "victim.svg"))
 
 

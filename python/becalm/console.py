@@ -1,6 +1,7 @@
 """What the command line prints: tables, progress, messages. Nothing is computed here."""
 
 from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from becalm.results import Results
     from becalm.run import Progress as RunProgress
 
-HOTTEST_LINKS = 8
+HOTTEST_LINKS = 5
 """Rows of the table of links."""
 
 out = Console(highlight=False)
@@ -27,15 +28,17 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 """Messages and progress go here."""
 
+_JUST_BELOW = 0.9995
+"""What rounds to 1000 of a unit is shown as 1 of the next."""
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def number(value: float, unit: str = "") -> str:
     """Return a number with three digits and a decimal prefix: `1.23 GB/s`."""
     for size, prefix in _PREFIXES:
-        if abs(value) >= size:
-            return f"{value / size:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}".rstrip()
+        if abs(value) >= _JUST_BELOW * size:
+            return f"{_three(value / size)} {prefix}{unit}"
+    return f"{_three(value)} {unit}".rstrip()
 
 
 def seconds(value: float | None) -> str:
@@ -43,9 +46,14 @@ def seconds(value: float | None) -> str:
     if value is None or value != value:
         return "-"
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if abs(value) >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value / 1e-9:.3g} ns"
+        if abs(value) >= _JUST_BELOW * size:
+            return f"{_three(value / size)} {unit}"
+    return f"{_three(value / 1e-9)} ns"
+
+
+def _three(value: float) -> str:
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{digits}f}"
 
 
 def share(value: float | None) -> str:
@@ -143,6 +151,7 @@ def show_entries(kind: str, entries: Sequence[Entry], *, details: bool) -> None:
 def show_reports(reports: Sequence[Report]) -> None:
     """Print the claims of every experiment, what does not hold and why, and where the figures are."""
     for report in reports:
+        out.print(f"{report.id}: {report.title}", style="bold", markup=False)
         out.print(claims(report))
         for claim in report.claims:
             if not claim.holds:
@@ -159,7 +168,7 @@ def show_reports(reports: Sequence[Report]) -> None:
 
 def claims(report: Report) -> Table:
     """Return the table of an experiment's claims."""
-    result = Table(title=f"{report.id}: {escape(report.title)}", title_justify="left", title_style="bold")
+    result = Table()
     result.add_column("claim", no_wrap=True)
     for column in ("paper", "measured", "tolerance"):
         result.add_column(column, justify="right", overflow="fold")

@@ -59,7 +59,8 @@ def expects(parameter: Parameter) -> str:
         kind = "an integer"
     if parameter["range"]:
         kind += (" " if kind in ("an integer", "a finite number") else ", ") + parameter["range"]
-    return f"{kind}, {parameter['unit']}" if parameter["unit"] else kind
+    unit = parameter["unit"]
+    return f"{kind}, {unit}" if unit and unit not in kind else kind
 
 
 def default(parameter: Parameter) -> str:

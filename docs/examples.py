@@ -1,0 +1,68 @@
+"""Runs the examples in Markdown pages and puts in what they print.
+
+In a block marked `console` every line that begins with `$ ` is run by the shell, and what it prints follows it. Blocks
+marked `python` share their names, as if typed one after the other; what one prints stands in a block marked `text`
+right below.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/tour.md")
+
+_BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(\n?```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
+_VOLATILE = (
+    (re.compile(r"^\S+ \S+ of work: ", re.MULTILINE), "... of work: "),
+    (re.compile(r"\S+ [kMG] packet-hops per core-second"), "... packet-hops per core-second"),
+)
+
+
+def refreshed(text: str) -> str:
+    """Return a page with the output of its examples as it is now, without what differs from run to run."""
+    names: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        shutil.copytree(ROOT / "scenarios", "scenarios")
+        return _BLOCK.sub(lambda found: _block(found, names), text)
+
+
+def _block(found: re.Match[str], names: dict[str, Any]) -> str:
+    kind, code, printed = found.groups()
+    if kind == "console":
+        commands = [line for line in code.splitlines() if line.startswith("$ ")]
+        return "```console\n" + "".join(f"{line}\n{_shell(line[2:])}" for line in commands) + "```\n"
+    output = _steady(_python(code, names))
+    block = f"```python\n{code}```\n"
+    return f"{block}\n```text\n{output}```\n" if output or printed else block
+
+
+def _shell(command: str) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        command, shell=True, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return _steady(done.stdout)
+
+
+def _python(code: str, names: dict[str, Any]) -> str:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(code, names)
+    return output.getvalue()
+
+
+def _steady(output: str) -> str:
+    for pattern, replacement in _VOLATILE:
+        output = pattern.sub(replacement, output)
+    return "".join(f"{line.rstrip()}\n" for line in output.splitlines())

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import examples  # noqa: E402
+import generate  # noqa: E402
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def test_generated_pages_are_current() -> None:
+    made = generate.pages()
+    for path, text in made.items():
+        assert (ROOT / "docs" / path).read_text() == text, f"{path} is old: make docs"
+    there = {f"schemes/{path.name}" for path in (ROOT / "docs" / "schemes").iterdir()}
+    assert there == {path for path in made if path.startswith("schemes/")}
+
+
+@pytest.mark.parametrize("page", examples.PAGES)
+def test_examples_print_what_the_page_says(page: str) -> None:
+    text = (ROOT / page).read_text()
+    assert examples.refreshed(text) == text
+
+
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")], ids=lambda path: path.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("scenario", (ROOT / "scenarios").glob("*.toml"), ids=lambda path: path.name)
+def test_scenarios_are_valid(scenario: Path) -> None:
+    import becalm
+
+    becalm.load(scenario)
