@@ -1,4 +1,4 @@
-"""Writes the generated pages: one per scheme, the keys of a scenario, the JSON Schema, the output of examples.
+"""Writes the generated pages: schemes, keys of a scenario, JSON Schema, and the output of examples.
 
 `python docs/generate.py` writes them; the tests compare them with what is there.
 """
@@ -59,8 +59,8 @@ def scenario() -> str:
     lines = [
         "# The keys of a scenario",
         "",
-        "Written by `make docs` from the declarations that scenarios are checked against. Editors that understand",
-        "JSON Schema can use [scenario.schema.json](scenario.schema.json).",
+        "Written by `make docs` from the declarations that scenarios are checked against. Editors that",
+        "understand JSON Schema can use [scenario.schema.json](scenario.schema.json).",
     ]
     for entry in catalogue()["sections"]:
         name = f"[[{entry.name}]]" if entry.name == "flows" else f"[{entry.name}]"

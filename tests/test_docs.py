@@ -37,7 +37,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.startswith("http") or (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("scenario", (ROOT / "scenarios").glob("*.toml"), ids=lambda path: path.name)
+@pytest.mark.parametrize("scenario", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.name)
 def test_scenarios_are_valid(scenario: Path) -> None:
     import becalm
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypedDict, final
 
+__all__ = ["Scenario", "__version__", "catalogue", "json_schema", "parse", "run"]
+
 __version__: str
 
 class _Outcome(TypedDict):
