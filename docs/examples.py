@@ -1,8 +1,8 @@
 """Runs the examples in Markdown pages and puts in what they print.
 
-In a block marked `console` every line that begins with `$ ` is run by the shell, and what it prints follows it.
-Blocks marked `python` share their names, as if typed one after the other; what one prints stands in a block marked
-`text` right below.
+In a block marked `console` every line that begins with `$ ` is run by the shell, and what it prints follows.
+Blocks marked `python` share their names, as if typed one after the other; what one prints stands in a block
+marked `text` right below.
 """
 
 from __future__ import annotations
