@@ -16,7 +16,7 @@ ci: lint test ## what CI runs: all linters, then all tests (the default)
 .PHONY: demo
 demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
 	@# Exit code 1 says that a claim does not hold: the table shows which and why, and nothing went wrong.
-	$(BIN)/becalm reproduce $(DEMO) --out figures || [ $$? -eq 1 ]
+	@$(BIN)/becalm reproduce $(DEMO) --out figures || [ $$? -eq 1 ]
 
 .PHONY: test
 test: test-rust test-python ## set up everything and run all tests
@@ -88,7 +88,7 @@ $(VENV)/.done: requirements.lock | need-python
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 .PHONY: need-python need-rust need-cc

@@ -182,6 +182,8 @@ def claims(report: Report) -> Table:
 
 def cell(value: Any) -> str:  # noqa: ANN401
     """Return any value as the text of a cell."""
+    if isinstance(value, list):
+        return ", ".join(cell(each) for each in value)
     if isinstance(value, float):
         return f"{value:.4g}"
     return "-" if value is None else str(value)
