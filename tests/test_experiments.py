@@ -11,9 +11,9 @@ from becalm import Scenario
 from becalm.experiments import Experiment, Report, RunProgress, registry, reproduce, select
 
 FIGURES = {
-    "santos2002": ["fig2", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],
+    "santos2002": ["fig2", "paced", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],
     "santos2003": [
-        *("fig2", "window", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "fig5", "fig6"),
+        *("fig2", "paced", "window", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "fig5", "fig6"),
         *("oscillation", "fig7a", "fig7b"),
     ],
 }

@@ -86,6 +86,7 @@ def _buffer_panel(
 ) -> None:
     labels = {key: name(key) for key in keys}
     curves(axes, points, x="buffer", y=column, by=by, order=keys, labels=labels, styles=_marked(keys))
+    axes.set_xticks(range(2, 17, 2))
 
 
 def response_curves(found: Tables, axis: str, x: str, *, log: bool = False) -> Figure:
@@ -102,6 +103,8 @@ def response_curves(found: Tables, axis: str, x: str, *, log: bool = False) -> F
     ):
         curves(axes, points, x=axis, y=column, by="line", order=list(lines), labels=labels, styles=styles)
         _dress(axes, x, "link utilization", title=title, y_range=SHARE, log=log)
+        if not log:
+            axes.set_xticks(range(2, 17, 2))
     _legend(made, areas[0])
     return made
 
@@ -156,7 +159,9 @@ def increase_curves(found: Tables) -> Figure:
         labels=labels,
         styles=colours,
     )
-    dots = found["simulated"].filter(pl.int_range(pl.len()).over("response") % 120 == 40)
+    # A packet at a time is too coarse to draw at the lowest rates: means over 4 ms.
+    dots = found["simulated"].with_columns(pl.col("time_ms") // 4 * 4 + 2)
+    dots = dots.group_by("response", "time_ms", maintain_order=True).agg(pl.col("share").mean())
     labels = {name: f"{name.upper()}, simulated" for name in order}
     curves(
         axes,

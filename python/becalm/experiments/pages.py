@@ -89,8 +89,9 @@ def main(folder: Path) -> None:
             (folder / report.id).parent.mkdir(parents=True, exist_ok=True)
             for figure in report.figures:
                 shutil.copyfile(figure, folder / f"{report.id}{figure.suffix}")
+    sys.stderr.write("\n")
     for path in write(reports, folder):
-        sys.stdout.write(f"\n{path}")
+        sys.stdout.write(f"{path}\n")
 
 
 if __name__ == "__main__":

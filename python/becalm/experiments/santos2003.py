@@ -22,6 +22,7 @@ def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
     return [
         _fig2(),
+        _paced(),
         _window(),
         _fig3a(),
         _fig3b(),
@@ -64,28 +65,64 @@ def _spreading() -> tuple[Statement, ...]:
 
 
 def _fig2() -> Experiment:
-    paced = replace(FREE, remote_response={"fixed": {"rate": 1 / 6, "window": "unlimited"}})
     return Experiment(
         "santos2003/fig2",
         "Congestion spreading with 5 local flows and 1 remote flow, no congestion control",
         cost=1,
-        points=lambda _: [
-            Point({"run": "none"}, FREE.scenario()),
-            Point({"run": "paced"}, paced.scenario()),
-        ],
+        points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=tables,
         draw=lambda found: rates_over_time(found, "No congestion control", run="none"),
+        statements=_spreading(),
+    )
+
+
+def _paced() -> Experiment:
+    """Section III, the thought experiment behind the whole scheme."""
+    sixth = {"fixed": {"rate": 1 / 6, "window": "unlimited"}}
+    quote = (
+        "If the remote flow did not attempt to transmit at the full link bandwidth and instead proactively "
+        "reduced its rate to the rate determined by the bottleneck link, i.e. 1/6 of the link bandwidth, "
+        "the buffers at switch B would not fill up and the victim flow would be able to utilize the "
+        "available bandwidth"
+    )
+    return Experiment(
+        "santos2003/paced",
+        "What the victim gains if others send at 1/6 of the link",
+        cost=1,
+        points=lambda _: [
+            Point({"run": "remote"}, replace(FREE, remote_response=sixth).scenario()),
+            Point({"run": "all"}, replace(FREE, response=sixth, victim_response=NO_CONTROL).scenario()),
+        ],
+        measure=tables,
+        draw=lambda found: rates_over_time(found, "Local and remote flows at 1/6 of the link", run="all"),
         statements=(
-            *_spreading(),
             Statement(
-                "paced_remote_flow_frees_the_victim",
-                "If the remote flow [...] proactively reduced its rate to the rate determined by the "
-                "bottleneck link, i.e. 1/6 of the link bandwidth, the buffers at switch B would not fill up "
-                "and the victim flow would be able to utilize the available bandwidth at the inter-switch "
-                "link",
+                "remote_flow_paced",
+                quote,
                 "high",
-                lambda found: _during(found, "link", INTER_SWITCH, "paced"),
+                lambda found: _during(found, "link", INTER_SWITCH, "remote"),
                 at_least(HIGH),
+                note="Inter-switch utilization with only the remote flow paced, as the sentence has it. "
+                "Each local flow then keeps 4 packets in switch B, and oldest first gives every waiting "
+                "packet the same turn: at 1/6 the remote flow needs 4 slots, too. At 0.14 of the link it "
+                "leaves 0.78 of the inter-switch link in use, at 0.12 0.99; with round-robin arbitration "
+                "1/6 is enough.",
+            ),
+            Statement(
+                "all_flows_paced",
+                quote,
+                "high",
+                lambda found: _during(found, "link", INTER_SWITCH, "all"),
+                at_least(HIGH),
+                note="Inter-switch utilization with the local flows paced, too.",
+            ),
+            Statement(
+                "buffers_do_not_fill",
+                quote,
+                "< 4",
+                lambda found: at(found, "buffer_max", run="all"),
+                at_most(3),
+                note="Most packets in switch B's input buffer for the inter-switch link, all flows paced.",
             ),
         ),
     )
@@ -150,16 +187,8 @@ def _fig3b() -> Experiment:
         measure=tables,
         draw=lambda found: rates_over_time(found, "L = 5, R = 1, window of one packet", run="window"),
         statements=(
-            Statement(
-                "links_slightly_underutilized",
-                "high link utilization can be sustained while eliminating congestion spreading [...] (the "
-                "slight under-utilization of the root link and the inter-switch link is an artifact of the "
-                "starvation prevention function of switch B's scheduling mechanism)",
-                "slightly below 1",
-                lambda found: [_during(found, "link", link, "window") for link in (ROOT, INTER_SWITCH)],
-                between(0.9, 0.999),
-                note="Root link, then inter-switch link.",
-            ),
+            _slightly_underutilized("root", ROOT, ROOT_NOTE),
+            _slightly_underutilized("inter_switch", INTER_SWITCH, ""),
             Statement(
                 "victim_takes_the_rest",
                 "the inter-switch link is fully utilized and the victim flow consumes all its idle bandwidth",
@@ -191,6 +220,27 @@ def _fig3b() -> Experiment:
     )
 
 
+ROOT_NOTE = (
+    "Six flows with a packet each keep the root link busy, and nothing that a bypass limit may hold back is "
+    "ever the packet that the root link needs: it stays at 100%. The inter-switch link is below because the "
+    "victim's window of one packet leaves it idle while the ACK returns, with any bypass limit from 3 "
+    "upward."
+)
+
+
+def _slightly_underutilized(name: str, link: str, note: str) -> Statement:
+    return Statement(
+        f"{name}_slightly_underutilized",
+        "high link utilization can be sustained while eliminating congestion spreading [...] (the slight "
+        "under-utilization of the root link and the inter-switch link is an artifact of the starvation "
+        "prevention function of switch B's scheduling mechanism)",
+        "slightly below 1",
+        lambda found: _during(found, "link", link, "window"),
+        between(0.9, 0.999),
+        note=note,
+    )
+
+
 def _fig3c() -> Experiment:
     return Experiment(
         "santos2003/fig3c",
@@ -218,8 +268,8 @@ def _fig3c() -> Experiment:
             ),
             Statement(
                 "buffer_fills",
-                "even with a minimal per-flow window of size one packet, congestion spreading can occur "
-                "when the number of contending flows exceeds the number of buffer slots",
+                "even with the use of a minimal per-flow window of size one packet, congestion spreading "
+                "can occur when the number of contending flows exceeds the number of buffer slots",
                 4,
                 lambda found: at(found, "buffer_max", run="window"),
                 near(4, 0),
@@ -294,5 +344,8 @@ def _fig4b() -> Experiment:
         draw=lambda found: rates_over_time(
             found, "Marking all packets that generate congestion", marking="input"
         ),
-        statements=marking.input_statements(),
+        statements=marking.input_statements(
+            "the proposed mechanism marks all packets that are generating congestion on a root link, both "
+            "from remote and local flows"
+        ),
     )
