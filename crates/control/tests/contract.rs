@@ -239,7 +239,10 @@ impl SwitchView for Switch {
     fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
         u64::from(self.waiting(output, vl)) * 2068
     }
-    fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32 {
+    fn present(&self, output: u16, vl: u8) -> u32 {
+        self.waiting(output, vl)
+    }
+    fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
         self.count(|packet| (packet.input, packet.output, packet.vl) == (input, output, vl))
     }
     fn has_credit(&self, output: u16, _: u8) -> bool {

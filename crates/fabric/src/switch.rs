@@ -72,7 +72,8 @@ struct Voq {
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     pub link: Outlink,
-    pub busy: bool,
+    /// Input and VL of the packet in transmission.
+    sending: Option<(u16, u8)>,
     /// The VL that was served last.
     last_vl: u8,
     pub packets: u64,
@@ -167,7 +168,7 @@ impl State {
             inputs: vec![Input::default(); ports * vls],
             outputs: links
                 .into_iter()
-                .map(|link| Output { link, busy: false, last_vl: 0, packets: 0, bytes: 0, marked: 0 })
+                .map(|link| Output { link, sending: None, last_vl: 0, packets: 0, bytes: 0, marked: 0 })
                 .collect(),
             lanes: vec![Lane { credit: capacity, ..Lane::default() }; ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
@@ -238,7 +239,7 @@ impl State {
         let packet = &slab[id];
         let (output, input, vl) = (packet.output, packet.input, packet.vl);
         let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
-        !self.outputs[usize::from(output)].busy
+        !self.outputs[usize::from(output)].sending.is_some()
             && !behind_others
             && bits::is_empty(self.offering(output, vl))
             && self.affords(output, vl, packet.size)
@@ -390,7 +391,7 @@ impl State {
 
     /// Whether the packet at the head of a queue waits for nothing but room in the next buffer.
     pub fn lacks_credit(&self, output: u16, vl: u8, id: PacketId, slab: &Slab) -> bool {
-        !self.outputs[usize::from(output)].busy && !self.affords(output, vl, slab[id].size)
+        !self.outputs[usize::from(output)].sending.is_some() && !self.affords(output, vl, slab[id].size)
     }
 
     /// Packets that wait in the switch.
@@ -415,8 +416,13 @@ impl SwitchView for State {
     fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
         self.lanes[self.at(output, vl)].waiting_bytes
     }
-    fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32 {
-        self.voqs[self.voq(output, vl, input)].waiting
+    fn present(&self, output: u16, vl: u8) -> u32 {
+        let sending = self.outputs[usize::from(output)].sending;
+        self.waiting(output, vl) + u32::from(sending.is_some_and(|(_, lane)| lane == vl))
+    }
+    fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
+        let sending = self.outputs[usize::from(output)].sending;
+        self.voqs[self.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
     }
     fn has_credit(&self, output: u16, vl: u8) -> bool {
         !self.outputs[usize::from(output)].link.to_switch || self.lanes[self.at(output, vl)].credit >= self.largest
@@ -483,7 +489,7 @@ impl<K: Marker> Switch<K> {
     pub fn credit<O: Observer>(&mut self, output: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let lane = self.state.at(output, vl);
         self.state.lanes[lane].credit += units;
-        if self.state.lanes[lane].waiting > 0 && !self.state.outputs[usize::from(output)].busy {
+        if self.state.lanes[lane].waiting > 0 && !self.state.outputs[usize::from(output)].sending.is_some() {
             bits::set(&mut self.state.pending, usize::from(output));
             self.settle(cx);
         }
@@ -492,7 +498,7 @@ impl<K: Marker> Switch<K> {
     /// The last byte of a packet has left: free the output and the room, and give the credit back.
     pub fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
-        state.outputs[usize::from(output)].busy = false;
+        state.outputs[usize::from(output)].sending = None;
         let buffer = state.at(input, vl);
         let Input { taken, packets, leaving, .. } = &mut state.inputs[buffer];
         *taken -= units;
@@ -512,7 +518,7 @@ impl<K: Marker> Switch<K> {
     fn settle<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
         while let Some(output) = bits::pop_first(&mut self.state.pending) {
             let output = output as u16;
-            if self.state.outputs[usize::from(output)].busy {
+            if self.state.outputs[usize::from(output)].sending.is_some() {
                 continue;
             }
             let port = self.state.port(output);
@@ -548,7 +554,7 @@ impl<K: Marker> Switch<K> {
             state.lanes[lane].credit -= units;
         }
         cx.slab[id].marked |= marked;
-        out.busy = true;
+        out.sending = Some((input, vl));
         out.last_vl = vl;
         out.packets += 1;
         out.bytes += u64::from(size);

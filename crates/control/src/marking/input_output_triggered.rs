@@ -1,8 +1,8 @@
 //! Input-output-triggered marking: full input buffers and long output queues.
 //!
 //! # What it does
-//! Marks as input-triggered marking does, and besides when an arrival makes more packets wait for its output than a
-//! threshold: then all that wait for this output are marked. A full input buffer catches flows that share an input,
+//! Marks as input-triggered marking does, and besides when an arrival makes more packets of the switch go to its output
+//! than a threshold: then all that go to this output are marked. As there, one in transmission counts. A full input buffer catches flows that share an input,
 //! a long output queue rather those that come by inputs of their own; the two biases balance each other.
 //!
 //! # Source
@@ -22,11 +22,11 @@ use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use super::trigger::{Method, Trigger};
 
 becalm_schema::table! {
-    /// As input-triggered, and also when more packets than a threshold wait for an output.
+    /// As input-triggered, and also when more packets than a threshold go to an output.
     pub struct Params {
-        /// Packets that may wait for an output before they are marked.
+        /// Packets that may go to an output, the one in transmission included, before they are marked.
         pub threshold: u32 = 8; "packets"; 1..=65_535,
-        /// How the waiting packets get their marks.
+        /// How these packets get their marks.
         pub method: Method = Method::Counters,
     }
 }

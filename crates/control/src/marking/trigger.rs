@@ -1,11 +1,12 @@
-//! What triggered markers share: marking, from a trigger on, the packets that wait for an output.
+//! What triggered markers share: marking, from a trigger on, the packets for an output that are in the switch.
 
 use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
-    /// How the packets that wait for an output when marking is triggered get their marks.
+    /// How the packets for an output that are in the switch when marking is triggered get their marks.
     pub enum Method {
-        /// As many of the next departures are marked as packets waited: the two counters of the paper.
+        /// As many of the next departures are marked as packets were there: the two counters of the paper. One whose
+        /// transmission has begun counts, too late to be marked itself.
         Counters = "counters",
         /// Exactly the packets that waited are marked, in whatever order they leave.
         Scan = "scan",
@@ -35,7 +36,7 @@ impl Watermarks {
     }
 }
 
-/// Marks the packets that wait for an output.
+/// Marks the packets for an output.
 #[derive(Clone, Debug)]
 pub(super) struct Trigger {
     ports: u16,
@@ -60,30 +61,30 @@ impl Trigger {
         Trigger { ports: shape.ports, marks }
     }
 
-    /// If a packet has to wait and fills its input buffer, marks what waits for any of the outputs that the buffer
-    /// has packets for.
+    /// If a packet has to wait and fills its input buffer, marks what goes to any of the outputs that the buffer has
+    /// packets for.
     pub(super) fn on_full_input<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
         if !arrival.waits || !switch.is_full(arrival.input, arrival.vl) {
             return;
         }
         for output in 0..self.ports {
-            if switch.waiting_from(arrival.input, output, arrival.vl) > 0 {
-                self.mark_waiting(output, arrival, switch);
+            if switch.present_from(arrival.input, output, arrival.vl) > 0 {
+                self.mark_present(output, arrival, switch);
             }
         }
     }
 
-    /// If a packet has to wait and makes more than `threshold` wait for its output, marks them.
+    /// If a packet has to wait and makes more than `threshold` go to its output, marks them.
     pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
-        if arrival.waits && switch.waiting(arrival.output, arrival.vl) > threshold {
-            self.mark_waiting(arrival.output, arrival, switch);
+        if arrival.waits && switch.present(arrival.output, arrival.vl) > threshold {
+            self.mark_present(arrival.output, arrival, switch);
         }
     }
 
-    fn mark_waiting<V: SwitchView>(&mut self, output: u16, arrival: &Arrival, switch: &V) {
+    fn mark_present<V: SwitchView>(&mut self, output: u16, arrival: &Arrival, switch: &V) {
         match &mut self.marks {
             Marks::Counters { vls, left } => {
-                left[usize::from(output) * *vls + usize::from(arrival.vl)] = switch.waiting(output, arrival.vl);
+                left[usize::from(output) * *vls + usize::from(arrival.vl)] = switch.present(output, arrival.vl);
             }
             Marks::Scan(watermarks) => watermarks.raise(output, arrival.vl, arrival.order),
         }
@@ -116,12 +117,13 @@ pub(super) mod fake {
         room: u32,
         arrivals: u64,
         waiting: Vec<Departure>,
+        sending: Vec<Departure>,
     }
 
     impl Switch {
         /// A switch with `room` packets in each input buffer.
         pub fn new(room: u32) -> Switch {
-            Switch { room, arrivals: 0, waiting: Vec::new() }
+            Switch { room, arrivals: 0, waiting: Vec::new(), sending: Vec::new() }
         }
 
         /// A packet comes and waits; returns its order of arrival.
@@ -142,12 +144,19 @@ pub(super) mod fake {
             order
         }
 
-        /// A packet leaves; returns whether it is marked.
+        /// A packet leaves at once; returns whether it is marked.
         pub fn depart(&mut self, marker: &mut impl Marker, order: u64) -> bool {
+            let marked = self.begin(marker, order);
+            self.sending.pop();
+            marked
+        }
+
+        /// A packet begins to leave, and stays in transmission; returns whether it is marked.
+        pub fn begin(&mut self, marker: &mut impl Marker, order: u64) -> bool {
             let place = self.waiting.iter().position(|packet| packet.order == order).expect("the packet is there");
             let departure = self.waiting[place];
             let marked = marker.departing(&departure, self);
-            self.waiting.remove(place);
+            self.sending.push(self.waiting.remove(place));
             marked
         }
 
@@ -172,8 +181,13 @@ pub(super) mod fake {
         fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
             u64::from(self.waiting(output, vl)) * 2068
         }
-        fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32 {
-            self.count(|packet| packet.input == input && packet.output == output && packet.vl == vl)
+        fn present(&self, output: u16, vl: u8) -> u32 {
+            let sending = self.sending.iter().filter(|packet| packet.output == output && packet.vl == vl);
+            self.waiting(output, vl) + sending.count() as u32
+        }
+        fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
+            let goes = |packet: &Departure| packet.input == input && packet.output == output && packet.vl == vl;
+            self.count(goes) + self.sending.iter().filter(|packet| goes(packet)).count() as u32
         }
         fn has_credit(&self, _: u16, _: u8) -> bool {
             true

@@ -52,7 +52,8 @@ pub struct Departure {
 }
 
 /// What a marker may see of its switch. "Waiting" packets have arrived and not begun to leave; when an arrival is
-/// shown, the packet itself is among them, and when a departure is shown, it still is.
+/// shown, the packet itself is among them, and when a departure is shown, it still is. "Present" packets have arrived
+/// and not left: those that wait and those in transmission.
 pub trait SwitchView {
     /// Packets in an input buffer, those in transmission included.
     fn occupancy(&self, input: u16, vl: u8) -> u32;
@@ -64,8 +65,10 @@ pub trait SwitchView {
     fn waiting(&self, output: u16, vl: u8) -> u32;
     /// Bytes of this VL that wait for an output.
     fn waiting_bytes(&self, output: u16, vl: u8) -> u64;
-    /// Packets of this VL that wait in one input buffer for one output.
-    fn waiting_from(&self, input: u16, output: u16, vl: u8) -> u32;
+    /// Packets of this VL for an output that are present.
+    fn present(&self, output: u16, vl: u8) -> u32;
+    /// Packets of this VL for one output that are present in one input buffer.
+    fn present_from(&self, input: u16, output: u16, vl: u8) -> u32;
     /// Whether an output holds credit for a packet of the largest size.
     fn has_credit(&self, output: u16, vl: u8) -> bool;
 }

@@ -16,14 +16,15 @@ struct Inspector {
 
 impl Marker for Inspector {
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        let waiting: u32 = (0..self.shape.0).map(|i| switch.waiting_from(i, arrival.output, arrival.vl)).sum();
-        assert_eq!(waiting, switch.waiting(arrival.output, arrival.vl));
-        assert!(switch.waiting_from(arrival.input, arrival.output, arrival.vl) > 0);
+        let present: u32 = (0..self.shape.0).map(|i| switch.present_from(i, arrival.output, arrival.vl)).sum();
+        assert_eq!(present, switch.present(arrival.output, arrival.vl));
+        assert!(present - switch.waiting(arrival.output, arrival.vl) <= 1);
+        assert!(switch.present_from(arrival.input, arrival.output, arrival.vl) > 0);
         assert!(switch.occupancy(arrival.input, arrival.vl) > 0);
         assert!((0.0..=1.0).contains(&switch.fill(arrival.input, arrival.vl)));
     }
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
-        assert!(switch.waiting_from(departure.input, departure.output, departure.vl) > 0);
+        assert!(switch.present_from(departure.input, departure.output, departure.vl) > 0);
         self.random.below(2) == 0
     }
 }
