@@ -42,5 +42,5 @@ pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 pub use link::Rate;
 pub use packet::{Kind, Packet};
 pub use routing::Routes;
-pub use topology::{Cable, ClosSpec, DumbbellSpec, Node, NodeKind, Topology};
+pub use topology::{Cable, ClosSpec, DumbbellSpec, FatTreeSpec, Level, Node, NodeKind, Topology};
 pub use traffic::{SizeLaw, SourceSpec, Traffic};
