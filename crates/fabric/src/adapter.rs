@@ -1,13 +1,13 @@
-//! A host's adapter: flows take turns on its link, answers go first.
+//! A host's adapter: pacers take turns on its link, answers go first; what arrives is drained.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use becalm_engine::{Time, mix};
 
-use crate::config::{Injection, PacketConfig};
+use crate::config::{AdapterConfig, Injection, PacketConfig};
 use crate::event::{Context, Event, Outlink};
-use crate::flow::{Sender, Standing};
+use crate::flow::{Candidates, Pacer, Sender, Standing};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::{Kind, Packet};
 use crate::seam::{Observer, Response};
@@ -17,90 +17,160 @@ use crate::seam::{Observer, Response};
 pub(crate) struct Adapter {
     pub node: NodeId,
     pub link: Outlink,
-    /// Units of credit by VL; not counted where the peer is a host.
+    config: AdapterConfig,
+    /// Units of credit by VL, where the buffer at the other end can fill up.
     pub credit: Vec<u32>,
+    /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
+    pub taken: Vec<u32>,
     stalled: Vec<bool>,
     busy_until: Time,
+    /// The next data packet has been fetched from memory.
+    fetched_at: Time,
+    /// Everything that has arrived will have been taken in.
+    drained_at: Time,
     /// The earliest pending [`Event::Wake`].
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<PacketId>,
-    /// Flows that may send.
+    /// Pacers that may send.
     ready: Ready,
     /// Messages posted so far.
     posted: u64,
-    /// Flows that may send later; an entry that no longer agrees with its flow's standing is void.
-    paced: BinaryHeap<Reverse<(Time, u64, FlowId)>>,
+    /// Pacers that may send later; an entry that no longer agrees with its pacer's standing is void.
+    paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
     /// Scratch space of [`Adapter::send_next`].
-    without_credit: Vec<(FlowId, u64)>,
+    without_credit: Vec<(u32, u64)>,
     pub packets: u64,
     pub bytes: u64,
 }
 
-/// The flows of an adapter that may send, in the order in which they will.
+/// What may send, in the order in which it will: the pacers of an adapter, or the flows of a pacer.
 #[derive(Debug)]
-enum Ready {
-    Turns(VecDeque<FlowId>),
-    Posted(BinaryHeap<Reverse<(u64, FlowId)>>),
+pub(crate) enum Ready {
+    Turns(VecDeque<u32>),
+    Posted(BinaryHeap<Reverse<(u64, u32)>>),
 }
 
 impl Ready {
-    fn new(injection: Injection) -> Ready {
+    pub fn new(injection: Injection) -> Ready {
         match injection {
             Injection::RoundRobin => Ready::Turns(VecDeque::new()),
             Injection::Posted => Ready::Posted(BinaryHeap::new()),
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         match self {
-            Ready::Turns(flows) => flows.is_empty(),
-            Ready::Posted(flows) => flows.is_empty(),
+            Ready::Turns(list) => list.is_empty(),
+            Ready::Posted(list) => list.is_empty(),
         }
     }
 
-    /// Adds a flow whose next message is the `order`-th posted at the host.
-    fn push(&mut self, id: FlowId, order: u64) {
+    /// Adds something whose next message is the `order`-th posted at the host.
+    pub fn push(&mut self, id: u32, order: u64) {
         match self {
-            Ready::Turns(flows) => flows.push_back(id),
-            Ready::Posted(flows) => flows.push(Reverse((order, id))),
+            Ready::Turns(list) => list.push_back(id),
+            Ready::Posted(list) => list.push(Reverse((order, id))),
         }
     }
 
     /// Puts back what [`Ready::pop`] gave.
-    fn push_front(&mut self, id: FlowId, order: u64) {
+    pub fn push_front(&mut self, id: u32, order: u64) {
         match self {
-            Ready::Turns(flows) => flows.push_front(id),
-            Ready::Posted(flows) => flows.push(Reverse((order, id))),
+            Ready::Turns(list) => list.push_front(id),
+            Ready::Posted(list) => list.push(Reverse((order, id))),
         }
     }
 
-    fn pop(&mut self) -> Option<(FlowId, u64)> {
+    pub fn pop(&mut self) -> Option<(u32, u64)> {
         match self {
-            Ready::Turns(flows) => flows.pop_front().map(|id| (id, 0)),
-            Ready::Posted(flows) => flows.pop().map(|Reverse((order, id))| (id, order)),
+            Ready::Turns(list) => list.pop_front().map(|id| (id, 0)),
+            Ready::Posted(list) => list.pop().map(|Reverse((order, id))| (id, order)),
+        }
+    }
+
+    fn first(&self) -> Option<(u32, u64)> {
+        match self {
+            Ready::Turns(list) => list.front().map(|&id| (id, 0)),
+            Ready::Posted(list) => list.peek().map(|&Reverse((order, id))| (id, order)),
         }
     }
 }
 
 /// What all adapters share.
 pub(crate) struct Flows<'a, R> {
-    pub senders: &'a mut [Sender<R>],
+    pub senders: &'a mut [Sender],
+    pub pacers: &'a mut [Pacer<R>],
     pub packets: &'a PacketConfig,
     pub seed: u64,
 }
 
+impl<R: Response> Flows<'_, R> {
+    /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot are struck off.
+    fn next_flow(&mut self, pacer: u32) -> Option<(FlowId, Option<u64>)> {
+        let pacer = &mut self.pacers[pacer as usize];
+        let window = pacer.pace.window;
+        match &mut pacer.flows {
+            Candidates::One(id) => {
+                let sender = &self.senders[id.index()];
+                sender.may_send(window).then(|| (*id, sender.first_order()))
+            }
+            Candidates::Several(list) => {
+                while let Some((id, _)) = list.first() {
+                    let sender = &mut self.senders[id as usize];
+                    if sender.may_send(window) {
+                        return Some((FlowId(id), sender.first_order()));
+                    }
+                    sender.listed = false;
+                    list.pop();
+                }
+                None
+            }
+        }
+    }
+
+    /// After a flow has sent, sends it to the end of its pacer's list, or strikes it off.
+    fn rotate(&mut self, id: FlowId) {
+        let sender = &mut self.senders[id.index()];
+        let pacer = &mut self.pacers[sender.pacer as usize];
+        if let Candidates::Several(list) = &mut pacer.flows {
+            list.pop();
+            sender.listed = sender.may_send(pacer.pace.window);
+            if sender.listed {
+                list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
+            }
+        }
+    }
+
+    /// Puts a flow that may send on its pacer's list.
+    pub fn list(&mut self, id: FlowId) {
+        let sender = &mut self.senders[id.index()];
+        let pacer = &mut self.pacers[sender.pacer as usize];
+        if let Candidates::Several(list) = &mut pacer.flows
+            && !sender.listed
+            && sender.may_send(pacer.pace.window)
+        {
+            sender.listed = true;
+            list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
+        }
+    }
+}
+
 impl Adapter {
-    pub fn new(node: NodeId, link: Outlink, capacity: u32, vls: u8, injection: Injection) -> Adapter {
+    pub fn new(node: NodeId, link: Outlink, capacity: u32, vls: u8, config: AdapterConfig) -> Adapter {
         Adapter {
             node,
             link,
+            config,
             credit: vec![capacity; usize::from(vls)],
+            taken: vec![0; usize::from(vls)],
             stalled: vec![false; usize::from(vls)],
             busy_until: Time::ZERO,
+            fetched_at: Time::ZERO,
+            drained_at: Time::ZERO,
             wake_at: Time::MAX,
             answers: VecDeque::new(),
-            ready: Ready::new(injection),
+            ready: Ready::new(config.injection),
             posted: 0,
             paced: BinaryHeap::new(),
             without_credit: Vec::new(),
@@ -115,27 +185,58 @@ impl Adapter {
         self.posted - 1
     }
 
+    /// Whether the receive buffer can fill up.
+    pub fn drains(&self) -> bool {
+        self.config.drain_rate.is_some()
+    }
+
     pub fn port(&self) -> PortId {
         PortId { node: self.node, port: 0 }
     }
 
+    /// A packet's last byte is in: takes it in at once, or when what came before has been taken in. Says whether it
+    /// was taken in at once.
+    pub fn take_in<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
+        let Some(rate) = self.config.drain_rate else { return true };
+        let packet = &cx.slab[id];
+        let (vl, size, tie) = (usize::from(packet.vl), packet.size, u64::from(packet.tie));
+        self.taken[vl] += cx.switch.buffer.need(size);
+        self.drained_at = self.drained_at.max(cx.now) + rate.time_of(size);
+        cx.schedule(self.drained_at, self.node, 0, tie, Event::Drained(id));
+        false
+    }
+
+    /// A packet has been taken in: its room is free again.
+    pub fn drained<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+        let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
+        let units = cx.switch.buffer.need(size);
+        self.taken[usize::from(vl)] -= units;
+        cx.return_credit(&self.link, vl, units);
+    }
+
     /// Looks again whether a flow may send, after anything that could have changed it.
     pub fn consider<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<'_, R>) {
-        let flow = &mut flows.senders[id.index()];
-        if flow.standing == Standing::Ready {
+        flows.list(id);
+        self.consider_pacer(flows.senders[id.index()].pacer, now, flows);
+    }
+
+    /// Looks again whether a pacer may send, after anything that could have changed it.
+    pub fn consider_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) {
+        if flows.pacers[id as usize].standing == Standing::Ready {
             return;
         }
-        if !flow.may_send() {
-            flow.standing = Standing::Idle;
+        let Some((_, order)) = flows.next_flow(id) else {
+            flows.pacers[id as usize].standing = Standing::Idle;
             return;
-        }
-        let due = flow.due();
+        };
+        let pacer = &mut flows.pacers[id as usize];
+        let due = pacer.due();
         if due <= now {
-            flow.standing = Standing::Ready;
-            self.ready.push(id, flow.first_order().unwrap_or(self.posted));
-        } else if flow.standing != Standing::Paced(due) {
-            flow.standing = Standing::Paced(due);
-            self.paced.push(Reverse((due, mix(flows.seed, u64::from(id.0)), id)));
+            pacer.standing = Standing::Ready;
+            self.ready.push(id, order.unwrap_or(self.posted));
+        } else if pacer.standing != Standing::Paced(due) {
+            pacer.standing = Standing::Paced(due);
+            self.paced.push(Reverse((due, mix(flows.seed, u64::from(id)), id)));
         }
     }
 
@@ -145,8 +246,10 @@ impl Adapter {
         if cx.now >= self.busy_until {
             self.send_next(flows, cx);
         }
-        let next = if !self.answers.is_empty() || !self.ready.is_empty() {
+        let next = if !self.answers.is_empty() {
             self.busy_until
+        } else if !self.ready.is_empty() {
+            self.busy_until.max(self.fetched_at)
         } else if let Some(Reverse((due, ..))) = self.paced.peek() {
             self.busy_until.max(*due)
         } else {
@@ -165,23 +268,22 @@ impl Adapter {
         }
     }
 
-    /// Moves flows whose time has come to the list of those that may send, and drops void entries on the way.
+    /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
     fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<'_, R>) {
         while let Some(&Reverse((due, _, id))) = self.paced.peek() {
-            let flow = &mut flows.senders[id.index()];
-            let void = flow.standing != Standing::Paced(due);
+            let void = flows.pacers[id as usize].standing != Standing::Paced(due);
             if due > now && !void {
                 return;
             }
             self.paced.pop();
             if !void {
-                flow.standing = Standing::Ready;
-                self.ready.push(id, flow.first_order().unwrap_or(self.posted));
+                flows.pacers[id as usize].standing = Standing::Idle;
+                self.consider_pacer(id, now, flows);
             }
         }
     }
 
-    /// Sends an answer, or else a packet of the next flow that may send and has credit.
+    /// Sends an answer, or else a packet of the next pacer that may send and has credit.
     fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
         if let Some(&id) = self.answers.front() {
             let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
@@ -191,16 +293,17 @@ impl Adapter {
                 return;
             }
         }
+        if cx.now < self.fetched_at {
+            return;
+        }
         let mut without_credit = std::mem::take(&mut self.without_credit);
         let (mut dry, all_vls) = (0u16, (1u16 << self.credit.len()) - 1);
         while dry != all_vls {
             let Some((id, order)) = self.ready.pop() else { break };
-            if !self.is_still_ready(id, cx.now, flows) {
-                continue;
-            }
-            let vl = flows.senders[id.index()].vl;
+            let Some(flow) = self.confirm(id, cx.now, flows) else { continue };
+            let vl = flows.senders[flow.index()].vl;
             if self.affords(vl, flows.packets.largest(), cx) {
-                self.send_data(id, flows, cx);
+                self.send_data(flow, flows, cx);
                 break;
             }
             dry |= 1 << vl;
@@ -210,32 +313,33 @@ impl Adapter {
         self.without_credit = without_credit;
     }
 
-    /// Since it was put on the list, a flow's window or pace may have changed.
-    fn is_still_ready<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<'_, R>) -> bool {
-        let flow = &mut flows.senders[id.index()];
-        if flow.may_send() && flow.due() <= now {
-            return true;
+    /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
+    fn confirm<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) -> Option<FlowId> {
+        if flows.pacers[id as usize].due() <= now
+            && let Some((flow, _)) = flows.next_flow(id)
+        {
+            return Some(flow);
         }
-        flow.standing = Standing::Idle;
-        self.consider(id, now, flows);
-        false
+        flows.pacers[id as usize].standing = Standing::Idle;
+        self.consider_pacer(id, now, flows);
+        None
     }
 
     fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
-        let flow = &mut flows.senders[id.index()];
-        let piece = flow.next_piece(cx.now, flows.packets.mtu);
+        let sender = &mut flows.senders[id.index()];
+        let piece = sender.next_piece(cx.now, flows.packets.mtu);
         let size = piece.payload + flows.packets.header;
         let packet = Packet {
             posted: piece.posted,
             injected: cx.now,
             flow: id,
-            destination: flow.destination,
-            sequence: flow.packets,
+            destination: sender.destination,
+            sequence: sender.packets,
             size,
             payload: piece.payload,
-            tie: tie(flows.seed, id, Kind::Data, flow.packets),
+            tie: tie(flows.seed, id, Kind::Data, sender.packets),
             kind: Kind::Data,
-            vl: flow.vl,
+            vl: sender.vl,
             last: piece.last,
             marked: false,
             echo: false,
@@ -244,17 +348,21 @@ impl Adapter {
             order: 0,
             next: PacketId::NONE,
         };
-        flow.sent(cx.now, size, self.link.rate.time_of(size));
-        flow.pace = flow.response.pace();
-        flow.standing = Standing::Idle;
+        sender.sent(size);
+        let pacer = sender.pacer;
+        flows.pacers[pacer as usize].sent(cx.now, self.link.rate.time_of(size));
+        flows.rotate(id);
+        if let Some(rate) = self.config.injection_rate {
+            self.fetched_at = cx.now + rate.time_of(size);
+        }
         let packet = cx.slab.insert(packet);
         self.transmit(packet, cx);
-        self.consider(id, cx.now, flows);
+        self.consider_pacer(pacer, cx.now, flows);
     }
 
-    /// Whether the switch has room; notes the beginning and the end of a wait.
+    /// Whether the next buffer has room; notes the beginning and the end of a wait.
     fn affords<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
-        if !self.link.to_switch {
+        if !self.link.credited {
             return true;
         }
         let v = usize::from(vl);
@@ -268,7 +376,7 @@ impl Adapter {
 
     fn transmit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
         let (vl, size) = (usize::from(cx.slab[id].vl), cx.slab[id].size);
-        if self.link.to_switch {
+        if self.link.credited {
             self.credit[vl] -= cx.switch.buffer.need(size);
         }
         self.packets += 1;

@@ -3,6 +3,7 @@
 use becalm_engine::Time;
 
 use crate::ids::NodeId;
+use crate::link::Rate;
 use crate::topology::Topology;
 use crate::traffic::SourceSpec;
 
@@ -80,7 +81,7 @@ pub enum InputReads {
 }
 
 /// All switches are alike.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SwitchConfig {
     /// Number of virtual lanes, 1 to 15.
     pub vls: u8,
@@ -96,6 +97,25 @@ pub struct SwitchConfig {
     pub queueing: Queueing,
     /// How many packets an input buffer may send at once.
     pub input_reads: InputReads,
+    /// Which virtual lane goes next on an output.
+    pub vl_arbitration: VlArbitration,
+}
+
+/// Which virtual lane of a link goes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VlArbitration {
+    /// The lanes in turn, packet by packet.
+    RoundRobin,
+    /// The two tables of IBTA (volume 1, section 7.6.9). Lanes that do not exist and weights of 0 are passed over; a
+    /// lane in neither table never sends.
+    Tables {
+        /// High priority: (lane, weight in units of 64 bytes).
+        high: Vec<(u8, u8)>,
+        /// Low priority: (lane, weight in units of 64 bytes).
+        low: Vec<(u8, u8)>,
+        /// Bytes of high priority that may go before a packet of low priority, in units of 4096; 255 for no limit.
+        limit: u8,
+    },
 }
 
 /// Sizes of packets on the wire, in bytes.
@@ -128,17 +148,29 @@ pub enum Injection {
     Posted,
 }
 
-/// One flow: a queue pair from one host to another. `R` is its response function.
-#[derive(Clone, Debug)]
-pub struct FlowSpec<R> {
+/// One host's adapter.
+#[derive(Clone, Copy, Debug)]
+pub struct AdapterConfig {
+    /// Which flow goes next.
+    pub injection: Injection,
+    /// How fast data packets can be fetched from memory; `None`: as fast as the link.
+    pub injection_rate: Option<Rate>,
+    /// How fast packets can be taken in, through a receive buffer as large as a switch's; `None`: as fast as they come.
+    pub drain_rate: Option<Rate>,
+}
+
+/// One flow: a queue pair from one host to another.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSpec {
     /// Sending host.
     pub source: NodeId,
     /// Receiving host.
     pub destination: NodeId,
     /// Virtual lane of data packets, ACKs and CNPs.
     pub vl: u8,
-    /// Its response to congestion, in its initial state.
-    pub response: R,
+    /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
+    /// control by service level): then the pace holds for all of them together.
+    pub response: u32,
 }
 
 /// Everything a run is made from. `R` is the response function, `K` the marker, `E` the echo.
@@ -150,10 +182,12 @@ pub struct FabricSpec<R, K, E> {
     pub switch: SwitchConfig,
     /// Packet sizes.
     pub packets: PacketConfig,
-    /// How adapters choose among flows.
-    pub injection: Injection,
+    /// One adapter per host, in the order of the hosts in the topology.
+    pub adapters: Vec<AdapterConfig>,
     /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
-    pub flows: Vec<FlowSpec<R>>,
+    pub flows: Vec<FlowSpec>,
+    /// The responses to congestion, in their initial state, one for each flow or for several of one host.
+    pub responses: Vec<R>,
     /// What makes the flows send.
     pub sources: Vec<SourceSpec>,
     /// One marker per switch, in the order of the switches in the topology.

@@ -3,7 +3,7 @@
 use becalm_engine::{Agenda, Key, Time};
 
 use crate::config::{SwitchConfig, Switching};
-use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
+use crate::ids::{NodeId, PacketId, PortId, SourceId};
 use crate::link::Rate;
 use crate::packet::Slab;
 use crate::routing::Routes;
@@ -36,17 +36,20 @@ pub enum Event {
     Wake,
     /// A source has something to do.
     Post(SourceId),
-    /// A flow's response wanted to be told.
-    Timer(FlowId),
+    /// A response wanted to be told; the number of its pacer.
+    Timer(u32),
+    /// At a host: a packet has been taken in.
+    Drained(PacketId),
 }
 
 impl Event {
     /// Rank of the kind among events of the same time and node: what frees resources comes first.
-    const fn kind(self) -> u8 {
+    pub(crate) const fn kind(self) -> u8 {
         match self {
             Event::Credit { .. } => 0,
             Event::Tail { .. } => 1,
             Event::Arrive(_) | Event::Ready(_) => 2,
+            Event::Drained(_) => 2,
             Event::Timer(_) => 3,
             Event::Post(_) => 4,
             Event::Wake => 5,
@@ -59,6 +62,8 @@ impl Event {
 pub(crate) struct Outlink {
     pub peer: PortId,
     pub to_switch: bool,
+    /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
+    pub credited: bool,
     pub rate: Rate,
     pub delay: Time,
 }

@@ -2,11 +2,11 @@
 
 use becalm_engine::{Agenda, Key, Model, Simulator, Stream, Time};
 
-use crate::adapter::{Adapter, Flows, tie};
-use crate::config::{FabricSpec, PacketConfig, SwitchConfig};
+use crate::adapter::{Adapter, Flows, Ready, tie};
+use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, SwitchConfig};
 use crate::error::FabricError;
 use crate::event::{Context, Event, Outlink};
-use crate::flow::{Posted, Receiver, Sender};
+use crate::flow::{Candidates, Pacer, Posted, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 use crate::packet::{Kind, Packet, Slab};
 use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response};
@@ -45,7 +45,8 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) switches: Vec<Switch<K>>,
     pub(crate) adapters: Vec<Adapter>,
     echoes: Vec<E>,
-    pub(crate) senders: Vec<Sender<R>>,
+    pub(crate) senders: Vec<Sender>,
+    pacers: Vec<Pacer<R>>,
     pub(crate) receivers: Vec<Receiver>,
     sources: Vec<Source>,
     pub(crate) slab: Slab,
@@ -110,7 +111,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
         let places = places(&topology);
-        let mut links = outlinks(&topology);
+        assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
+        let mut links = outlinks(&topology, &spec.adapters);
         let largest = spec.packets.largest();
         let mut markers = spec.markers.into_iter();
         let mut switches = Vec::new();
@@ -122,15 +124,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                     let marker = markers.next().expect("counted");
                     switches.push(Switch::new(node, *rank, &spec.switch, links, largest, marker));
                 }
-                Place::Host(_) => {
+                Place::Host(rank) => {
                     let (capacity, vls) = (spec.switch.buffer.capacity(), spec.switch.vls);
-                    adapters.push(Adapter::new(node, links[0], capacity, vls, spec.injection));
+                    adapters.push(Adapter::new(node, links[0], capacity, vls, spec.adapters[*rank as usize]));
                 }
             }
         }
-        let rank = |node: NodeId| topology.node(node).rank;
-        let senders: Vec<_> =
-            spec.flows.into_iter().map(|flow| Sender::new(rank(flow.source), rank(flow.destination), flow)).collect();
+        let pacers = pacers(&topology, &spec.flows, spec.responses, &spec.adapters);
+        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&topology, flow)).collect();
         let sources = (0u64..)
             .zip(spec.sources)
             .map(|(i, source)| Source {
@@ -151,6 +152,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             switches,
             adapters,
             senders,
+            pacers,
             sources,
             slab: Slab::default(),
             seed: spec.seed,
@@ -167,8 +169,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let id = SourceId(i as u32);
             self.sources[i].first_time().into_iter().for_each(|time| self.schedule_post(time, id, agenda));
         }
-        for i in 0..self.senders.len() {
-            self.arm_timer(FlowId(i as u32), agenda);
+        for pacer in 0..self.pacers.len() {
+            self.arm_timer(pacer as u32, agenda);
         }
     }
 
@@ -195,7 +197,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             messages_delivered: receiver.messages,
             acks: sender.acks,
             acks_marked: sender.acks_marked,
-            pace: sender.pace,
+            pace: self.pacers[sender.pacer as usize].pace,
         }
     }
 
@@ -224,7 +226,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     fn split<'a>(&'a mut self, now: Time, agenda: &'a mut Agenda<Event>) -> Parts<'a, R, K, O> {
-        let flows = Flows { senders: &mut self.senders, packets: &self.packets, seed: self.seed };
+        let flows =
+            Flows { senders: &mut self.senders, pacers: &mut self.pacers, packets: &self.packets, seed: self.seed };
         let cx = Context {
             now,
             agenda,
@@ -246,17 +249,29 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Event::Ready(packet) => switch.admit(packet, &mut cx),
             Event::Credit { vl, units } => switch.credit(port, vl, units, &mut cx),
             Event::Tail { input, vl, units } => switch.tail(port, input, vl, units, &mut cx),
-            Event::Wake | Event::Post(_) | Event::Timer(_) => unreachable!("{event:?} is not for a switch"),
+            Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
+                unreachable!("{event:?} is not for a switch")
+            }
         }
     }
 
     fn at_host(&mut self, rank: u32, now: Time, event: Event, agenda: &mut Agenda<Event>) {
         match event {
-            Event::Arrive(packet) => self.receive(rank, packet, now, agenda),
+            Event::Arrive(packet) => {
+                let Parts { adapters, mut cx, .. } = self.split(now, agenda);
+                if adapters[rank as usize].take_in(packet, &mut cx) {
+                    self.receive(rank, packet, now, agenda);
+                }
+            }
+            Event::Drained(packet) => {
+                let Parts { adapters, mut cx, .. } = self.split(now, agenda);
+                adapters[rank as usize].drained(packet, &mut cx);
+                self.receive(rank, packet, now, agenda);
+            }
             Event::Credit { vl, units } => self.adapters[rank as usize].credit[usize::from(vl)] += units,
             Event::Wake => self.adapters[rank as usize].woken(now),
             Event::Post(source) => self.post(source, now, agenda),
-            Event::Timer(flow) => self.timer(flow, now, agenda),
+            Event::Timer(pacer) => self.timer(pacer, now, agenda),
             Event::Tail { .. } | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
         }
         self.drive(rank, now, agenda);
@@ -269,11 +284,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     fn consider(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
         let Parts { adapters, mut flows, .. } = self.split(now, agenda);
-        let host = flows.senders[flow.index()].host;
+        let host = flows.pacers[flows.senders[flow.index()].pacer as usize].host;
         adapters[host as usize].consider(flow, now, &mut flows);
     }
 
-    /// The last byte of a packet is in.
+    /// A packet has been taken in.
     fn receive(&mut self, host: u32, id: PacketId, now: Time, agenda: &mut Agenda<Event>) {
         let packet = self.slab.remove(id);
         self.observer.delivered(now, &packet);
@@ -284,9 +299,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 sender.in_flight -= 1;
                 sender.acks += 1;
                 sender.acks_marked += u64::from(packet.echo);
-                self.notify(packet.flow, Notice::Ack { marked: packet.echo }, now, agenda);
+                let pacer = sender.pacer;
+                self.notify(pacer, Notice::Ack { marked: packet.echo }, now, agenda);
+                self.consider(packet.flow, now, agenda);
             }
-            Kind::Cnp => self.notify(packet.flow, Notice::Becn, now, agenda),
+            Kind::Cnp => {
+                let pacer = self.senders[packet.flow.index()].pacer;
+                self.notify(pacer, Notice::Becn, now, agenda);
+            }
         }
     }
 
@@ -304,7 +324,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Answer::Silent => return,
         };
         let answer = Packet {
-            destination: self.senders[packet.flow.index()].host,
+            destination: self.host_of(packet.flow),
             kind,
             size,
             payload: 0,
@@ -317,38 +337,45 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.adapters[host as usize].answers.push_back(answer);
     }
 
-    /// Tells a flow's response something, and takes over the pace that follows.
-    fn notify(&mut self, flow: FlowId, notice: Notice, now: Time, agenda: &mut Agenda<Event>) {
-        let sender = &mut self.senders[flow.index()];
-        sender.response.notice(now, notice);
-        sender.pace = sender.response.pace();
-        self.arm_timer(flow, agenda);
-        self.consider(flow, now, agenda);
+    /// The rank of a flow's sending host.
+    fn host_of(&self, flow: FlowId) -> u32 {
+        self.pacers[self.senders[flow.index()].pacer as usize].host
     }
 
-    /// Schedules a timer event for a flow that wants one earlier than any that is pending.
-    fn arm_timer(&mut self, flow: FlowId, agenda: &mut Agenda<Event>) {
-        let sender = &mut self.senders[flow.index()];
-        let Some(deadline) = sender.response.deadline() else { return };
-        if sender.timer.is_some_and(|pending| pending <= deadline) {
-            return;
-        }
-        sender.timer = Some(deadline);
-        let node = self.adapters[sender.host as usize].node;
-        let event = Event::Timer(flow);
-        agenda.at(deadline, Key::new(node.0, 3, u64::from(flow.0), 0), event);
+    /// Tells a response something, and takes over the pace that follows.
+    fn notify(&mut self, id: u32, notice: Notice, now: Time, agenda: &mut Agenda<Event>) {
+        let pacer = &mut self.pacers[id as usize];
+        pacer.response.notice(now, notice);
+        pacer.pace = pacer.response.pace();
+        let host = pacer.host;
+        self.arm_timer(id, agenda);
+        let Parts { adapters, mut flows, .. } = self.split(now, agenda);
+        adapters[host as usize].consider_pacer(id, now, &mut flows);
     }
 
-    fn timer(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
-        let sender = &mut self.senders[flow.index()];
-        if sender.timer != Some(now) {
+    /// Schedules a timer event for a response that wants one earlier than any that is pending.
+    fn arm_timer(&mut self, id: u32, agenda: &mut Agenda<Event>) {
+        let pacer = &mut self.pacers[id as usize];
+        let Some(deadline) = pacer.response.deadline() else { return };
+        if pacer.timer.is_some_and(|pending| pending <= deadline) {
             return;
         }
-        sender.timer = None;
-        if sender.response.deadline().is_some_and(|deadline| deadline <= now) {
-            self.notify(flow, Notice::Timer, now, agenda);
+        pacer.timer = Some(deadline);
+        let node = self.adapters[pacer.host as usize].node;
+        let event = Event::Timer(id);
+        agenda.at(deadline, Key::new(node.0, event.kind(), u64::from(id), 0), event);
+    }
+
+    fn timer(&mut self, id: u32, now: Time, agenda: &mut Agenda<Event>) {
+        let pacer = &mut self.pacers[id as usize];
+        if pacer.timer != Some(now) {
+            return;
+        }
+        pacer.timer = None;
+        if pacer.response.deadline().is_some_and(|deadline| deadline <= now) {
+            self.notify(id, Notice::Timer, now, agenda);
         } else {
-            self.arm_timer(flow, agenda);
+            self.arm_timer(id, agenda);
         }
     }
 
@@ -373,7 +400,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 let next = if on { change.min(source.spec.stop) } else { change };
                 self.senders[first.index()].greedy = on;
                 if begins_again {
-                    self.notify(first, Notice::Restart, now, agenda);
+                    self.notify(self.senders[first.index()].pacer, Notice::Restart, now, agenda);
                 }
                 self.consider(first, now, agenda);
                 next
@@ -411,9 +438,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     fn post_messages(&mut self, flow: FlowId, bytes: u32, count: u32, now: Time, agenda: &mut Agenda<Event>) {
-        let sender = &mut self.senders[flow.index()];
-        let order = self.adapters[sender.host as usize].next_order();
-        sender.post(Posted { at: now, order, bytes, count });
+        let host = self.host_of(flow);
+        let order = self.adapters[host as usize].next_order();
+        self.senders[flow.index()].post(Posted { at: now, order, bytes, count });
         self.consider(flow, now, agenda);
     }
 
@@ -425,9 +452,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     fn schedule_post(&self, time: Time, id: SourceId, agenda: &mut Agenda<Event>) {
-        let host = self.senders[self.sources[id.index()].spec.flows.start as usize].host;
+        let host = self.host_of(FlowId(self.sources[id.index()].spec.flows.start));
         let node = self.adapters[host as usize].node;
-        agenda.at(time, Key::new(node.0, 4, u64::from(id.0), 0), Event::Post(id));
+        let event = Event::Post(id);
+        agenda.at(time, Key::new(node.0, event.kind(), u64::from(id.0), 0), event);
     }
 }
 
@@ -471,12 +499,45 @@ fn places(topology: &Topology) -> Vec<Place> {
     topology.nodes().iter().map(place).collect()
 }
 
+/// The sending end of a flow, with nothing to send yet.
+fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
+    let destination = topology.node(flow.destination).rank;
+    Sender::new(flow.response, destination, flow.vl)
+}
+
+/// One pacer per response, with the host of its flows.
+fn pacers<R: Response>(
+    topology: &Topology,
+    flows: &[FlowSpec],
+    responses: Vec<R>,
+    adapters: &[AdapterConfig],
+) -> Vec<Pacer<R>> {
+    let mut members: Vec<(u32, Option<FlowId>)> = vec![(0, None); responses.len()];
+    let mut shared = vec![false; responses.len()];
+    for (i, flow) in flows.iter().enumerate() {
+        let pacer = flow.response as usize;
+        shared[pacer] = members[pacer].1.is_some();
+        members[pacer] = (topology.node(flow.source).rank, Some(FlowId(i as u32)));
+    }
+    let pacer = |(i, response): (usize, R)| {
+        let (host, flow) = members[i];
+        let candidates = match flow {
+            Some(flow) if !shared[i] => Candidates::One(flow),
+            _ => Candidates::Several(Ready::new(adapters[host as usize].injection)),
+        };
+        Pacer::new(host, candidates, response)
+    };
+    responses.into_iter().enumerate().map(pacer).collect()
+}
+
 /// The outgoing link of every port of every node.
-fn outlinks(topology: &Topology) -> Vec<Vec<Outlink>> {
+fn outlinks(topology: &Topology, adapters: &[AdapterConfig]) -> Vec<Vec<Outlink>> {
     let link = |(peer, cable): &(PortId, usize)| {
         let cable = &topology.cables()[*cable];
-        let to_switch = topology.node(peer.node).kind == NodeKind::Switch;
-        Outlink { peer: *peer, to_switch, rate: cable.rate, delay: cable.delay }
+        let node = topology.node(peer.node);
+        let to_switch = node.kind == NodeKind::Switch;
+        let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
+        Outlink { peer: *peer, to_switch, credited, rate: cable.rate, delay: cable.delay }
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

@@ -1,10 +1,11 @@
-//! The two ends of a flow (a queue pair).
+//! The two ends of a flow (a queue pair), and the pacer that one or several senders share.
 
 use std::collections::VecDeque;
 
 use becalm_engine::Time;
 
-use crate::config::FlowSpec;
+use crate::adapter::Ready;
+use crate::ids::FlowId;
 use crate::seam::{Pace, Response};
 
 /// Messages of the same size, posted together.
@@ -25,28 +26,71 @@ pub(crate) struct Piece {
     pub last: bool,
 }
 
-/// Where a flow stands with its adapter.
+/// Where a pacer stands with its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// Nothing to send, or the window is closed.
+    /// Nothing to send, or all windows are closed.
     Idle,
-    /// On the adapter's list of flows that may send.
+    /// On the adapter's list of pacers that may send.
     Ready,
     /// May send from this time on.
     Paced(Time),
 }
 
-/// The sending end: what is to be sent, and the pace.
+/// The unit of congestion control: a response and the pace that it sets, for one flow or for all of a service level.
 #[derive(Debug)]
-pub(crate) struct Sender<R> {
+pub(crate) struct Pacer<R> {
     pub host: u32,
-    pub destination: u32,
-    pub vl: u8,
     pub standing: Standing,
-    /// Always has a packet to send.
-    pub greedy: bool,
     pub response: R,
     pub pace: Pace,
+    pub flows: Candidates,
+    /// When and for how long the last packet was sent.
+    last: Option<(Time, Time)>,
+    /// A timer event is pending for this time.
+    pub timer: Option<Time>,
+}
+
+/// The flows of a pacer.
+#[derive(Debug)]
+pub(crate) enum Candidates {
+    /// Its only flow.
+    One(FlowId),
+    /// Those that have something to send, where it has several.
+    Several(Ready),
+}
+
+impl<R: Response> Pacer<R> {
+    pub fn new(host: u32, flows: Candidates, response: R) -> Pacer<R> {
+        Pacer { host, standing: Standing::Idle, pace: response.pace(), response, flows, last: None, timer: None }
+    }
+
+    /// When the pace allows the next packet.
+    pub fn due(&self) -> Time {
+        match self.last {
+            Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
+            None => Time::ZERO,
+        }
+    }
+
+    /// Notes that a packet goes out.
+    pub fn sent(&mut self, now: Time, transmission: Time) {
+        self.last = Some((now, transmission));
+        self.standing = Standing::Idle;
+        self.pace = self.response.pace();
+    }
+}
+
+/// The sending end: what is to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Sender {
+    pub pacer: u32,
+    pub destination: u32,
+    pub vl: u8,
+    /// Always has a packet to send.
+    pub greedy: bool,
+    /// On the list of a pacer with several flows.
+    pub listed: bool,
     pub in_flight: u32,
     pub packets: u32,
     pub bytes: u64,
@@ -55,32 +99,11 @@ pub(crate) struct Sender<R> {
     posted: VecDeque<Posted>,
     /// Bytes already sent of the first message.
     sent_of_first: u32,
-    /// When and for how long the last packet was sent.
-    last: Option<(Time, Time)>,
-    /// A [`Event::Timer`](crate::event::Event::Timer) is pending for this time.
-    pub timer: Option<Time>,
 }
 
-impl<R: Response> Sender<R> {
-    pub fn new(host: u32, destination: u32, spec: FlowSpec<R>) -> Sender<R> {
-        Sender {
-            host,
-            destination,
-            vl: spec.vl,
-            standing: Standing::Idle,
-            greedy: false,
-            pace: spec.response.pace(),
-            response: spec.response,
-            in_flight: 0,
-            packets: 0,
-            bytes: 0,
-            acks: 0,
-            acks_marked: 0,
-            posted: VecDeque::new(),
-            sent_of_first: 0,
-            last: None,
-            timer: None,
-        }
+impl Sender {
+    pub fn new(pacer: u32, destination: u32, vl: u8) -> Sender {
+        Sender { pacer, destination, vl, ..Sender::default() }
     }
 
     pub fn post(&mut self, posted: Posted) {
@@ -93,16 +116,8 @@ impl<R: Response> Sender<R> {
     }
 
     /// Whether there is a packet to send and the window is open.
-    pub fn may_send(&self) -> bool {
-        (self.greedy || !self.posted.is_empty()) && self.in_flight < self.pace.window
-    }
-
-    /// When the pace allows the next packet.
-    pub fn due(&self) -> Time {
-        match self.last {
-            Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
-            None => Time::ZERO,
-        }
+    pub fn may_send(&self, window: u32) -> bool {
+        (self.greedy || !self.posted.is_empty()) && self.in_flight < window
     }
 
     /// Takes the next piece of the first message; posted messages go before greedy data.
@@ -125,11 +140,10 @@ impl<R: Response> Sender<R> {
     }
 
     /// Notes that a packet goes out.
-    pub fn sent(&mut self, now: Time, size: u32, transmission: Time) {
+    pub fn sent(&mut self, size: u32) {
         self.in_flight += 1;
         self.packets += 1;
         self.bytes += u64::from(size);
-        self.last = Some((now, transmission));
     }
 }
 
@@ -149,44 +163,39 @@ pub(crate) struct Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::NodeId;
 
     #[derive(Debug)]
-    struct Free;
-    impl Response for Free {
+    struct Thrice;
+    impl Response for Thrice {
         fn pace(&self) -> Pace {
             Pace { gap: 3.0, window: 1 }
         }
         fn notice(&mut self, _: Time, _: crate::seam::Notice) {}
     }
 
-    fn sender() -> Sender<Free> {
-        Sender::new(0, 1, FlowSpec { source: NodeId(0), destination: NodeId(1), vl: 0, response: Free })
-    }
-
     #[test]
     fn cuts_messages_into_packets() {
-        let mut sender = sender();
+        let mut sender = Sender::default();
         sender.post(Posted { at: Time(7), order: 0, bytes: 5000, count: 2 });
         let pieces: Vec<_> = (0..6).map(|_| sender.next_piece(Time(9), 2048)).collect();
         let sizes: Vec<_> = pieces.iter().map(|p| (p.payload, p.last)).collect();
         assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
         assert_eq!(sizes[3..], sizes[..3]);
-        assert!(!sender.may_send());
+        assert!(!sender.may_send(1));
     }
 
     #[test]
     fn an_empty_message_takes_one_packet() {
-        let mut sender = sender();
+        let mut sender = Sender::default();
         sender.post(Posted { at: Time(0), order: 0, bytes: 0, count: 1 });
         assert_eq!(sender.next_piece(Time(0), 2048), Piece { posted: Time(0), payload: 0, last: true });
     }
 
     #[test]
     fn the_gap_is_a_multiple_of_the_packets_own_time() {
-        let mut sender = sender();
-        assert_eq!(sender.due(), Time::ZERO);
-        sender.sent(Time::from_us(10), 2068, Time::from_us(2));
-        assert_eq!(sender.due(), Time::from_us(10 + 2 + 6));
+        let mut pacer = Pacer::new(0, Candidates::One(FlowId(0)), Thrice);
+        assert_eq!(pacer.due(), Time::ZERO);
+        pacer.sent(Time::from_us(10), Time::from_us(2));
+        assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
     }
 }

@@ -26,7 +26,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Every packet in the slab is in a queue or on its way to the next node.
     fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
-        let travelling = agenda.pending().filter(|e| matches!(e.event, Event::Arrive(_) | Event::Ready(_))).count();
+        let travelling = agenda
+            .pending()
+            .filter(|e| matches!(e.event, Event::Arrive(_) | Event::Ready(_) | Event::Drained(_)))
+            .count();
         let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
         let answers: usize = self.adapters.iter().map(|adapter| adapter.answers.len()).sum();
         let found = travelling + waiting + answers;
@@ -38,7 +41,6 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// For every buffer: credit at the sender, credit and packets on the link, and what is taken add up to its size.
     fn check_credits(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
-        let vls = usize::from(self.config.vls);
         let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
         for entry in agenda.pending() {
             let (node, port) = (NodeId(entry.key.target()), entry.key.source());
@@ -55,24 +57,32 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 _ => {}
             }
         }
-        for switch in &self.switches {
-            let state = &switch.state;
-            for (port, output) in (0u16..).zip(&state.outputs) {
-                for vl in 0..vls {
-                    let at = usize::from(port) * vls + vl;
-                    let moving = sums.get(&(state.node, port, vl)).copied().unwrap_or(0);
-                    let sum = self.credit_at(output.link.peer, vl) + state.inputs[at].taken + moving;
-                    if sum != self.config.buffer.capacity() {
-                        let name = &self.topology.node(state.node).name;
-                        let capacity = self.config.buffer.capacity();
-                        return Err(FabricError::Guard(format!(
-                            "buffer {name}[{port}], VL {vl}: credits add up to {sum} of {capacity}"
-                        )));
-                    }
-                }
+        for (port, vl, taken) in self.buffers() {
+            let moving = sums.get(&(port.node, port.port, vl)).copied().unwrap_or(0);
+            let sum = self.credit_at(self.link_of(port).peer, vl) + taken + moving;
+            let capacity = self.config.buffer.capacity();
+            if sum != capacity {
+                let (name, port) = (&self.topology.node(port.node).name, port.port);
+                let message = format!("buffer {name}[{port}], VL {vl}: credits add up to {sum} of {capacity}");
+                return Err(FabricError::Guard(message));
             }
         }
         Ok(())
+    }
+
+    /// All buffers that can fill up, with their VL and the units that are taken.
+    fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32)> + '_ {
+        let vls = usize::from(self.config.vls);
+        let of_switches = self.switches.iter().flat_map(move |switch| {
+            let inputs = switch.state.inputs.iter().enumerate();
+            inputs.map(move |(at, input)| {
+                (PortId { node: switch.state.node, port: (at / vls) as u16 }, at % vls, input.taken)
+            })
+        });
+        let draining = self.adapters.iter().filter(|adapter| adapter.drains());
+        let of_hosts = draining
+            .flat_map(|adapter| adapter.taken.iter().enumerate().map(|(vl, &taken)| (adapter.port(), vl, taken)));
+        of_switches.chain(of_hosts)
     }
 
     fn check_flows(&self) -> Result<(), FabricError> {

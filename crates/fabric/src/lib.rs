@@ -30,10 +30,11 @@ pub mod seam;
 mod switch;
 pub mod topology;
 pub mod traffic;
+mod vl;
 
 pub use config::{
-    Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing, Room, SwitchConfig,
-    Switching,
+    AdapterConfig, Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing, Room,
+    SwitchConfig, Switching, VlArbitration,
 };
 pub use error::FabricError;
 pub use event::Event;

@@ -14,6 +14,7 @@ use crate::event::{Context, Event, Outlink};
 use crate::ids::{NodeId, PacketId, PortId};
 use crate::packet::Slab;
 use crate::seam::{Arrival, Departure, Marker, Observer, SwitchView};
+use crate::vl::VlArbiter;
 
 /// An input buffer of one port and VL.
 #[derive(Clone, Debug, Default)]
@@ -74,8 +75,7 @@ pub(crate) struct Output {
     pub link: Outlink,
     /// Input and VL of the packet in transmission.
     sending: Option<(u16, u8)>,
-    /// The VL that was served last.
-    last_vl: u8,
+    vl: VlArbiter,
     pub packets: u64,
     pub bytes: u64,
     pub marked: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Output {
 /// One VL of an output port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lane {
-    /// Units of credit for the next buffer; not counted toward a host.
+    /// Units of credit for the next buffer, where that can fill up.
     pub credit: u32,
     waiting: u32,
     waiting_bytes: u64,
@@ -168,7 +168,14 @@ impl State {
             inputs: vec![Input::default(); ports * vls],
             outputs: links
                 .into_iter()
-                .map(|link| Output { link, sending: None, last_vl: 0, packets: 0, bytes: 0, marked: 0 })
+                .map(|link| Output {
+                    link,
+                    sending: None,
+                    vl: VlArbiter::new(config.vls, &config.vl_arbitration),
+                    packets: 0,
+                    bytes: 0,
+                    marked: 0,
+                })
                 .collect(),
             lanes: vec![Lane { credit: capacity, ..Lane::default() }; ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
@@ -209,7 +216,7 @@ impl State {
     /// Whether an output's next buffer has room for a packet of this size.
     #[inline]
     fn affords(&self, output: u16, vl: u8, size: u32) -> bool {
-        !self.outputs[usize::from(output)].link.to_switch
+        !self.outputs[usize::from(output)].link.credited
             || self.lanes[self.at(output, vl)].credit >= self.room.need(size)
     }
 
@@ -348,7 +355,7 @@ impl State {
         }
     }
 
-    /// The VL and input that a free output serves next: VLs in turn, skipping those without credit.
+    /// The VL and input that a free output serves next, among those with credit.
     fn choose(
         &mut self,
         output: u16,
@@ -356,25 +363,40 @@ impl State {
         config: &SwitchConfig,
         stalls: &mut impl FnMut(u8, bool),
     ) -> Option<(u8, u16)> {
-        let last = self.outputs[usize::from(output)].last_vl;
-        for step in 1..=self.vls {
-            let vl = (last + step) % self.vls;
-            let Some(input) = self.choose_input(output, vl, config) else { continue };
-            let voq = &self.voqs[self.voq(output, vl, input)];
-            if self.must_yield(voq.head_order, slab, config) {
-                continue;
+        let mut arbiter = std::mem::replace(&mut self.outputs[usize::from(output)].vl, VlArbiter::IDLE);
+        let mut chosen = 0;
+        let vl = arbiter.choose(|vl| match self.candidate(output, vl, slab, config, stalls) {
+            Some(input) => {
+                chosen = input;
+                true
             }
-            let affords = self.affords(output, vl, slab[voq.offered.head].size);
-            let lane = self.at(output, vl);
-            if self.lanes[lane].stalled == affords {
-                self.lanes[lane].stalled = !affords;
-                stalls(vl, !affords);
-            }
-            if affords {
-                return Some((vl, input));
-            }
+            None => false,
+        });
+        self.outputs[usize::from(output)].vl = arbiter;
+        vl.map(|vl| (vl, chosen))
+    }
+
+    /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
+    fn candidate(
+        &mut self,
+        output: u16,
+        vl: u8,
+        slab: &Slab,
+        config: &SwitchConfig,
+        stalls: &mut impl FnMut(u8, bool),
+    ) -> Option<u16> {
+        let input = self.choose_input(output, vl, config)?;
+        let voq = &self.voqs[self.voq(output, vl, input)];
+        if self.must_yield(voq.head_order, slab, config) {
+            return None;
         }
-        None
+        let affords = self.affords(output, vl, slab[voq.offered.head].size);
+        let lane = self.at(output, vl);
+        if self.lanes[lane].stalled == affords {
+            self.lanes[lane].stalled = !affords;
+            stalls(vl, !affords);
+        }
+        affords.then_some(input)
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, packet).
@@ -424,8 +446,11 @@ impl SwitchView for State {
         let sending = self.outputs[usize::from(output)].sending;
         self.voqs[self.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
     }
-    fn has_credit(&self, output: u16, vl: u8) -> bool {
-        !self.outputs[usize::from(output)].link.to_switch || self.lanes[self.at(output, vl)].credit >= self.largest
+    fn credit(&self, output: u16, vl: u8) -> u32 {
+        if !self.outputs[usize::from(output)].link.credited {
+            return u32::MAX;
+        }
+        self.lanes[self.at(output, vl)].credit / self.largest
     }
 }
 
@@ -550,12 +575,12 @@ impl<K: Marker> Switch<K> {
         state.lanes[lane].last_input = input;
         let from = state.port(output);
         let out = &mut state.outputs[usize::from(output)];
-        if out.link.to_switch {
+        if out.link.credited {
             state.lanes[lane].credit -= units;
         }
         cx.slab[id].marked |= marked;
         out.sending = Some((input, vl));
-        out.last_vl = vl;
+        out.vl.sent(vl, size);
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u64::from(marked);

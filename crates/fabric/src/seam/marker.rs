@@ -69,8 +69,8 @@ pub trait SwitchView {
     fn present(&self, output: u16, vl: u8) -> u32;
     /// Packets of this VL for one output that are present in one input buffer.
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32;
-    /// Whether an output holds credit for a packet of the largest size.
-    fn has_credit(&self, output: u16, vl: u8) -> bool;
+    /// Packets of the largest size for which an output holds credit; `u32::MAX` where the next buffer never fills.
+    fn credit(&self, output: u16, vl: u8) -> u32;
 }
 
 /// A switch's policy of marking packets. One marker serves one switch.

@@ -38,7 +38,7 @@ impl FatTreeSpec {
     /// # Panics
     /// If `ports` is odd or less than 2, or `levels` is 0.
     pub fn ports_tree(ports: u32, levels: u32, rate: Rate, delay: Time) -> FatTreeSpec {
-        assert!(ports >= 2 && ports % 2 == 0 && levels >= 1, "{ports} ports, {levels} levels");
+        assert!(ports >= 2 && ports.is_multiple_of(2) && levels >= 1, "{ports} ports, {levels} levels");
         let half = ports / 2;
         let level = |l: u32| Level {
             children: if l + 1 == levels { ports } else { half },

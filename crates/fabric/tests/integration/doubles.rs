@@ -45,7 +45,12 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     arbiter: Arbiter::OldestFirst { max_bypass: 4 },
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
+    vl_arbitration: VlArbitration::RoundRobin,
 };
+
+/// An adapter without caps.
+pub const ADAPTER: AdapterConfig =
+    AdapterConfig { injection: Injection::RoundRobin, injection_rate: None, drain_rate: None };
 
 /// The packets of Santos 2002 and 2003, Table I.
 pub const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 };
@@ -58,16 +63,18 @@ pub fn gigabyte() -> Rate {
 /// A fabric without marks, with Santos' switches and packets.
 pub fn plain(
     topology: Topology,
-    flows: Vec<FlowSpec<Steady>>,
+    flows: Vec<(FlowSpec, Steady)>,
     sources: Vec<SourceSpec>,
 ) -> FabricSpec<Steady, Unmarked, Acks> {
+    let own = |(i, (flow, _)): (usize, &(FlowSpec, Steady))| FlowSpec { response: i as u32, ..*flow };
     FabricSpec {
+        adapters: vec![ADAPTER; topology.host_count() as usize],
+        responses: flows.iter().map(|(_, response)| *response).collect(),
         markers: vec![Unmarked; topology.switch_count() as usize],
         topology,
         switch: SANTOS,
         packets: PACKETS,
-        injection: Injection::RoundRobin,
-        flows,
+        flows: flows.iter().enumerate().map(own).collect(),
         sources,
         echo: Acks,
         seed: 1,
@@ -83,8 +90,8 @@ pub fn simulate<R: Response, K: Marker, E: Echo + Clone, O: Observer>(
 }
 
 /// A flow at line rate without a window.
-pub fn free_flow(source: NodeId, destination: NodeId) -> FlowSpec<Steady> {
-    FlowSpec { source, destination, vl: 0, response: Steady(Pace::FREE) }
+pub fn free_flow(source: NodeId, destination: NodeId) -> (FlowSpec, Steady) {
+    (FlowSpec { source, destination, vl: 0, response: 0 }, Steady(Pace::FREE))
 }
 
 /// A star: `n` hosts `h0`, `h1`, ... on one switch at 1 GB/s.

@@ -16,7 +16,7 @@ fn shares(remote: u32, local: u32, window: u32) -> (f64, f64) {
     let mut sources = Vec::new();
     for (name, to) in to_centre.map(|name| (name, "BC")).chain([("AV".to_string(), "BV")]) {
         let response = Steady(Pace { gap: 0.0, window });
-        flows.push(FlowSpec { source: host(&name), destination: host(to), vl: 0, response });
+        flows.push((free_flow(host(&name), host(to)).0, response));
         let start = Time::from_us(100) * (flows.len() as u64 - 1);
         let source = SourceSpec { start, ..SourceSpec::always(FlowId(flows.len() as u32 - 1), Traffic::Greedy) };
         sources.push(source);

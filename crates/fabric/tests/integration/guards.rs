@@ -59,7 +59,9 @@ struct Scene {
     hosts: u32,
     extra_cables: u32,
     config: SwitchConfig,
-    injection: Injection,
+    adapter: AdapterConfig,
+    /// How many flows of the same host and lane share a response at the most.
+    sharing: u32,
     flows: u32,
     seed: u64,
 }
@@ -77,14 +79,26 @@ fn scenes() -> impl Strategy<Value = Scene> {
             arbiter,
             queueing: if b { Queueing::Voq } else { Queueing::Fifo },
             input_reads: if c { InputReads::Many } else { InputReads::One },
+            vl_arbitration: if a == b {
+                VlArbitration::RoundRobin
+            } else {
+                VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
+            },
         });
-    (1u32..5, 2u32..9, 0u32..4, switch, any::<bool>(), 1u32..20, any::<u64>()).prop_map(
-        |(switches, hosts, extra_cables, config, posted, flows, seed)| Scene {
+    let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
+    let adapter = (any::<bool>(), cap(), cap()).prop_map(|(posted, injection_rate, drain_rate)| AdapterConfig {
+        injection: if posted { Injection::Posted } else { Injection::RoundRobin },
+        injection_rate,
+        drain_rate,
+    });
+    (1u32..5, 2u32..9, 0u32..4, switch, adapter, 1u32..4, 1u32..20, any::<u64>()).prop_map(
+        |(switches, hosts, extra_cables, config, adapter, sharing, flows, seed)| Scene {
             switches,
             hosts,
             extra_cables,
             config,
-            injection: if posted { Injection::Posted } else { Injection::RoundRobin },
+            adapter,
+            sharing,
             flows,
             seed,
         },
@@ -133,14 +147,24 @@ fn build(scene: &Scene) -> Run {
     let topology = topology(scene, &mut random);
     let hosts: Vec<_> = topology.hosts().collect();
     let n = hosts.len() as u32;
-    let mut flows = Vec::new();
+    let mut flows: Vec<FlowSpec> = Vec::new();
+    let mut responses = Vec::new();
     let mut sources = Vec::new();
     for i in 0..scene.flows {
         let source = random.below(n);
         let destination = (source + 1 + random.below(n - 1)) % n;
         let vl = random.below(u32::from(scene.config.vls)) as u8;
-        let response = Erratic(Stream::new(scene.seed, u64::from(i), 9), Pace::FREE);
-        let flow = FlowSpec { source: hosts[source as usize], destination: hosts[destination as usize], vl, response };
+        let mut flow = FlowSpec {
+            source: hosts[source as usize],
+            destination: hosts[destination as usize],
+            vl,
+            response: responses.len() as u32,
+        };
+        let like = flows.iter().find(|other| other.source == flow.source && other.vl == vl);
+        match like {
+            Some(other) if random.below(scene.sharing) > 0 => flow.response = other.response,
+            _ => responses.push(Erratic(Stream::new(scene.seed, u64::from(i), 9), Pace::FREE)),
+        }
         flows.push(flow);
         let (start, stop) = (Time::from_us(u64::from(random.below(50))), Time::from_us(300));
         sources.push(SourceSpec { flows: i..i + 1, traffic: traffic(&mut random), start, stop });
@@ -150,12 +174,13 @@ fn build(scene: &Scene) -> Run {
         random: Stream::new(scene.seed, u64::from(switch.0), 8),
     });
     let spec = FabricSpec {
+        adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
         topology,
-        switch: scene.config,
+        switch: scene.config.clone(),
         packets: PACKETS,
-        injection: scene.injection,
         flows,
+        responses,
         sources,
         echo: Acks,
         seed: scene.seed,

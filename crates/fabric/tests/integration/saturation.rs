@@ -17,7 +17,7 @@ fn saturation(n: u32, queueing: Queueing) -> f64 {
         .map(|i| SourceSpec { flows: i * n..(i + 1) * n, traffic: batch, start: Time::ZERO, stop: Time::MAX })
         .collect();
     let mut spec = plain(topology, flows, sources);
-    spec.injection = Injection::Posted;
+    spec.adapters.iter_mut().for_each(|adapter| adapter.injection = Injection::Posted);
     spec.switch = SwitchConfig {
         buffer: Room::Packets(64),
         arbiter: Arbiter::RoundRobin,

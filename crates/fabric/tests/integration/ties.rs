@@ -11,7 +11,7 @@ fn delivered(n: u32, order: impl Fn(u32) -> u32) -> Vec<u64> {
     let topology = star(n + 1);
     let host = |i: u32| topology.find(&format!("h{i}")).expect("a host of the star");
     let response = Steady(Pace { gap: 0.0, window: 1 });
-    let flow = |i: u32| FlowSpec { response, ..free_flow(host(order(i)), host(n)) };
+    let flow = |i: u32| (free_flow(host(order(i)), host(n)).0, response);
     let flows = (0..n).map(flow).collect();
     let sources = (0..n).map(|i| SourceSpec::always(FlowId(i), Traffic::Greedy)).collect();
     let mut run = simulate(plain(topology, flows, sources), ());
