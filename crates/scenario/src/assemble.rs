@@ -1,14 +1,15 @@
 //! A scenario as the fabric wants it.
 
+use std::collections::HashMap;
+
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::{Simulator, Time};
-use becalm_fabric::Fabric;
 use becalm_fabric::seam::SwitchShape;
-use becalm_fabric::{FabricError, FabricSpec, FlowSpec};
+use becalm_fabric::{Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, PortId, Room};
 use becalm_metrics::Watch;
 
-use crate::plan::Flow;
 use crate::scenario::Scenario;
+use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
 
 /// The model of every run: schemes chosen at run time, everything observed.
@@ -19,27 +20,61 @@ impl Scenario {
     fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
         let vls = sections.switch.vls as u8;
-        let marker = |ports| Marking::new(&sections.marking, SwitchShape { ports, vls });
-        let response = |group: &Group| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
-        // Some responses share a table among their clones.
-        let responses: Vec<Responding> = sections.flows.iter().map(response).collect();
-        let flow = |flow: &Flow| FlowSpec {
-            source: flow.source,
-            destination: flow.destination,
-            vl: sections.flows[flow.group as usize].vl as u8,
-            response: responses[flow.group as usize].clone(),
-        };
+        let markers = self.switch_shapes(vls).into_iter().map(|shape| Marking::new(&sections.marking, shape));
+        let (flows, responses) = self.flows();
         FabricSpec {
             topology: self.topology.clone(),
             switch: sections.switch.config(),
             packets: sections.packet.config(),
-            injection: sections.adapter.injection(),
-            flows: self.plan.flows.iter().map(flow).collect(),
+            adapters: self.plan.adapters.clone(),
+            flows,
+            responses,
             sources: self.plan.sources.clone(),
-            markers: self.topology.switches().map(|switch| marker(self.topology.node(switch).degree)).collect(),
+            markers: markers.collect(),
             echo: Echoing::new(&sections.echo),
             seed,
         }
+    }
+
+    fn switch_shapes(&self, vls: u8) -> Vec<SwitchShape> {
+        let peers = self.topology.peers();
+        let capacity_bytes = match self.sections.switch.buffer.0 {
+            Room::Bytes(bytes) => bytes,
+            Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
+        };
+        let is_host = |(peer, _): &(PortId, usize)| self.topology.node(peer.node).kind == NodeKind::Host;
+        let shape = |switch: NodeId| SwitchShape {
+            ports: self.topology.node(switch).degree,
+            vls,
+            capacity_bytes,
+            host_ports: peers[switch.index()].iter().map(is_host).collect(),
+        };
+        self.topology.switches().map(shape).collect()
+    }
+
+    /// The flows, and the responses that they name: one each, or one for all of a host and service level.
+    fn flows(&self) -> (Vec<FlowSpec>, Vec<Responding>) {
+        let sections = &self.sections;
+        let new = |group: &Group| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
+        // Some responses share a table among their clones.
+        let initial: Vec<Responding> = sections.flows.iter().map(new).collect();
+        let mut responses = Vec::new();
+        let mut shared: HashMap<(NodeId, u32), u32> = HashMap::new();
+        let mut flows = Vec::with_capacity(self.plan.flows.len());
+        for flow in &self.plan.flows {
+            let group = &sections.flows[flow.group as usize];
+            let mut add = || {
+                responses.push(initial[flow.group as usize].clone());
+                responses.len() as u32 - 1
+            };
+            let response = match sections.adapter.port_control {
+                PortControl::Qp => add(),
+                PortControl::Sl => *shared.entry((flow.source, group.sl)).or_insert_with(add),
+            };
+            let vl = sections.switch.vl(group.sl).expect("checked") as u8;
+            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response });
+        }
+        (flows, responses)
     }
 
     fn watch(&self, from: Time) -> Watch {

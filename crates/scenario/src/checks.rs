@@ -11,11 +11,12 @@ use crate::hosts::unknown;
 use crate::links::links;
 use crate::plan::{Network, Plan};
 use crate::schemes::{default_marking, default_response, idles_without_marks};
+use crate::sections::adapter::{Adapter, PortControl};
 use crate::sections::flows::Group;
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
 use crate::sections::run::Run;
-use crate::sections::switch::Switch;
+use crate::sections::switch::{Switch, VlArbitration};
 use crate::sections::topology::TopologyChoice;
 
 /// Values that series may hold, so that a slip in a unit does not fill the memory.
@@ -26,6 +27,7 @@ pub(crate) struct Draft {
     run: Option<Run>,
     topology: Option<TopologyChoice>,
     switch: Option<Switch>,
+    adapter: Option<Adapter>,
     packet: Option<Packet>,
     marking: Option<MarkingParams>,
     response: Option<ResponseParams>,
@@ -49,6 +51,7 @@ impl Draft {
             run: section(root, "run", None),
             topology: section(root, "topology", None),
             switch: section(root, "switch", Some(Switch::default())),
+            adapter: section(root, "adapter", Some(Adapter::default())),
             packet: section(root, "packet", Some(Packet::default())),
             marking: section(root, "marking", Some(default_marking())),
             response: section(root, "response", Some(default_response())),
@@ -63,7 +66,10 @@ impl Draft {
         self.check_buffer(root, mistakes);
         self.check_groups(root, mistakes);
         self.check_lanes(root, mistakes);
+        self.check_weights(root, mistakes);
+        self.check_caps(root, mistakes);
         self.check_response(root, mistakes);
+        self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;
         let plan = self.plan(root, &topology, mistakes);
@@ -114,11 +120,32 @@ impl Draft {
             {
                 mistakes.add(at("stop"), format!("must be later than start = {}", group.start), "");
             }
-            if let Some(vls) = self.switch.as_ref().map(|switch| switch.vls)
-                && group.vl >= vls
+            if let Some(switch) = &self.switch
+                && switch.vl(group.sl).is_none_or(|vl| vl >= switch.vls)
             {
-                mistakes.add(at("vl"), format!("must be below switch.vls = {vls}"), "");
+                let sl = group.sl;
+                let problem = match switch.vl(sl) {
+                    Some(vl) => format!("service level {sl} goes on VL {vl}, but switch.vls = {}", switch.vls),
+                    None => format!("service level {sl} has no VL: switch.sl_to_vl ends before it"),
+                };
+                mistakes.add(at("sl"), problem, "");
             }
+        }
+    }
+
+    /// Weighted arbitration must know every lane that is used, and only lanes that exist.
+    fn check_weights(&self, root: &Node, mistakes: &mut Mistakes) {
+        let Some(switch) = &self.switch else { return };
+        let VlArbitration::Tables(tables) = &switch.vl_arbitration else { return };
+        let node = blame(root, &["switch.vl_arbitration.tables"]);
+        let weights = || tables.high.iter().chain(&tables.low);
+        if let Some(entry) = weights().find(|entry| entry.vl >= switch.vls) {
+            mistakes.add(node, format!("names VL {}, but switch.vls = {}", entry.vl, switch.vls), "");
+        }
+        let used = self.flows.iter().flatten().filter_map(|group| switch.vl(group.sl)).filter(|&vl| vl < switch.vls);
+        let lacking = used.into_iter().find(|&vl| weights().all(|entry| entry.vl != vl || entry.weight == 0));
+        if let Some(vl) = lacking {
+            mistakes.add(node, format!("gives VL {vl} no weight, so that its packets would never be sent"), "");
         }
     }
 
@@ -127,11 +154,39 @@ impl Draft {
         let (Some(switch), Some(node)) = (&self.switch, root.get("switch").and_then(|node| node.get("vls"))) else {
             return;
         };
-        let used = self.flows.iter().flatten().map(|group| group.vl + 1).max();
+        let used = self.flows.iter().flatten().filter_map(|group| Some(switch.vl(group.sl)? + 1)).max();
         if let Some(used) = used
             && used < switch.vls
         {
             mistakes.add(node, format!("does nothing beyond {used}: no flow uses a higher VL"), "");
+        }
+    }
+
+    /// Caps that cap nothing.
+    fn check_caps(&self, root: &Node, mistakes: &mut Mistakes) {
+        let nodes = root.get("adapter").and_then(|node| node.get("caps")?.items()).unwrap_or_default();
+        let caps = self.adapter.iter().flat_map(|adapter| &adapter.caps);
+        for (caps, node) in caps.zip(nodes) {
+            if caps.injection_rate.is_none() && caps.drain_rate.is_none() && !self.caps_all() {
+                mistakes.add(node, "does nothing: neither injection_rate nor drain_rate is set", "");
+            }
+        }
+    }
+
+    /// Whether there are caps for all hosts, from which some may be exempted.
+    fn caps_all(&self) -> bool {
+        self.adapter.as_ref().is_some_and(|adapter| adapter.injection_rate.is_some() || adapter.drain_rate.is_some())
+    }
+
+    /// Flows that are slowed down together have one response.
+    fn check_port_control(&self, root: &Node, mistakes: &mut Mistakes) {
+        if self.adapter.as_ref().is_none_or(|adapter| adapter.port_control == PortControl::Qp) {
+            return;
+        }
+        for (_, node) in self.groups(root) {
+            if let Some(response) = node.get("response") {
+                mistakes.add(response, "cannot be set for a group when adapter.port_control = \"sl\"", "");
+            }
         }
     }
 
@@ -159,6 +214,9 @@ impl Draft {
         let default = Packet::default();
         let packet = self.packet.as_ref().unwrap_or(&default);
         let mut plan = Plan::default();
+        if let Some(adapter) = &self.adapter {
+            plan.set_adapters(adapter, root.get("adapter"), &network, mistakes);
+        }
         for (group, node) in self.groups(root) {
             plan.add(group, node, &network, packet, mistakes);
             let flows = plan.groups.last().cloned().unwrap_or_default();
@@ -169,7 +227,24 @@ impl Draft {
             }
             self.check_starts(group, node, plan.last_start(), mistakes);
         }
+        self.check_cycles(root, topology, &plan, mistakes);
         plan
+    }
+
+    /// Routes on which buffers may wait for each other in a circle.
+    fn check_cycles(&self, root: &Node, topology: &Topology, plan: &Plan, mistakes: &mut Mistakes) {
+        let Some(TopologyChoice::Edges(edges)) = &self.topology else { return };
+        let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
+        let (Some(cycle), false) = (becalm_fabric::routing::dependency_cycle(topology, pairs), edges.allow_cycles)
+        else {
+            return;
+        };
+        let problem = format!(
+            "its routes can deadlock: each of these links may wait for the next: {}; join the switches without a \
+             circle, or set allow_cycles = true to run it all the same",
+            cycle.join(", ")
+        );
+        mistakes.add(blame(root, &["topology.edges.cables"]), problem, "");
     }
 
     /// A flow that starts after its end does nothing.

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use becalm_engine::Time;
-use becalm_fabric::{NodeId, NodeKind, Rate, SourceSpec, Topology, Traffic};
+use becalm_fabric::{AdapterConfig, NodeId, NodeKind, Rate, SourceSpec, Topology, Traffic};
 use becalm_schema::{Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
+use crate::sections::adapter::Adapter;
 use crate::sections::flows::{self, Group};
 use crate::sections::packet::Packet;
 
@@ -29,6 +30,8 @@ pub(crate) struct Plan {
     pub sources: Vec<SourceSpec>,
     /// The flows of each group.
     pub groups: Vec<Range<u32>>,
+    /// One per host.
+    pub adapters: Vec<AdapterConfig>,
 }
 
 impl Plan {
@@ -59,6 +62,25 @@ impl Plan {
             }
         }
         self.groups.push(first..self.flows.len() as u32);
+    }
+
+    /// Gives every host its adapter; mistakes are noted.
+    pub fn set_adapters(
+        &mut self,
+        adapter: &Adapter,
+        node: Option<&Node>,
+        network: &Network<'_>,
+        mistakes: &mut Mistakes,
+    ) {
+        self.adapters = vec![adapter.config(); network.topology.host_count() as usize];
+        let nodes = node.and_then(|node| node.get("caps")?.items()).unwrap_or_default();
+        for (caps, node) in adapter.caps.iter().zip(nodes) {
+            let Some(list) = node.get("hosts") else { continue };
+            for host in network.resolve(list, mistakes) {
+                let rank = network.topology.node(host).rank as usize;
+                self.adapters[rank] = adapter.with_caps(&caps.injection_rate, &caps.drain_rate);
+            }
+        }
     }
 
     /// When the last source of the group that was added last starts; `None` if it has none.

@@ -3,12 +3,17 @@ use becalm_engine::Time;
 use crate::packet::Kind;
 
 /// The dimensions of the switch a marker is made for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SwitchShape {
     /// Number of ports; inputs and outputs have the same numbers.
     pub ports: u16,
     /// Number of virtual lanes.
     pub vls: u8,
+    /// Room of an input buffer, per port and virtual lane, in bytes. One that counts packets has room for as many
+    /// of the largest size.
+    pub capacity_bytes: u32,
+    /// For every port, whether a host is at the other end of its cable.
+    pub host_ports: Vec<bool>,
 }
 
 /// A packet that has just been forwarded to the queue of its output.

@@ -54,6 +54,19 @@ impl FatTreeSpec {
         self.levels.iter().map(|level| u64::from(level.children)).product()
     }
 
+    /// Number of hosts and switches; `None` if it is beyond 64 bits.
+    pub fn nodes(&self) -> Option<u64> {
+        let product = |mut factors: Box<dyn Iterator<Item = u32> + '_>| {
+            factors.try_fold(1u64, |product, factor| product.checked_mul(u64::from(factor)))
+        };
+        let hosts = product(Box::new(self.levels.iter().map(|level| level.children)))?;
+        (0..self.levels.len()).try_fold(hosts, |sum, l| {
+            let above = self.levels[l + 1..].iter().map(|level| level.children);
+            let below = self.levels[..=l].iter().map(|level| level.parents);
+            sum.checked_add(product(Box::new(above.chain(below)))?)
+        })
+    }
+
     /// Number of switches of level `l`, counted from 0 next to the hosts.
     pub fn switches(&self, l: usize) -> u64 {
         let above = self.levels[l + 1..].iter().map(|level| u64::from(level.children));

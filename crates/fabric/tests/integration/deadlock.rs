@@ -47,6 +47,20 @@ fn a_ring_of_full_buffers_is_reported() {
 }
 
 #[test]
+fn a_circle_of_routes_is_found_before_the_run() {
+    let topology = ring();
+    let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
+    let far = (0..3).map(|i| (host(i), host(i + 2)));
+    let cycle = routing::dependency_cycle(&topology, far).expect("a circle");
+    assert_eq!(cycle, ["s0->s1", "s1->s2", "s2->s0"]);
+    assert_eq!(routing::dependency_cycle(&topology, [(host(0), host(1))].into_iter()), None);
+    let tree = Topology::fat_tree(&FatTreeSpec::ports_tree(4, 3, gigabyte(), Time::ZERO));
+    let hosts: Vec<_> = tree.hosts().collect();
+    let pairs = hosts.iter().flat_map(|&a| hosts.iter().map(move |&b| (a, b))).filter(|(a, b)| a != b);
+    assert_eq!(routing::dependency_cycle(&tree, pairs), None);
+}
+
+#[test]
 fn a_congestion_tree_is_not() {
     let topology = Topology::dumbbell(&DumbbellSpec { remote: 3, local: 3, rate: gigabyte(), delay: Time::ZERO });
     let centre = topology.find("BC").expect("a host of the dumbbell");

@@ -1,6 +1,9 @@
-//! `[adapter]`: what all hosts' adapters are like.
+//! `[adapter]`: what the hosts' adapters are like.
 
 use becalm_fabric as fabric;
+use becalm_fabric::AdapterConfig;
+
+use crate::quantities::LinkRate;
 
 becalm_schema::words! {
     /// Which of the flows that may send goes next at an adapter.
@@ -13,20 +16,60 @@ becalm_schema::words! {
     }
 }
 
+becalm_schema::words! {
+    /// What the response to congestion slows down (IBTA's Port_Control).
+    pub enum PortControl {
+        /// The flow (queue pair) alone.
+        Qp = "qp",
+        /// All flows of the same host and service level together.
+        Sl = "sl",
+    }
+}
+
 becalm_schema::table! {
-    /// What all hosts' adapters are like.
+    /// Caps of some hosts' adapters, in place of those of all.
+    pub struct Caps {
+        /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
+        pub hosts: Vec<String>,
+        /// How fast data packets can be fetched from memory; as fast as the link if left out.
+        pub injection_rate: Option<LinkRate>,
+        /// How fast packets can be taken in; as fast as they come if left out.
+        pub drain_rate: Option<LinkRate>,
+    }
+}
+
+becalm_schema::table! {
+    /// What the hosts' adapters are like.
     pub struct Adapter {
         /// Which of the flows that may send goes next.
         pub injection: Injection = Injection::RoundRobin,
+        /// What the response to congestion slows down.
+        pub port_control: PortControl = PortControl::Qp,
+        /// How fast data packets can be fetched from memory (a PCIe slot, say); as fast as the link if left out.
+        pub injection_rate: Option<LinkRate> = None,
+        /// How fast packets can be taken in, through a receive buffer as large as a switch's; as fast as they come if
+        /// left out. A slow receiver makes the switch before it a root of congestion.
+        pub drain_rate: Option<LinkRate> = None,
+        /// Hosts with other caps.
+        pub caps: Vec<Caps> = Vec::new(),
     }
 }
 
 impl Adapter {
-    /// The choice as the fabric has it.
-    pub fn injection(&self) -> fabric::Injection {
-        match self.injection {
-            Injection::RoundRobin => fabric::Injection::RoundRobin,
-            Injection::Posted => fabric::Injection::Posted,
+    /// The adapter of a host without caps of its own, as the fabric has it.
+    pub fn config(&self) -> AdapterConfig {
+        self.with_caps(&self.injection_rate, &self.drain_rate)
+    }
+
+    /// The adapter of a host with these caps, as the fabric has it.
+    pub fn with_caps(&self, injection_rate: &Option<LinkRate>, drain_rate: &Option<LinkRate>) -> AdapterConfig {
+        AdapterConfig {
+            injection: match self.injection {
+                Injection::RoundRobin => fabric::Injection::RoundRobin,
+                Injection::Posted => fabric::Injection::Posted,
+            },
+            injection_rate: injection_rate.as_ref().map(LinkRate::rate),
+            drain_rate: drain_rate.as_ref().map(LinkRate::rate),
         }
     }
 }

@@ -111,8 +111,8 @@ becalm_schema::table! {
         pub stop: Option<Time>,
         /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the one before.
         pub stagger: Time = Time::ZERO,
-        /// Virtual lane.
-        pub vl: u32 = 0; ""; 0..=14,
+        /// Service level; `switch.sl_to_vl` gives its virtual lane.
+        pub sl: u32 = 0; ""; 0..=15,
         /// When and how much they send.
         pub traffic: Traffic = Traffic::Greedy(Greedy {}),
         /// How they respond to congestion, if not as `[response]` says.

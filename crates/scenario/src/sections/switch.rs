@@ -61,6 +61,55 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
+    /// The lanes in turn, packet by packet.
+    pub struct LanesInTurn {}
+}
+
+becalm_schema::table! {
+    /// A virtual lane and its weight.
+    pub struct Weight {
+        /// The lane.
+        pub vl: u32; ""; 0..=14,
+        /// What it may send before the next entry's turn comes, in units of 64 bytes.
+        pub weight: u32; ""; 0..=255,
+    }
+}
+
+becalm_schema::table! {
+    /// The two tables of IBTA: entries of the high-priority table go first, up to a limit.
+    pub struct Tables {
+        /// High priority.
+        pub high: Vec<Weight> = Vec::new(),
+        /// Low priority.
+        pub low: Vec<Weight>,
+        /// Bytes of high priority that may go before a packet of low priority, in units of 4096; 255 for no limit.
+        pub limit: u32 = 255; ""; 0..=255,
+    }
+}
+
+becalm_schema::choice! {
+    /// Which virtual lane goes next on an output.
+    pub enum VlArbitration {
+        /// In turn.
+        RoundRobin(LanesInTurn) = "round_robin",
+        /// By weights and priority.
+        Tables(Tables) = "tables",
+    }
+}
+
+impl VlArbitration {
+    fn config(&self) -> fabric::VlArbitration {
+        let entries = |list: &[Weight]| list.iter().map(|entry| (entry.vl as u8, entry.weight as u8)).collect();
+        match self {
+            VlArbitration::RoundRobin(_) => fabric::VlArbitration::RoundRobin,
+            VlArbitration::Tables(p) => {
+                fabric::VlArbitration::Tables { high: entries(&p.high), low: entries(&p.low), limit: p.limit as u8 }
+            }
+        }
+    }
+}
+
+becalm_schema::table! {
     /// What all switches are like.
     pub struct Switch {
         /// Input buffer of each port and VL.
@@ -75,12 +124,24 @@ becalm_schema::table! {
         pub input_reads: InputReads = InputReads::Many,
         /// Number of virtual lanes.
         pub vls: u32 = 1; ""; 1..=15,
+        /// The virtual lane of each service level, from 0 on; if left out, each has the lane of its own number.
+        pub sl_to_vl: Option<Vec<u32>> = None,
+        /// Which virtual lane goes next on an output.
+        pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
         /// Who gets a free output.
         pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
     }
 }
 
 impl Switch {
+    /// The virtual lane of a service level; `None` if the map has none for it.
+    pub fn vl(&self, sl: u32) -> Option<u32> {
+        match &self.sl_to_vl {
+            Some(map) => map.get(sl as usize).copied(),
+            None => Some(sl),
+        }
+    }
+
     /// The switch as the fabric has it.
     pub fn config(&self) -> SwitchConfig {
         SwitchConfig {
@@ -103,6 +164,7 @@ impl Switch {
                 InputReads::Many => fabric::InputReads::Many,
                 InputReads::One => fabric::InputReads::One,
             },
+            vl_arbitration: self.vl_arbitration.config(),
         }
     }
 }

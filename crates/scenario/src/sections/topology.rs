@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 
 use becalm_engine::{Key, Time};
-use becalm_fabric::{ClosSpec, DumbbellSpec, NodeId, NodeKind, Topology};
-use becalm_schema::{Mistakes, Node};
+use becalm_fabric as fabric;
+use becalm_fabric::{ClosSpec, DumbbellSpec, FatTreeSpec, NodeId, NodeKind, Topology};
+use becalm_schema::{Conflict, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
 use crate::quantities::LinkRate;
+
+/// Forwarding entries that a topology may have, of two bytes each.
+const MOST_ROUTES: u64 = 2_000_000_000;
 
 becalm_schema::table! {
     /// Two switches and one link between them (Santos 2002 and 2003, Fig. 1).
@@ -45,6 +49,57 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
+    /// An m-port n-tree (Lin, Chung and Huang 2004): a fat tree of n levels of switches with m ports each, where the
+    /// top switches use all their ports downward. It joins 2 (m/2)^n hosts.
+    ///
+    /// Hosts are `H0`, `H1`, ...; the switches of level l are `L<l>S0`, `L<l>S1`, ..., level 1 next to the hosts.
+    /// Packets go up by their destination's number (d-mod-k).
+    pub struct Tree {
+        /// Ports of every switch, an even number.
+        pub ports: u32; ""; 2..=128,
+        /// Levels of switches.
+        pub levels: u32; ""; 1..=10,
+        /// Rate of every link.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of every link.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+    }
+    check even_ports;
+}
+
+fn even_ports(tree: &Tree) -> Result<(), Conflict> {
+    Conflict::unless(tree.ports.is_multiple_of(2), "ports", || "must be even".to_string())
+}
+
+becalm_schema::table! {
+    /// One level of a fat tree.
+    pub struct Level {
+        /// Nodes of the level below that each switch of this level is joined to.
+        pub children: u32; ""; 1..=4096,
+        /// Switches of this level that each node of the level below is joined to.
+        pub parents: u32 = 1; ""; 1..=4096,
+        /// Cables between a node and each of its parents.
+        pub parallel: u32 = 1; ""; 1..=64,
+        /// Rate of these cables, if not the topology's.
+        pub rate: Option<LinkRate> = None,
+    }
+}
+
+becalm_schema::table! {
+    /// A fat tree of any shape, oversubscribed or not: two- and three-level folded Clos networks and more.
+    ///
+    /// Named and routed like an m-port n-tree, which is a special case.
+    pub struct FatTree {
+        /// The levels of switches, the one next to the hosts first; there, `parents` and `parallel` are 1.
+        pub levels: Vec<Level>,
+        /// Rate of links.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of every link.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+    }
+}
+
+becalm_schema::table! {
     /// A cable, or one for each name of a range.
     pub struct Cable {
         /// The two nodes that it joins; one of them may be a range, such as `["H1..H8", "S"]`.
@@ -67,6 +122,8 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of links.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// Whether to run on routes that can deadlock; a deadlock then ends the run.
+        pub allow_cycles: bool = false,
         /// The cables.
         pub cables: Vec<Cable>,
     }
@@ -79,6 +136,10 @@ becalm_schema::choice! {
         Dumbbell(Dumbbell) = "dumbbell",
         /// Leaves and spines.
         Clos(Clos) = "clos",
+        /// An m-port n-tree.
+        Tree(Tree) = "tree",
+        /// A fat tree of any shape.
+        FatTree(FatTree) = "fat_tree",
         /// Any network.
         Edges(Edges) = "edges",
     }
@@ -95,8 +156,51 @@ impl TopologyChoice {
                 delay: p.delay,
             })),
             TopologyChoice::Clos(p) => p.build(node, mistakes),
+            TopologyChoice::Tree(p) => {
+                let spec = FatTreeSpec::ports_tree(p.ports, p.levels, p.rate.rate(), p.delay);
+                build_fat_tree(&spec, node.get("tree").unwrap_or(node), mistakes)
+            }
+            TopologyChoice::FatTree(p) => p.build(node.get("fat_tree").unwrap_or(node), mistakes),
             TopologyChoice::Edges(p) => p.build(node.get("edges")?, mistakes),
         }
+    }
+}
+
+/// The fat tree, if it is small enough to be built.
+fn build_fat_tree(spec: &FatTreeSpec, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+    let Some(nodes) = spec.nodes().filter(|&nodes| nodes <= u64::from(Key::TARGETS)) else {
+        let problem = format!("has too many hosts and switches, must have at most {}", Key::TARGETS);
+        mistakes.add(node, problem, "");
+        return None;
+    };
+    // Every switch has an entry for every host.
+    if nodes - spec.hosts() > MOST_ROUTES / spec.hosts() {
+        mistakes.add(node, format!("needs more than {MOST_ROUTES} forwarding entries"), "");
+        return None;
+    }
+    Some(Topology::fat_tree(spec))
+}
+
+impl FatTree {
+    fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+        let levels = node.get("levels")?;
+        let Some(first) = self.levels.first() else {
+            mistakes.add(levels, "must have at least one level", "");
+            return None;
+        };
+        if first.parents != 1 || first.parallel != 1 {
+            let problem = "has parents or parallel other than 1, but every host has one cable";
+            mistakes.add(levels.items()?.first()?, problem, "");
+            return None;
+        }
+        let level = |level: &Level| fabric::Level {
+            children: level.children,
+            parents: level.parents,
+            parallel: level.parallel,
+            rate: level.rate.as_ref().unwrap_or(&self.rate).rate(),
+        };
+        let spec = FatTreeSpec { levels: self.levels.iter().map(level).collect(), delay: self.delay };
+        build_fat_tree(&spec, node, mistakes)
     }
 }
 

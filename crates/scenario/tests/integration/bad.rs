@@ -91,7 +91,18 @@ fn values_that_do_not_fit_together() {
         ("starts after the end", spoilt("stagger", "start = \"1 s\"\nstagger")),
         ("staggered past the end", spoilt("\"100 us\"", "\"10 ms\"")),
         ("staggered past the stop", spoilt("stagger = \"100 us\"", "stop = \"1 ms\"\nstagger = \"1 ms\"")),
-        ("no such lane", spoilt("stagger", "vl = 1\nstagger")),
+        ("no such lane", spoilt("stagger", "sl = 1\nstagger")),
+        ("a level without a lane", spoilt("buffer", "sl_to_vl = []\nbuffer")),
+        (
+            "weights for the wrong lanes",
+            spoilt("buffer", "vl_arbitration.tables = {low = [{vl = 1, weight = 9}]}\nbuffer"),
+        ),
+        ("caps without a cap", added("[[adapter.caps]]\nhosts = [\"BC\"]\n")),
+        ("caps for nobody", added("[[adapter.caps]]\nhosts = [\"BX\"]\ndrain_rate = \"1 Gb/s\"\n")),
+        (
+            "own response under port control by service level",
+            complaint(&GOOD.replace("traffic.greedy = {}", "response.fimd = {}\n[adapter]\nport_control = \"sl\"")),
+        ),
         ("a lane for nobody", spoilt("buffer", "vls = 2\nbuffer")),
         ("warm-up too long", spoilt("\"10 ms\"\n", "\"10 ms\"\nwarmup = \"10 ms\"\n")),
         ("buffer too small", spoilt("\"4 packets\"", "\"2 KiB\"")),
@@ -106,6 +117,22 @@ fn values_that_do_not_fit_together() {
         ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
         ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),
         ("too many samples", added("[observe]\nstep = \"1 ns\"\n")),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
+fn fat_trees() {
+    let tree = |topology: &str| {
+        complaint(&format!(
+            "[topology.{topology}]\n[run]\nduration = \"1 ms\"\n[[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H1\"]\n"
+        ))
+    };
+    let cases = [
+        ("odd radix", tree("tree]\nports = 7\nlevels = 2\n[adapter")),
+        ("too large", tree("tree]\nports = 64\nlevels = 8\n[adapter")),
+        ("no levels", tree("fat_tree]\nlevels = []\n[adapter")),
+        ("hosts with two cables", tree("fat_tree]\nlevels = [{children = 2, parents = 2}]\n[adapter")),
     ];
     insta::assert_snapshot!(listed(&cases));
 }

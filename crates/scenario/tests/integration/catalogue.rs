@@ -22,7 +22,7 @@ fn names_are_those_of_scenarios() {
     let names = |kind: &str| -> Vec<String> {
         catalogue[kind].as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap().to_string()).collect()
     };
-    assert_eq!(names("topologies"), ["dumbbell", "clos", "edges"]);
+    assert_eq!(names("topologies"), ["dumbbell", "clos", "tree", "fat_tree", "edges"]);
     assert_eq!(names("traffic"), ["greedy", "on_off", "poisson", "batch"]);
     assert_eq!(names("arbiters"), ["oldest_first", "round_robin"]);
     assert!(names("response").contains(&"lipd".to_string()));

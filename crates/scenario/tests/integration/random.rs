@@ -53,8 +53,8 @@ fn scene() -> impl Strategy<Value = String> {
     let marking = select(Marking::names().iter().filter(|name| **name != "none").copied().collect::<Vec<_>>());
     (topology(), switch(), marking, response(), traffic(), traffic(), any::<u32>()).prop_map(
         |(topology, switch, marking, response, first, second, seed)| {
-            let group = |name, vl, traffic| {
-                format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nvl = {vl}\ntraffic.{traffic}\n")
+            let group = |name, sl, traffic| {
+                format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nsl = {sl}\ntraffic.{traffic}\n")
             };
             format!(
                 "[run]\nduration = \"300 us\"\nseed = {seed}\n{topology}{switch}[marking.{marking}]\n[response]\n{response}\n{}{}",

@@ -28,7 +28,7 @@ name = "y"
 from = ["a"]
 to = ["h3"]
 stop = "1 ms"
-vl = 1
+sl = 1
 traffic.poisson = {load = 0.25}
 response.none = {}
 "#;

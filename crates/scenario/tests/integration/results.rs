@@ -1,7 +1,7 @@
 //! What tables say about runs whose outcome is known.
 
 use becalm_fabric::FabricError;
-use becalm_scenario::RunError;
+use becalm_scenario::{RunError, Scenario};
 
 use crate::scenes::{names, numbers, run, scenario, table};
 
@@ -201,6 +201,9 @@ fn a_deadlock_is_reported_and_not_waited_for() {
     for i in 0..5 {
         ring += &format!("[[flows]]\nname = \"f{i}\"\nfrom = [\"h{i}\"]\nto = [\"h{}\"]\n", (i + 2) % 5);
     }
+    let refused = Scenario::parse(&ring, "ring.toml").expect_err("routes that can deadlock").to_string();
+    assert!(refused.contains("s0->s1, s1->s2, s2->s3, s3->s4, s4->s0"), "{refused}");
+    let ring = ring.replace("[topology.edges]", "[topology.edges]\nallow_cycles = true");
     match scenario(&ring).run(0, &mut |_| true) {
         Err(RunError::Fabric(FabricError::Deadlock { cycle, .. })) => assert_eq!(cycle.len(), 6, "{cycle:?}"),
         other => panic!("{:?}", other.map(|results| results.guards)),
