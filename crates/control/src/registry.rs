@@ -114,11 +114,14 @@ schemes! {
     "naive" => naive::Naive,
     "input_triggered" => input_triggered::InputTriggered,
     "input_output_triggered" => input_output_triggered::InputOutputTriggered,
+    "ibta" => ibta::Ibta,
+    "queue_threshold" => queue_threshold::QueueThreshold,
 }
 
 schemes! {
     $ echo, EchoParams, Echoing;
     "ack" => ack::AckEcho,
+    "ibta" => ibta::Ibta,
 }
 
 schemes! {
@@ -128,6 +131,7 @@ schemes! {
     "lipd" => lipd::Lipd,
     "fimd" => fimd::Fimd,
     "aimd" => aimd::Aimd,
+    "ibta" => ibta::Ibta,
 }
 
 impl Marking {

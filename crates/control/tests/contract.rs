@@ -8,7 +8,8 @@ use becalm_schema::{Choice, Field, FieldDoc, read_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const SHAPE: SwitchShape = SwitchShape { ports: 4, vls: 2 };
+/// Bytes of a data packet.
+const SIZE: u32 = 2068;
 /// Slack for rates that went through a gap and back.
 const SLACK: f64 = 1e-9;
 
@@ -199,7 +200,7 @@ proptest! {
     #[test]
     fn markers_leave_the_packets_of_an_idle_switch_alone(steps in prop::collection::vec(any::<u16>(), 1..200)) {
         for params in markers() {
-            let mut marker = Marking::new(&params, SHAPE);
+            let mut marker = Marking::new(&params, shape());
             for (order, step) in steps.iter().enumerate() {
                 let (arrival, departure) = packet(order as u64, *step, false);
                 let switch = Switch { packets: vec![departure] };
@@ -208,6 +209,11 @@ proptest! {
             }
         }
     }
+}
+
+fn shape() -> SwitchShape {
+    let host_ports = vec![true, true, false, false];
+    SwitchShape { ports: 4, vls: 2, capacity_bytes: Switch::ROOM * SIZE, host_ports }
 }
 
 /// A switch that holds these packets.
@@ -237,7 +243,7 @@ impl SwitchView for Switch {
         self.count(|packet| (packet.output, packet.vl) == (output, vl))
     }
     fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
-        u64::from(self.waiting(output, vl)) * 2068
+        self.packets.iter().filter(|p| (p.output, p.vl) == (output, vl)).map(|p| u64::from(p.size)).sum()
     }
     fn present(&self, output: u16, vl: u8) -> u32 {
         self.waiting(output, vl)
@@ -245,8 +251,8 @@ impl SwitchView for Switch {
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
         self.count(|packet| (packet.input, packet.output, packet.vl) == (input, output, vl))
     }
-    fn has_credit(&self, output: u16, _: u8) -> bool {
-        output.is_multiple_of(2)
+    fn credit(&self, output: u16, _: u8) -> u32 {
+        if output.is_multiple_of(2) { u32::MAX } else { 0 }
     }
 }
 
@@ -254,14 +260,14 @@ impl SwitchView for Switch {
 fn packet(order: u64, step: u16, waits: bool) -> (Arrival, Departure) {
     let now = Time::from_us(order);
     let (input, output, vl) = (step & 3, (step >> 2) & 3, ((step >> 4) & 1) as u8);
-    let (size, kind) = if step & 32 == 0 { (2068, Kind::Data) } else { (20, Kind::Ack) };
+    let (size, kind) = if step & 32 == 0 { (SIZE, Kind::Data) } else { (20, Kind::Ack) };
     let arrival = Arrival { now, order, input, output, vl, size, kind, waits };
     (arrival, Departure { now, order, input, output, vl, size, kind })
 }
 
 /// What a marker says to packets that come and go as the steps tell.
 fn verdicts(params: &MarkingParams, steps: &[u16]) -> Vec<bool> {
-    let mut marker = Marking::new(params, SHAPE);
+    let mut marker = Marking::new(params, shape());
     let mut switch = Switch { packets: Vec::new() };
     let mut all = Vec::new();
     for (order, step) in steps.iter().enumerate() {

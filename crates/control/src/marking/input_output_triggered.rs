@@ -59,12 +59,12 @@ impl Marker for InputOutputTriggered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marking::trigger::fake::{SHAPE, Switch};
+    use crate::marking::trigger::fake::{Switch, shape};
 
     #[test]
     fn the_first_packet_in_excess_of_the_threshold_triggers() {
         let mut switch = Switch::new(9);
-        let mut marker = InputOutputTriggered::new(&Params { threshold: 2, method: Method::Counters }, SHAPE);
+        let mut marker = InputOutputTriggered::new(&Params { threshold: 2, method: Method::Counters }, shape());
         let elsewhere = switch.arrive(&mut marker, 0, 3, 0);
         let two = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 1, 2, 0)];
         assert!(!switch.depart(&mut marker, two[0]), "two do not exceed two");
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_full_input_triggers_too() {
         let mut switch = Switch::new(2);
-        let mut marker = InputOutputTriggered::new(&Params { threshold: 8, method: Method::Scan }, SHAPE);
+        let mut marker = InputOutputTriggered::new(&Params { threshold: 8, method: Method::Scan }, shape());
         let full = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 3, 0)];
         assert!(full.into_iter().all(|packet| switch.depart(&mut marker, packet)));
     }

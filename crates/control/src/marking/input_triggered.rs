@@ -60,10 +60,10 @@ impl Marker for InputTriggered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marking::trigger::fake::{SHAPE, Switch};
+    use crate::marking::trigger::fake::{Switch, shape};
 
     fn marker(method: Method) -> InputTriggered {
-        InputTriggered::new(&Params { method }, SHAPE)
+        InputTriggered::new(&Params { method }, shape())
     }
 
     #[test]

@@ -54,12 +54,12 @@ impl Marker for Naive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marking::trigger::fake::{SHAPE, Switch};
+    use crate::marking::trigger::fake::{Switch, shape};
 
     #[test]
     fn marks_all_packets_of_the_full_buffer_and_no_others() {
         let mut switch = Switch::new(2);
-        let mut marker = Naive::new(&Params {}, SHAPE);
+        let mut marker = Naive::new(&Params {}, shape());
         let other = switch.arrive(&mut marker, 1, 2, 0);
         let first = switch.arrive(&mut marker, 0, 2, 0);
         let second = switch.arrive(&mut marker, 0, 3, 0);
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn keeps_virtual_lanes_apart() {
         let mut switch = Switch::new(2);
-        let mut marker = Naive::new(&Params {}, SHAPE);
+        let mut marker = Naive::new(&Params {}, shape());
         let calm = switch.arrive(&mut marker, 0, 2, 1);
         let full = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
         assert!(!switch.depart(&mut marker, calm));

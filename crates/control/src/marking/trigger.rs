@@ -53,12 +53,12 @@ enum Marks {
 
 impl Trigger {
     pub(super) fn new(method: Method, shape: SwitchShape) -> Trigger {
-        let vls = usize::from(shape.vls);
+        let (ports, vls) = (shape.ports, usize::from(shape.vls));
         let marks = match method {
-            Method::Counters => Marks::Counters { vls, left: vec![0; usize::from(shape.ports) * vls] },
+            Method::Counters => Marks::Counters { vls, left: vec![0; usize::from(ports) * vls] },
             Method::Scan => Marks::Scan(Watermarks::new(shape)),
         };
-        Trigger { ports: shape.ports, marks }
+        Trigger { ports, marks }
     }
 
     /// If a packet has to wait and fills its input buffer, marks what goes to any of the outputs that the buffer has
@@ -111,9 +111,17 @@ pub(super) mod fake {
     use becalm_fabric::Kind;
     use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
-    pub const SHAPE: SwitchShape = SwitchShape { ports: 4, vls: 2 };
+    /// Bytes of every packet.
+    pub const SIZE: u32 = 2068;
+
+    /// Four ports, the last one to a host; two virtual lanes; room for 16 packets in each buffer.
+    pub fn shape() -> SwitchShape {
+        SwitchShape { ports: 4, vls: 2, capacity_bytes: 16 * SIZE, host_ports: vec![false, false, false, true] }
+    }
 
     pub struct Switch {
+        /// Packets for which every output holds credit.
+        pub credit: u32,
         room: u32,
         arrivals: u64,
         waiting: Vec<Departure>,
@@ -123,7 +131,7 @@ pub(super) mod fake {
     impl Switch {
         /// A switch with `room` packets in each input buffer.
         pub fn new(room: u32) -> Switch {
-            Switch { room, arrivals: 0, waiting: Vec::new(), sending: Vec::new() }
+            Switch { credit: u32::MAX, room, arrivals: 0, waiting: Vec::new(), sending: Vec::new() }
         }
 
         /// A packet comes and waits; returns its order of arrival.
@@ -137,7 +145,7 @@ pub(super) mod fake {
         }
 
         fn come(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8, waits: bool) -> u64 {
-            let (now, order, size, kind) = (Time::ZERO, self.arrivals, 2068, Kind::Data);
+            let (now, order, size, kind) = (Time::ZERO, self.arrivals, SIZE, Kind::Data);
             self.arrivals += 1;
             self.waiting.push(Departure { now, order, input, output, vl, size, kind });
             marker.arrived(&Arrival { now, order, input, output, vl, size, kind, waits }, self);
@@ -179,7 +187,7 @@ pub(super) mod fake {
             self.count(|packet| packet.output == output && packet.vl == vl)
         }
         fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
-            u64::from(self.waiting(output, vl)) * 2068
+            u64::from(self.waiting(output, vl)) * u64::from(SIZE)
         }
         fn present(&self, output: u16, vl: u8) -> u32 {
             let sending = self.sending.iter().filter(|packet| packet.output == output && packet.vl == vl);
@@ -189,8 +197,8 @@ pub(super) mod fake {
             let goes = |packet: &Departure| packet.input == input && packet.output == output && packet.vl == vl;
             self.count(goes) + self.sending.iter().filter(|packet| goes(packet)).count() as u32
         }
-        fn has_credit(&self, _: u16, _: u8) -> bool {
-            true
+        fn credit(&self, _: u16, _: u8) -> u32 {
+            self.credit
         }
     }
 }

@@ -4,9 +4,11 @@
 //! that rate; so a flow with rate `r` sends one packet in `1/r`.
 
 pub mod aimd;
+pub mod cct;
 pub mod discrete;
 pub mod fimd;
 pub mod fixed;
+pub mod ibta;
 pub mod lipd;
 pub mod none;
 mod rate;

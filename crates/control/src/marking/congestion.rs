@@ -1,0 +1,93 @@
+//! The congestion state of ports and virtual lanes, and which packets it marks: what markers that watch the queues of
+//! outputs share.
+
+use becalm_fabric::Kind;
+use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
+
+/// Bytes of a credit, the unit that IBTA gives packet sizes in.
+pub(super) const CREDIT: u32 = 64;
+
+/// When a port and virtual lane is congested, and which of its packets are marked then.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    /// The queue is over its threshold once more bytes than this wait; `u64::MAX` for never.
+    pub enter: u64,
+    /// It stays over its threshold while more bytes than this wait.
+    pub leave: u64,
+    /// For every port, whether it may be congested without credit to send.
+    pub victims: Vec<bool>,
+    /// Bytes of the smallest packet that is marked.
+    pub smallest: u32,
+    /// Packets that could be marked and are not, between two that are.
+    pub marking_rate: u32,
+}
+
+/// The state of one port and virtual lane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    over: bool,
+    congested: bool,
+    /// Packets to pass over before the next mark.
+    skip: u32,
+}
+
+/// The state of all ports and virtual lanes of a switch.
+///
+/// It is looked at when a packet that has to wait has joined its queue, and when a packet is about to leave. A packet
+/// that leaves does not count as waiting, and the credit that it takes does not count as left; so a packet that
+/// meets an empty queue is never marked.
+#[derive(Clone, Debug)]
+pub(super) struct Congestion {
+    rules: Rules,
+    vls: usize,
+    lanes: Vec<Lane>,
+}
+
+impl Congestion {
+    pub(super) fn new(rules: Rules, shape: &SwitchShape) -> Congestion {
+        let vls = usize::from(shape.vls);
+        Congestion { rules, vls, lanes: vec![Lane::default(); usize::from(shape.ports) * vls] }
+    }
+
+    /// Whether a port and virtual lane is in the congestion state.
+    pub(super) fn is_congested(&self, port: u16, vl: u8) -> bool {
+        self.lanes[self.at(port, vl)].congested
+    }
+
+    /// Takes in that a packet has joined the queue of its output. One that cuts through joins none.
+    pub(super) fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        if arrival.waits {
+            let &Arrival { output, vl, .. } = arrival;
+            self.look(output, vl, switch.waiting_bytes(output, vl), switch.credit(output, vl));
+        }
+    }
+
+    /// Takes in that a packet leaves; whether it is marked.
+    pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        let &Departure { output, vl, size, kind, .. } = departure;
+        let left_behind = switch.waiting_bytes(output, vl).saturating_sub(u64::from(size));
+        self.look(output, vl, left_behind, switch.credit(output, vl).saturating_sub(1));
+        let eligible = kind == Kind::Data && size >= self.rules.smallest && self.is_congested(output, vl);
+        eligible && self.has_its_turn(output, vl)
+    }
+
+    fn at(&self, port: u16, vl: u8) -> usize {
+        usize::from(port) * self.vls + usize::from(vl)
+    }
+
+    fn look(&mut self, port: u16, vl: u8, waiting: u64, credit: u32) {
+        let at = self.at(port, vl);
+        let lane = &mut self.lanes[at];
+        lane.over = waiting > if lane.over { self.rules.leave } else { self.rules.enter };
+        lane.congested = lane.over && (credit > 0 || self.rules.victims[usize::from(port)]);
+    }
+
+    /// Counts a packet that can be marked; whether it is.
+    fn has_its_turn(&mut self, port: u16, vl: u8) -> bool {
+        let at = self.at(port, vl);
+        let skip = &mut self.lanes[at].skip;
+        let its_turn = *skip == 0;
+        *skip = if its_turn { self.rules.marking_rate } else { *skip - 1 };
+        its_turn
+    }
+}

@@ -1,0 +1,152 @@
+//! A threshold on the queue of an output, with hysteresis.
+//!
+//! # What it does
+//! Once more than a high threshold waits for an output, packets that leave by it are marked, until no more than a
+//! low threshold waits. Unless told otherwise, a port without credit to send marks nothing: it is not the root of the
+//! congestion.
+//!
+//! # Source
+//! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
+//! section VI-C: marking "can be based on a simple output queue threshold with hysteresis"; section V, Table 2:
+//! "90% of the SE input buffer size".
+//!
+//! # Parameters
+//! - `high`, `low`: shares of the capacity of one input buffer, 0 to 100, with low <= high. All inputs feed an
+//!   output, so more than one buffer's worth may wait for it.
+//! - `root_only`: whether a port without credit marks nothing.
+//! - `marking_rate`: packets that could be marked and are not, between two that are; 0 to 65535.
+//!
+//! # Departures from the source
+//! - The paper states no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,
+//!   which the specification that it describes offers as a choice.
+//! - The paper's switches share their input buffers; here the capacity is that of one port and virtual lane.
+//! - The queue is looked at whenever a packet joins it and whenever one leaves; a packet that leaves counts neither as
+//!   waiting nor the credit it takes as left.
+//! - ACKs and congestion notification packets are never marked.
+
+use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_schema::Conflict;
+
+use super::congestion::{Congestion, Rules};
+
+becalm_schema::table! {
+    /// From a high threshold on the queue of an output down to a low one, packets that leave by it are marked.
+    pub struct Params {
+        /// What must wait for an output before marking begins.
+        pub high: f64 = 0.9; "of an input buffer"; 0.0..=100.0,
+        /// What may wait for an output when marking ends.
+        pub low: f64 = 0.8; "of an input buffer"; 0.0..=100.0,
+        /// Whether a port marks only while it has credit to send.
+        pub root_only: bool = true,
+        /// Packets that could be marked and are not, between two that are.
+        pub marking_rate: u32 = 0; "packets"; 0..=65_535,
+    }
+    check Params::check;
+}
+
+impl Params {
+    fn check(&self) -> Result<(), Conflict> {
+        Conflict::unless(self.low <= self.high, "low", || format!("must be at most high = {}", self.high))
+    }
+}
+
+/// The marker.
+#[derive(Clone, Debug)]
+pub struct QueueThreshold {
+    congestion: Congestion,
+}
+
+impl QueueThreshold {
+    /// A marker for one switch.
+    pub fn new(params: &Params, shape: SwitchShape) -> QueueThreshold {
+        let bytes = |share: f64| (share * f64::from(shape.capacity_bytes)) as u64;
+        let rules = Rules {
+            enter: bytes(params.high),
+            leave: bytes(params.low),
+            victims: vec![!params.root_only; usize::from(shape.ports)],
+            smallest: 0,
+            marking_rate: params.marking_rate,
+        };
+        QueueThreshold { congestion: Congestion::new(rules, &shape) }
+    }
+
+    /// Whether a port and virtual lane marks, as of the last packet that joined or left its queue.
+    pub fn is_congested(&self, port: u16, vl: u8) -> bool {
+        self.congestion.is_congested(port, vl)
+    }
+}
+
+impl Marker for QueueThreshold {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.congestion.arrived(arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        self.congestion.departing(departure, switch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::trigger::fake::{Switch, shape};
+
+    /// Marking from 8 packets that wait down to 4.
+    fn params() -> Params {
+        Params { high: 0.5, low: 0.25, ..Params::default() }
+    }
+
+    /// Lets the packets with these orders of arrival leave; how many are marked.
+    fn marked(switch: &mut Switch, marker: &mut QueueThreshold, orders: std::ops::Range<u64>) -> usize {
+        orders.filter(|order| switch.depart(marker, *order)).count()
+    }
+
+    fn fill(switch: &mut Switch, marker: &mut QueueThreshold, packets: u32) {
+        for _ in 0..packets {
+            switch.arrive(marker, 0, 2, 0);
+        }
+    }
+
+    #[test]
+    fn begins_at_the_high_threshold_and_ends_at_the_low_one() {
+        let (mut switch, mut marker) = (Switch::new(100), QueueThreshold::new(&params(), shape()));
+        fill(&mut switch, &mut marker, 8);
+        assert!(!marker.is_congested(2, 0), "half of the buffer is not more than half");
+        assert_eq!(marked(&mut switch, &mut marker, 0..3), 0);
+        fill(&mut switch, &mut marker, 4);
+        assert!(marker.is_congested(2, 0), "9 wait");
+        // 8, 7, 6 and 5 are left behind, then 4.
+        assert_eq!(marked(&mut switch, &mut marker, 3..12), 4);
+        assert!(!marker.is_congested(2, 0));
+        fill(&mut switch, &mut marker, 8);
+        assert_eq!(marked(&mut switch, &mut marker, 12..20), 0, "between the thresholds nothing begins");
+    }
+
+    #[test]
+    fn without_credit_only_a_root_stops_marking() {
+        for (root_only, victim_marks) in [(true, 0), (false, 8)] {
+            let params = Params { root_only, ..params() };
+            let (mut switch, mut marker) = (Switch::new(100), QueueThreshold::new(&params, shape()));
+            fill(&mut switch, &mut marker, 20);
+            switch.credit = 1;
+            assert_eq!(marked(&mut switch, &mut marker, 0..8), victim_marks);
+            switch.credit = 2;
+            assert_eq!(marked(&mut switch, &mut marker, 8..12), 4);
+        }
+    }
+
+    #[test]
+    fn marks_every_so_many() {
+        let params = Params { marking_rate: 3, ..params() };
+        let (mut switch, mut marker) = (Switch::new(100), QueueThreshold::new(&params, shape()));
+        fill(&mut switch, &mut marker, 24);
+        let verdicts: Vec<bool> = (0..12).map(|order| switch.depart(&mut marker, order)).collect();
+        assert_eq!(verdicts, (0..12).map(|order| order % 4 == 0).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn refuses_a_low_threshold_above_the_high_one() {
+        let wrong = becalm_schema::read::<Params>("high = 0.5\nlow = 0.6", "f.toml").unwrap_err();
+        assert_eq!(wrong.to_string(), "f.toml:2: low = 0.6: must be at most high = 0.5");
+    }
+}

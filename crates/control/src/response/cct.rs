@@ -1,0 +1,250 @@
+//! Congestion control tables (CCT): from an index to an injection-rate delay, in the encoding of the specification.
+//!
+//! An entry is a 2-bit shift and a 14-bit multiplier; the delay after a packet with transmission time Tp is
+//! (Tp >> shift) * multiplier. So a delay is a multiple of the packet's own time, in steps of 1/8 up to 2047.875, of
+//! 1/4 up to 4095.75, of 1/2 up to 8191.5, and of 1 up to 16383. What Tp >> shift cuts off is less than a tick of the
+//! adapter's clock, and is left out here.
+
+mod formula;
+
+use becalm_schema::field::refuse;
+use becalm_schema::{Conflict, Field, Mistakes, Node, Value};
+use serde_json::json;
+
+pub use formula::{Geometric, Linear, Quadratic};
+
+/// An entry: a delay of `multiplier / 2^shift` times the packet's own transmission time. Written `[shift, multiplier]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CctEntry {
+    shift: u8,
+    multiplier: u16,
+}
+
+impl CctEntry {
+    /// Largest shift: 2 bits.
+    pub const MAX_SHIFT: u8 = 3;
+    /// Largest multiplier: 14 bits.
+    pub const MAX_MULTIPLIER: u16 = 16_383;
+
+    /// An entry; `None` if a number has too many bits.
+    pub fn new(shift: u8, multiplier: u16) -> Option<CctEntry> {
+        (shift <= CctEntry::MAX_SHIFT && multiplier <= CctEntry::MAX_MULTIPLIER)
+            .then_some(CctEntry { shift, multiplier })
+    }
+
+    /// The entry nearest to a delay of `gap` packet times, with the smallest shift that expresses it; `None` if the
+    /// delay is negative, not a number, or rounds to more than [`CctEntry::MAX_MULTIPLIER`] packet times.
+    pub fn nearest(gap: f64) -> Option<CctEntry> {
+        let largest = f64::from(CctEntry::MAX_MULTIPLIER);
+        let scaled = |shift: u8| (gap * f64::from(1_u16 << shift)).round();
+        let finest = (0..=CctEntry::MAX_SHIFT).rev().find(|shift| (0.0..=largest).contains(&scaled(*shift)))?;
+        let multiplier = scaled(finest) as u16;
+        let spare = (multiplier.trailing_zeros() as u8).min(finest);
+        CctEntry::new(finest - spare, multiplier >> spare)
+    }
+
+    /// Bits that a packet's transmission time is shifted right by.
+    pub fn shift(self) -> u8 {
+        self.shift
+    }
+
+    /// What the shifted time is multiplied by.
+    pub fn multiplier(self) -> u16 {
+        self.multiplier
+    }
+
+    /// The delay as a multiple of the packet's transmission time; exact.
+    pub fn gap(self) -> f64 {
+        f64::from(self.multiplier) / f64::from(1_u16 << self.shift)
+    }
+}
+
+impl Field for CctEntry {
+    fn expects() -> String {
+        format!(
+            "a pair [shift, multiplier] of integers, shift between 0 and {} and multiplier between 0 and {}",
+            CctEntry::MAX_SHIFT,
+            CctEntry::MAX_MULTIPLIER
+        )
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<CctEntry> {
+        let pair = match node.items() {
+            Some([shift, multiplier]) => (&shift.value, &multiplier.value),
+            _ => return refuse(node, mistakes),
+        };
+        let (&Value::Integer(shift), &Value::Integer(multiplier)) = pair else { return refuse(node, mistakes) };
+        let entry = u8::try_from(shift).ok().zip(u16::try_from(multiplier).ok());
+        entry.and_then(|(shift, multiplier)| CctEntry::new(shift, multiplier)).or_else(|| refuse(node, mistakes))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!([self.shift, self.multiplier])
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({
+            "type": "array",
+            "prefixItems": [
+                {"type": "integer", "minimum": 0, "maximum": CctEntry::MAX_SHIFT},
+                {"type": "integer", "minimum": 0, "maximum": CctEntry::MAX_MULTIPLIER},
+            ],
+            "minItems": 2,
+            "maxItems": 2,
+        })
+    }
+}
+
+/// Largest number of entries of a table.
+const MAX_ENTRIES: u32 = 16_384;
+
+becalm_schema::table! {
+    /// The entries one by one.
+    pub struct List {
+        /// Pairs [shift, multiplier], the one of index 0 first.
+        pub entries: Vec<CctEntry>,
+    }
+    check List::check;
+}
+
+impl List {
+    fn check(&self) -> Result<(), Conflict> {
+        let length = self.entries.len();
+        Conflict::unless((1..=MAX_ENTRIES as usize).contains(&length), "entries", || {
+            format!("must have between 1 and {MAX_ENTRIES} entries, has {length}")
+        })
+    }
+}
+
+becalm_schema::choice! {
+    /// Where the entries of a table come from.
+    pub enum CctParams {
+        /// Delays that grow with the square of the index.
+        Quadratic(Quadratic) = "quadratic",
+        /// Delays that grow with the index.
+        Linear(Linear) = "linear",
+        /// Delays that grow by a factor from index to index.
+        Geometric(Geometric) = "geometric",
+        /// Entries one by one.
+        List(List) = "list",
+    }
+}
+
+impl CctParams {
+    /// Number of entries.
+    pub fn len(&self) -> u32 {
+        match self {
+            CctParams::Quadratic(formula) => formula.entries,
+            CctParams::Linear(formula) => formula.entries,
+            CctParams::Geometric(formula) => formula.entries,
+            CctParams::List(list) => list.entries.len() as u32,
+        }
+    }
+
+    /// Whether there are no entries, which a scenario cannot ask for.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The delay that is wanted at an index, as a multiple of a packet's transmission time, before it is rounded to
+    /// what an entry can express; `None` beyond the last entry.
+    pub fn wanted(&self, index: u32) -> Option<f64> {
+        let gap = match self {
+            CctParams::Quadratic(formula) => formula.gap(index),
+            CctParams::Linear(formula) => formula.gap(index),
+            CctParams::Geometric(formula) => formula.gap(index),
+            CctParams::List(list) => list.entries.get(index as usize)?.gap(),
+        };
+        (index < self.len()).then_some(gap)
+    }
+
+    /// The entries. A delay that no entry can express, which a scenario cannot ask for, becomes the longest.
+    pub fn entries(&self) -> Vec<CctEntry> {
+        if let CctParams::List(list) = self {
+            return list.entries.clone();
+        }
+        let longest = CctEntry { shift: 0, multiplier: CctEntry::MAX_MULTIPLIER };
+        let gaps = (0..self.len()).filter_map(|index| self.wanted(index));
+        gaps.map(|gap| CctEntry::nearest(gap).unwrap_or(longest)).collect()
+    }
+}
+
+impl Default for CctParams {
+    fn default() -> CctParams {
+        CctParams::Quadratic(Quadratic::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_schema::{read, read_json};
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_entry_has_14_bits_and_a_shift_of_2() {
+        assert_eq!(CctEntry::new(3, 16_383).map(CctEntry::gap), Some(2047.875));
+        assert_eq!(CctEntry::new(0, 16_383).map(CctEntry::gap), Some(16_383.0));
+        assert_eq!(CctEntry::new(4, 1), None);
+        assert_eq!(CctEntry::new(0, 16_384), None);
+    }
+
+    #[test]
+    fn the_nearest_entry_takes_the_smallest_shift_that_will_do() {
+        for (gap, shift, multiplier) in [
+            (0.0, 0, 0),
+            (0.06, 0, 0),
+            (0.0625, 3, 1),
+            (0.125, 3, 1),
+            (0.25, 2, 1),
+            (4.86, 3, 39),
+            (8.0, 0, 8),
+            (2047.875, 3, 16_383),
+            (2047.95, 0, 2048),
+            (2048.25, 2, 8193),
+            (4095.75, 2, 16_383),
+            (8191.5, 1, 16_383),
+            (8192.6, 0, 8193),
+            (16_383.4, 0, 16_383),
+        ] {
+            assert_eq!(CctEntry::nearest(gap), CctEntry::new(shift, multiplier), "{gap}");
+        }
+        for impossible in [-1.0, 16_383.5, f64::INFINITY, f64::NAN] {
+            assert_eq!(CctEntry::nearest(impossible), None, "{impossible}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rounding_is_off_by_half_a_step_at_most(gap in 0.0..16_383.0_f64) {
+            let step = [(2047.875, 0.125), (4095.75, 0.25), (8191.5, 0.5), (f64::INFINITY, 1.0)];
+            let (_, step) = step.into_iter().find(|(up_to, _)| gap <= *up_to).unwrap();
+            let entry = CctEntry::nearest(gap).unwrap();
+            prop_assert!((entry.gap() - gap).abs() <= step / 2.0, "{gap}: {entry:?}");
+        }
+
+        #[test]
+        fn every_delay_of_an_entry_is_its_own_nearest(shift in 0..=3_u8, multiplier in 0..=16_383_u16) {
+            let entry = CctEntry::new(shift, multiplier).unwrap();
+            prop_assert_eq!(CctEntry::nearest(entry.gap()).unwrap().gap(), entry.gap());
+        }
+    }
+
+    #[test]
+    fn a_list_is_taken_as_it_stands() {
+        let table: CctParams = read("[list]\nentries = [[0, 0], [3, 1], [1, 16383]]", "f.toml").unwrap();
+        assert_eq!(table.entries().into_iter().map(CctEntry::gap).collect::<Vec<_>>(), [0.0, 0.125, 8191.5]);
+        assert_eq!((table.wanted(2), table.wanted(3)), (Some(8191.5), None));
+        assert_eq!(read_json::<CctParams>(&table.to_json(), "").unwrap(), table);
+    }
+
+    #[test]
+    fn wrong_entries_are_told_with_their_place() {
+        let wrong = read::<CctParams>("[list]\nentries = [[0, 0], [4, 1], [0, 16384], [1]]", "f.toml").unwrap_err();
+        let keys: Vec<&str> = wrong.list.iter().map(|mistake| mistake.key.as_str()).collect();
+        assert_eq!(keys, ["list.entries[1]", "list.entries[2]", "list.entries[3]"]);
+        assert!(wrong.to_string().contains("shift between 0 and 3 and multiplier between 0 and 16383"), "{wrong}");
+        let wrong = read::<CctParams>("[list]\nentries = []", "f.toml").unwrap_err();
+        assert!(wrong.to_string().contains("must have between 1 and 16384 entries"), "{wrong}");
+    }
+}

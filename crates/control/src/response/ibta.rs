@@ -1,0 +1,366 @@
+//! The response of IBTA congestion control: an index into a table of delays, and a timer that walks it back.
+//!
+//! # What it does
+//! The flow waits after each packet as long as the entry of a table says. A BECN, in an ACK or in a congestion
+//! notification packet, moves the index into the table up; each expiry of a timer moves it down. An ACK without BECN
+//! moves nothing.
+//!
+//! # Source
+//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
+//! "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, sections II-B and VII-B;
+//! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
+//! section IV-A.
+//!
+//! # Parameters
+//! - `ccti_increase`: `CCTI_Increase`, 0 to 255: what a BECN adds to the index.
+//! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
+//! - `ccti_min`: `CCTI_Min`, 0 to 255: the index never falls below, and begins here. At most `ccti_limit`.
+//! - `ccti_timer`: `CCTI_Timer`, 0 to 65535, in units of 1.024 us: time between two expiries, of which the first comes
+//!   that long after the run begins. A BECN does not restart the timer. With 0 it never expires. Gran 2010, Table I:
+//!   150.
+//! - `ccti_decrease`: what an expiry takes off the index, 1 to 255. The specification knows only 1; Pfister 2005 has
+//!   the manager set it.
+//! - `trigger_threshold`: `Trigger_Threshold`, 0 to 255: each time the index reaches it from below is logged; 0 logs
+//!   nothing. It changes nothing else.
+//! - `cct`: the table, one of
+//!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds; 7 / 106^2 in Gran 2010, 7 / 95^2 by the manufacturer,
+//!   - `linear`: from 0 to `max`,
+//!   - `geometric`: `first`, and from there `ratio` times the entry before; entry 0 is 0,
+//!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
+//!
+//!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` that the microseconds are meant
+//!   for: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
+//!   3 and a multiplier of at most 16383. Delays are rounded to the nearest entry.
+//! - `window`: packets, 1 to 1000000, or `"unlimited"`. Only ACKs open it again.
+//!
+//! # Departures from the source
+//! - Tp >> shift loses no bits here; see the table's encoding.
+//! - The timer runs from the beginning of the run at all adapters alike, so all indices fall at the same times.
+//! - The index goes back to its minimum with the timer alone: a pause of the flow changes nothing. It belongs to the
+//!   queue pair or service level, as the adapter's port control says.
+//! - The window is no part of IBTA congestion control.
+
+use std::sync::Arc;
+
+use becalm_engine::Time;
+use becalm_fabric::seam::{Notice, Pace, Response};
+use becalm_schema::Conflict;
+
+use super::cct::{CctEntry, CctParams};
+use super::{RateLimited, Window};
+
+/// The unit of the timer.
+pub const TIMER_UNIT: Time = Time::from_ns(1_024);
+
+becalm_schema::table! {
+    /// A BECN moves an index into a table of delays up, a timer moves it down.
+    pub struct Params {
+        /// What a BECN adds to the index.
+        pub ccti_increase: u32 = 1; ""; 0..=255,
+        /// Largest index; the last one of the table if it is left out.
+        pub ccti_limit: Option<u32> = None; ""; 0..=16_383,
+        /// Smallest index.
+        pub ccti_min: u32 = 0; ""; 0..=255,
+        /// Time between two expiries of the timer; 0 for never.
+        pub ccti_timer: u32 = 150; "1.024 us"; 0..=65_535,
+        /// What an expiry of the timer takes off the index.
+        pub ccti_decrease: u32 = 1; ""; 1..=255,
+        /// Index that is logged when it is reached; 0 for none.
+        pub trigger_threshold: u32 = 0; ""; 0..=255,
+        /// The table of delays.
+        pub cct: CctParams = CctParams::default(),
+        /// Packets that may be sent and not yet acknowledged.
+        pub window: Window = Window::UNLIMITED; "packets",
+    }
+    check Params::check;
+}
+
+impl Params {
+    /// The largest index.
+    pub fn limit(&self) -> u32 {
+        self.ccti_limit.unwrap_or(self.cct.len().saturating_sub(1))
+    }
+
+    /// Time between two expiries of the timer; zero for never.
+    pub fn timer(&self) -> Time {
+        TIMER_UNIT * u64::from(self.ccti_timer)
+    }
+
+    fn check(&self) -> Result<(), Conflict> {
+        let (limit, last) = (self.limit(), self.cct.len().saturating_sub(1));
+        Conflict::unless(limit <= last, "ccti_limit", || {
+            format!("must be between 0 and {last}, the last index of the table")
+        })?;
+        Conflict::unless(self.ccti_min <= limit, "ccti_min", || format!("must be at most ccti_limit = {limit}"))?;
+        Conflict::unless(self.trigger_threshold <= limit, "trigger_threshold", || {
+            format!("must be at most ccti_limit = {limit}: the index gets no further")
+        })
+    }
+}
+
+/// What an adapter counts and logs for a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// BECNs that came.
+    pub becns: u64,
+    /// Times that the index reached `trigger_threshold` from below.
+    pub triggers: u64,
+}
+
+/// The response.
+#[derive(Clone, Debug)]
+pub struct Ibta {
+    gaps: Arc<[f64]>,
+    increase: u32,
+    decrease: u32,
+    limit: u32,
+    min: u32,
+    trigger: u32,
+    window: Window,
+    timer: Time,
+    ccti: u32,
+    /// Expiries of the timer that the index has followed, since the run began.
+    expiries: u64,
+    log: Log,
+}
+
+impl Ibta {
+    /// A response for one flow. The table is made here, once: to make many flows, clone one.
+    ///
+    /// # Panics
+    /// If the limit lies beyond the table or below the minimum, which no scenario can bring about.
+    pub fn new(params: &Params) -> Ibta {
+        let (limit, min) = (params.limit(), params.ccti_min);
+        assert!(min <= limit && limit < params.cct.len(), "indices {min} to {limit} of {}", params.cct.len());
+        Ibta {
+            gaps: params.cct.entries().into_iter().map(CctEntry::gap).collect(),
+            increase: params.ccti_increase,
+            decrease: params.ccti_decrease,
+            limit,
+            min,
+            trigger: params.trigger_threshold,
+            window: params.window,
+            timer: params.timer(),
+            ccti: min,
+            expiries: 0,
+            log: Log::default(),
+        }
+    }
+
+    /// The index into the table, as of the last notice.
+    pub fn ccti(&self) -> u32 {
+        self.ccti
+    }
+
+    /// What was counted and logged.
+    pub fn log(&self) -> Log {
+        self.log
+    }
+
+    /// Follows the timer up to `now`, however many expiries have gone by.
+    fn expire(&mut self, now: Time) {
+        let Some(expiries) = now.0.checked_div(self.timer.0) else { return };
+        let steps = expiries.saturating_sub(self.expiries).saturating_mul(u64::from(self.decrease));
+        self.ccti -= steps.min(u64::from(self.ccti - self.min)) as u32;
+        self.expiries = self.expiries.max(expiries);
+    }
+
+    fn becn(&mut self) {
+        let before = self.ccti;
+        self.ccti = (before + self.increase).min(self.limit);
+        self.log.becns += 1;
+        self.log.triggers += u64::from(before < self.trigger && self.ccti >= self.trigger);
+    }
+}
+
+impl Response for Ibta {
+    fn pace(&self) -> Pace {
+        Pace { gap: self.gaps[self.ccti as usize], window: self.window.0 }
+    }
+
+    fn notice(&mut self, now: Time, notice: Notice) {
+        self.expire(now);
+        match notice {
+            Notice::Becn | Notice::Ack { marked: true } => self.becn(),
+            Notice::Ack { marked: false } | Notice::Timer | Notice::Restart => {}
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1))
+    }
+}
+
+impl RateLimited for Ibta {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::response::cct::{Linear, List};
+    use becalm_schema::read;
+    use proptest::prelude::*;
+
+    const BECN: Notice = Notice::Becn;
+    const CALM: Notice = Notice::Ack { marked: false };
+
+    /// A timer of 10 units, and a table whose entry i is a delay of i packet times.
+    fn params() -> Params {
+        let entries = (0..128).filter_map(|i| CctEntry::new(0, i)).collect();
+        Params { ccti_timer: 10, cct: CctParams::List(List { entries }), ..Params::default() }
+    }
+
+    /// `n` periods of the timer, and a little more.
+    fn after(n: u64) -> Time {
+        TIMER_UNIT * 10 * n + Time::from_ns(1)
+    }
+
+    fn told(params: &Params, notices: &[(Time, Notice)]) -> Ibta {
+        let mut flow = Ibta::new(params);
+        notices.iter().for_each(|(now, notice)| flow.notice(*now, *notice));
+        flow
+    }
+
+    #[test]
+    fn every_becn_adds_the_increase_up_to_the_limit() {
+        let params = Params { ccti_increase: 5, ccti_limit: Some(12), ..params() };
+        let mut flow = Ibta::new(&params);
+        for (notice, ccti) in [(BECN, 5), (CALM, 5), (Notice::Ack { marked: true }, 10), (BECN, 12), (BECN, 12)] {
+            flow.notice(Time::ZERO, notice);
+            assert_eq!((flow.ccti(), flow.pace().gap), (ccti, f64::from(ccti)));
+        }
+        assert_eq!(flow.log().becns, 4);
+    }
+
+    #[test]
+    fn an_expiry_takes_the_decrease_off_down_to_the_minimum() {
+        let mut flow = Ibta::new(&Params { ccti_min: 2, ccti_increase: 4, ccti_decrease: 3, ..params() });
+        assert_eq!(flow.ccti(), 2);
+        assert_eq!(flow.deadline(), None, "nothing to take off");
+        flow.notice(Time::ZERO, BECN);
+        for (ccti, next) in [(3, Some(2)), (2, None)] {
+            let deadline = flow.deadline().unwrap();
+            flow.notice(deadline, Notice::Timer);
+            assert_eq!((flow.ccti(), flow.deadline()), (ccti, next.map(|n| TIMER_UNIT * 10 * n)));
+        }
+    }
+
+    #[test]
+    fn a_becn_does_not_restart_the_timer() {
+        let mut flow = Ibta::new(&params());
+        for (now, becns) in [(Time::from_ns(1), 1), (Time::from_us(5), 2), (Time::from_us(10), 3)] {
+            flow.notice(now, BECN);
+            assert_eq!((flow.ccti(), flow.deadline()), (becns, Some(Time::from_ns(10_240))));
+        }
+        flow.notice(Time::from_ns(10_240), Notice::Timer);
+        assert_eq!((flow.ccti(), flow.deadline()), (2, Some(Time::from_ns(20_480))));
+    }
+
+    #[test]
+    fn the_timer_goes_on_while_there_is_nothing_to_take_off() {
+        let flow = told(&params(), &[(after(7), BECN)]);
+        assert_eq!((flow.ccti(), flow.deadline()), (1, Some(TIMER_UNIT * 80)));
+    }
+
+    #[test]
+    fn expiries_that_were_missed_count_before_the_notice_that_comes_late() {
+        let start: Vec<_> = (0..9).map(|_| (Time::ZERO, BECN)).collect();
+        let late = |notice| told(&params(), &[start.clone(), vec![(after(4), notice)]].concat());
+        for notice in [CALM, Notice::Timer, Notice::Restart] {
+            assert_eq!(late(notice).ccti(), 5, "{notice:?}");
+        }
+        assert_eq!(late(BECN).ccti(), 6);
+        assert_eq!(late(BECN).deadline(), Some(TIMER_UNIT * 50));
+        assert_eq!(told(&params(), &[start, vec![(after(40), BECN)]].concat()).ccti(), 1, "no debts");
+    }
+
+    #[test]
+    fn a_timer_of_zero_never_expires() {
+        let flow = told(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
+        assert_eq!((flow.ccti(), flow.deadline()), (1, None));
+    }
+
+    #[test]
+    fn the_log_counts_when_the_index_reaches_the_threshold_from_below() {
+        let with = |trigger_threshold| Params { ccti_increase: 2, trigger_threshold, ..params() };
+        let becns = [(Time::ZERO, BECN), (Time::ZERO, BECN), (Time::ZERO, BECN)];
+        assert_eq!(told(&with(0), &becns).log().triggers, 0);
+        assert_eq!(told(&with(3), &becns).log().triggers, 1);
+        let again = [becns.to_vec(), vec![(after(4), BECN)]].concat();
+        assert_eq!(told(&with(3), &again).log(), Log { becns: 4, triggers: 2 });
+    }
+
+    #[test]
+    fn settings_that_do_not_go_together_are_told() {
+        for (text, problem) in [
+            ("ccti_limit = 128", "f.toml:1: ccti_limit = 128: must be between 0 and 127, the last index of the table"),
+            ("ccti_limit = 5\nccti_min = 6", "f.toml:2: ccti_min = 6: must be at most ccti_limit = 5"),
+            (
+                "trigger_threshold = 200",
+                "f.toml:1: trigger_threshold = 200: must be at most ccti_limit = 127: the index gets no further",
+            ),
+            ("[cct.linear]\nentries = 0", "f.toml:2: cct.linear.entries = 0: must be between 128 and 16384"),
+            ("ccti_increase = 256", "f.toml:1: ccti_increase = 256: must be between 0 and 255"),
+        ] {
+            assert_eq!(read::<Params>(text, "f.toml").unwrap_err().to_string(), problem);
+        }
+        let long = read::<Params>("ccti_limit = 255\n[cct.linear]\nentries = 256", "f.toml").unwrap();
+        assert_eq!(long.limit(), 255);
+    }
+
+    #[test]
+    fn without_a_limit_the_whole_table_is_used() {
+        let cct = CctParams::Linear(Linear { entries: 300, ..Linear::default() });
+        assert_eq!(Params { cct, ..Params::default() }.limit(), 299);
+        assert_eq!(Params::default().limit(), 127);
+    }
+
+    fn some_params() -> impl Strategy<Value = Params> {
+        let numbers = (0..=255_u32, 1..=20_u32, 0..60_u32, 60..128_u32, 0..20_u32);
+        numbers.prop_map(|(ccti_increase, ccti_decrease, ccti_min, limit, ccti_timer)| Params {
+            ccti_increase,
+            ccti_decrease,
+            ccti_min,
+            ccti_limit: Some(limit),
+            ccti_timer,
+            ..Params::default()
+        })
+    }
+
+    fn notice() -> impl Strategy<Value = Notice> {
+        prop_oneof![Just(BECN), Just(Notice::Ack { marked: true }), Just(CALM), Just(Notice::Timer)]
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_keeps_to_its_limits_and_the_pace_to_its_entry(
+            params in some_params(),
+            steps in prop::collection::vec((0..40_000_u64, notice()), 1..200),
+        ) {
+            let (mut flow, mut now, entries) = (Ibta::new(&params), Time::ZERO, params.cct.entries());
+            for (span, notice) in steps {
+                now += Time::from_ns(span);
+                flow.notice(now, notice);
+                prop_assert!((params.ccti_min..=params.limit()).contains(&flow.ccti()));
+                prop_assert_eq!(flow.pace().gap, entries[flow.ccti() as usize].gap());
+                prop_assert!(flow.deadline().is_none_or(|deadline| deadline > now));
+            }
+        }
+
+        #[test]
+        fn it_does_not_matter_whether_the_timer_is_heard_in_time(
+            params in some_params(),
+            steps in prop::collection::vec((0..40_000_u64, notice()), 1..100),
+        ) {
+            let (mut prompt, mut late, mut now) = (Ibta::new(&params), Ibta::new(&params), Time::ZERO);
+            for (span, notice) in steps {
+                now += Time::from_ns(span);
+                while let Some(deadline) = prompt.deadline().filter(|deadline| *deadline <= now) {
+                    prompt.notice(deadline, Notice::Timer);
+                }
+                prompt.notice(now, notice);
+                late.notice(now, notice);
+                prop_assert_eq!((prompt.ccti(), prompt.deadline()), (late.ccti(), late.deadline()));
+            }
+        }
+    }
+}
