@@ -246,7 +246,7 @@ impl State {
         let packet = &slab[id];
         let (output, input, vl) = (packet.output, packet.input, packet.vl);
         let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
-        !self.outputs[usize::from(output)].sending.is_some()
+        self.outputs[usize::from(output)].sending.is_none()
             && !behind_others
             && bits::is_empty(self.offering(output, vl))
             && self.affords(output, vl, packet.size)
@@ -413,7 +413,7 @@ impl State {
 
     /// Whether the packet at the head of a queue waits for nothing but room in the next buffer.
     pub fn lacks_credit(&self, output: u16, vl: u8, id: PacketId, slab: &Slab) -> bool {
-        !self.outputs[usize::from(output)].sending.is_some() && !self.affords(output, vl, slab[id].size)
+        self.outputs[usize::from(output)].sending.is_none() && !self.affords(output, vl, slab[id].size)
     }
 
     /// Packets that wait in the switch.
@@ -514,7 +514,7 @@ impl<K: Marker> Switch<K> {
     pub fn credit<O: Observer>(&mut self, output: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let lane = self.state.at(output, vl);
         self.state.lanes[lane].credit += units;
-        if self.state.lanes[lane].waiting > 0 && !self.state.outputs[usize::from(output)].sending.is_some() {
+        if self.state.lanes[lane].waiting > 0 && self.state.outputs[usize::from(output)].sending.is_none() {
             bits::set(&mut self.state.pending, usize::from(output));
             self.settle(cx);
         }
