@@ -31,6 +31,15 @@ def test_units(results: becalm.Results) -> None:
     assert results.units["flows"]["replication"] == ""
 
 
+def test_paces_are_there_if_asked_for(results: becalm.Results) -> None:
+    with pytest.raises(becalm.ResultsError, match=r"observe\.paces = true"):
+        _ = results.paces
+    paced = becalm.run(results.scenario.replace({"observe.paces": True}))
+    assert paced.paces["group"].unique().sort().to_list() == ["local", "remote", "victim"]
+    assert paced.units["paces"]["gap_mean"] == "packet times"
+    assert paced.units["paces"]["delay_max"] == "s"
+
+
 def test_rates_are_those_of_a_lossless_fabric(results: becalm.Results) -> None:
     # A packet counts when it begins to leave: in 1 ms, one packet is 0.2% of a link.
     assert results.links["utilization"].is_between(0, 1.0021).all()

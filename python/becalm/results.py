@@ -111,6 +111,18 @@ class Results:
         return self.tables["series"]
 
     @property
+    def paces(self) -> pl.DataFrame:
+        """Gaps that the flows of each group have to keep, over time.
+
+        Raises:
+            ResultsError: the scenario does not ask for them with `observe.paces = true`.
+
+        """
+        if "paces" not in self.tables:
+            raise ResultsError(f"{self.scenario.name} has no paces: set observe.paces = true and run it again")
+        return self.tables["paces"]
+
+    @property
     def fingerprints(self) -> list[str]:
         """One fingerprint per replication: equal when, and only when, every packet moved at the same time."""
         return [item.fingerprint for item in self.replications]

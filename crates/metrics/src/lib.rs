@@ -8,6 +8,7 @@
 //! - [`fingerprint`], [`latency`], [`occupancy`], [`stalls`]: observers, one per question.
 //! - [`watch`]: all of them at once, as the one observer of a run.
 //! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
+//! - [`paces`]: the gaps that responses ask for, read at the same steps.
 //!
 //! An observer is called for every packet on every link: each keeps flat arrays indexed by number and hashes nothing.
 
@@ -15,6 +16,7 @@ pub mod fairness;
 pub mod fingerprint;
 pub mod latency;
 pub mod occupancy;
+pub mod paces;
 pub mod ports;
 pub mod series;
 pub mod stalls;
@@ -25,6 +27,7 @@ pub use fairness::jain;
 pub use fingerprint::Fingerprint;
 pub use latency::{Latency, Summary};
 pub use occupancy::Occupancy;
+pub use paces::Paces;
 pub use ports::Ports;
 pub use series::Series;
 pub use stalls::Stalls;

@@ -281,7 +281,8 @@ impl Draft {
         let followed = if observe.links.iter().any(|name| name == "*") { names.len() } else { observe.links.len() };
         let flows = if observe.flows { plan.flows.len() } else { 0 };
         let samples = run.duration.0 / observe.step.0.max(1) + 2;
-        let values = samples.saturating_mul((followed + plan.groups.len() + flows) as u64);
+        let paces = if observe.paces { plan.groups.len() } else { 0 };
+        let values = samples.saturating_mul((followed + plan.groups.len() + flows + paces) as u64);
         if values > MOST_SAMPLES {
             let problem = format!(
                 "series would have {values} values, more than {MOST_SAMPLES}; take a longer step or follow fewer links"

@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time};
-use becalm_fabric::{FabricError, FlowId, FlowView, PortCounters};
-use becalm_metrics::{Series, Table};
+use becalm_fabric::{FabricError, FlowId, FlowView, PortCounters, Rate};
+use becalm_metrics::{Paces, Series, Table};
 use thiserror::Error;
 
 use crate::assemble::Model;
 use crate::links::{Link, links};
+use crate::plan::host_rates;
 use crate::scenario::Scenario;
 use crate::tables;
 
@@ -35,7 +36,7 @@ pub struct Progress {
 /// What a run gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `links`, `buffers` and `series`.
+    /// `flows`, `groups`, `links`, `buffers`, `series`, and `paces` where they are observed.
     pub tables: Vec<Table>,
     /// Equal for two runs that did the same, packet by packet.
     pub fingerprint: u64,
@@ -75,9 +76,11 @@ impl Scenario {
             scenario: self,
             simulator,
             series,
+            paces: Paces::default(),
             links: &links,
             followed: &followed,
             progress,
+            rates: host_rates(&self.topology),
             duration: self.sections.run.duration,
             reported: Instant::now(),
         };
@@ -85,7 +88,7 @@ impl Scenario {
         run.check_guards()?;
         let after = run.counters();
         Ok(Results {
-            tables: tables::all(self, &run.simulator.model.observer, &links, &followed, &run.series, &before, &after),
+            tables: tables::all(&run, &before, &after),
             fingerprint: run.simulator.model.observer.fingerprint.value(),
             events: run.simulator.events(),
             packet_hops: run.simulator.model.packet_hops(),
@@ -113,13 +116,16 @@ pub(crate) struct Counters {
 }
 
 /// A run on its way.
-struct Running<'a> {
-    scenario: &'a Scenario,
-    simulator: Simulator<Model>,
-    series: Series,
-    links: &'a [Link],
-    followed: &'a [usize],
+pub(crate) struct Running<'a> {
+    pub scenario: &'a Scenario,
+    pub simulator: Simulator<Model>,
+    pub series: Series,
+    pub paces: Paces,
+    pub links: &'a [Link],
+    pub followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
+    /// Of every host's link.
+    rates: Vec<Rate>,
     duration: Time,
     reported: Instant,
 }
@@ -220,5 +226,21 @@ impl Running<'_> {
         let links = self.followed.iter().map(|&i| model.port(self.links[i].from).bytes);
         let flows = (0..self.scenario.followed_flows() as u32).map(bytes);
         self.series.push(time, groups.chain(links).chain(flows));
+        if self.scenario.sections.observe.paces {
+            self.sample_paces(time);
+        }
+    }
+
+    fn sample_paces(&mut self, time: Time) {
+        let model = &self.simulator.model;
+        let plan = &self.scenario.plan;
+        let largest = self.scenario.sections.packet.full();
+        for (group, flows) in (0u32..).zip(&plan.groups) {
+            let pace = |i: u32| {
+                let transmission = self.rates[plan.flows[i as usize].source.index()].time_of(largest);
+                (model.flow(FlowId(i)).pace.gap, transmission)
+            };
+            self.paces.push(time, group, flows.clone().map(pace));
+        }
     }
 }

@@ -7,28 +7,26 @@ use becalm_metrics::{Series, Summary, Table, Watch, jain};
 
 use crate::links::Link;
 use crate::plan::host_rates;
-use crate::run::Counters;
+use crate::run::{Counters, Running};
 use crate::scenario::Scenario;
 
 /// All tables.
-pub(crate) fn all(
-    scenario: &Scenario,
-    watch: &Watch,
-    links: &[Link],
-    followed: &[usize],
-    series: &Series,
-    before: &Counters,
-    after: &Counters,
-) -> Vec<Table> {
+pub(crate) fn all(run: &Running<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
+    let (scenario, links, watch) = (run.scenario, run.links, &run.simulator.model.observer);
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
-    vec![
+    let mut tables = vec![
         flows.table(scenario, watch),
         flows.groups(scenario, watch, seconds),
         links_table(scenario, watch, links, before, after),
         buffers(scenario, watch, links, after),
-        series_table(scenario, links, followed, series),
-    ]
+        series_table(scenario, links, run.followed, &run.series),
+    ];
+    if scenario.sections.observe.paces {
+        let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.clone()).collect();
+        tables.push(run.paces.table(&groups));
+    }
+    tables
 }
 
 /// What every flow did in the measured window.

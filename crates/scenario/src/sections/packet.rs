@@ -17,6 +17,11 @@ becalm_schema::table! {
 }
 
 impl Packet {
+    /// Bytes on the wire of a data packet with the largest payload.
+    pub fn full(&self) -> u32 {
+        self.mtu.0 + self.header.0
+    }
+
     /// The sizes as the fabric has them. Congestion notification packets are as large as ACKs.
     pub fn config(&self) -> PacketConfig {
         PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp: self.ack.0 }

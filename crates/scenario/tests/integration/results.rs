@@ -151,6 +151,30 @@ fn what_is_observed_does_not_change_the_run() {
 }
 
 #[test]
+fn paces_are_written_down_if_asked_for() {
+    let flows = r#"
+        [[flows]]
+        name = "half"
+        from = ["a", "b"]
+        to = ["c"]
+        response.fixed.rate = 0.5
+        [[flows]]
+        name = "free"
+        from = ["c"]
+        to = ["a"]
+    "#;
+    let quiet = run(&single("duration = \"1 ms\"", flows));
+    assert!(quiet.tables.iter().all(|table| table.name != "paces"));
+    let results = run(&single("duration = \"1 ms\"", &format!("{flows}[observe]\npaces = true\n")));
+    assert_eq!((results.fingerprint, results.events), (quiet.fingerprint, quiet.events));
+    assert_eq!(names(&results, "paces", "group")[..2], ["half", "free"]);
+    assert_eq!(table(&results, "paces").rows(), 2 * 11);
+    let (means, delays) = (numbers(&results, "paces", "gap_mean"), numbers(&results, "paces", "delay_max"));
+    assert_eq!(means[..2], [1.0, 0.0]);
+    assert!((delays[0] - 2.068e-6).abs() < 1e-12 && delays[1] == 0.0, "{delays:?}");
+}
+
+#[test]
 fn waits_for_credit_and_full_buffers_show() {
     let incast = r#"
         [[flows]]
