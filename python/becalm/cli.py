@@ -174,6 +174,34 @@ def reproduce(
         raise typer.Exit(FAILED)
 
 
+@app.command()
+@guarded
+def manage(
+    file: Annotated[Path, typer.Argument(help="A scenario with the fabric.", show_default=False)],
+    degree: Annotated[
+        int | None, typer.Option(help="Sources that send to one hot spot at worst; all hosts when not given.")
+    ] = None,
+    guideline: Annotated[str, typer.Option(help="pfister2005 or gran2010.")] = "pfister2005",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
+    ] = None,
+) -> None:
+    """Set the parameters of IBTA congestion control for a fabric, and warn of those that cannot work."""
+    import becalm
+    from becalm import console, manager
+
+    scenario = becalm.load(file)
+    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
+    managed = recommendation.apply(scenario)
+    console.show_settings(recommendation)
+    console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=degree))
+    console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=degree))
+    if out is not None:
+        with out.open("x") as target:
+            target.write(managed.to_toml())
+        console.say(f"written to {out}")
+
+
 def main() -> None:
     """Entry point."""
     try:

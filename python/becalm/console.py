@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from becalm.contents import Entry
     from becalm.experiments import Report
     from becalm.experiments import RunProgress as LabProgress
+    from becalm.manager import Concern, Recommendation
     from becalm.results import Results
     from becalm.run import Progress as RunProgress
 
@@ -232,3 +233,24 @@ class Bar:
         elapsed = max(self._bar.tasks[0].elapsed or 0.0, 1e-3)
         rates = f"{number(events / elapsed)} events/s, {number(packet_hops / elapsed)} packet-hops/s"
         self._bar.update(self._task, completed=fraction, description=description, rates=rates)
+
+
+def show_settings(recommendation: Recommendation) -> None:
+    """Print each parameter of congestion control with its reason."""
+    rows = [(setting.key, str(setting.value), setting.why) for setting in recommendation.settings]
+    out.print(
+        table(f"By the guideline of {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3)
+    )
+
+
+def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
+    """Print what cannot work, or that nothing was found."""
+    if not concerns:
+        out.print(f"{escape(title)}: nothing that cannot work")
+    for concern in concerns:
+        out.print(escape(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
+
+
+def say(message: str) -> None:
+    """Print one line."""
+    out.print(escape(message))

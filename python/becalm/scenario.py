@@ -41,6 +41,12 @@ class Scenario:
         return resolved
 
     @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What follows without a run: hosts, switches, host_rate [B/s], packet_bytes, packet_time [s] ..."""
+        facts: dict[str, Any] = json.loads(self.core.facts)
+        return facts
+
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the resolved scenario: the same for two files that mean the same."""
         canonical = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))

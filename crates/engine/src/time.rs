@@ -42,7 +42,7 @@ impl Time {
 
     /// Seconds, rounded to the nearest double.
     pub fn as_secs(self) -> f64 {
-        self.0 as f64 * 1e-12
+        self.0 as f64 / 1e12
     }
 
     /// `self - earlier`, or zero where `earlier` is later.

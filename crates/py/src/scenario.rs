@@ -20,6 +20,12 @@ impl Scenario {
         self.inner.resolved().to_string()
     }
 
+    /// What follows from the scenario without running it, as JSON.
+    #[getter]
+    fn facts(&self) -> String {
+        self.inner.facts().to_string()
+    }
+
     /// How many replications it asks for.
     #[getter]
     fn replications(&self) -> u32 {

@@ -3,6 +3,7 @@
 //! - [`sections`]: what a scenario can say, one file per section; [`quantities`]: amounts with units.
 //! - [`Scenario`]: a text that was read, completed with defaults, and checked as a whole; all mistakes at once.
 //! - [`Scenario::run`]: from a scenario and a replication to [`Results`].
+//! - [`Scenario::facts`]: what follows from a scenario without running it.
 //! - [`catalogue`], [`json_schema`]: what scenarios can say, as data.
 //!
 //! ```
@@ -23,6 +24,7 @@
 mod assemble;
 mod catalogue;
 mod checks;
+mod facts;
 mod hosts;
 mod links;
 mod plan;

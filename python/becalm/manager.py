@@ -1,0 +1,255 @@
+"""The congestion control manager: sets the parameters of IBTA congestion control, warns of those that fail.
+
+It knows two guidelines. `pfister2005` (section VI-C) derives the parameters from the size of the network and
+the worst-case hot-spot degree; `gran2010` (Table I, section VII) is what worked on the first hardware.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from becalm.errors import BecalmError
+from becalm.scenario import Scenario
+
+TIMER_UNIT = 1.024e-6
+"""Seconds that a unit of CCTI_Timer stands for."""
+CREDIT_BYTES = 64
+"""Bytes that a unit of Packet_Size stands for."""
+LONGEST_TABLE = 16384
+"""Entries that a congestion control table may have."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One parameter: its dotted key in a scenario, its value, and why it has that value."""
+
+    key: str
+    value: Any
+    why: str
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A setting that cannot work: its dotted key, its value, and what goes wrong."""
+
+    key: str
+    value: Any
+    problem: str
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What a guideline says for one fabric."""
+
+    guideline: str
+    settings: list[Setting]
+
+    def apply(self, scenario: Scenario) -> Scenario:
+        """Return the scenario with these settings in place of its marking, echo and response.
+
+        Raises:
+            ScenarioError: if the result has mistakes, say because a group of flows has a response of its own.
+
+        """
+        tables: dict[str, Any] = {}
+        for setting in self.settings:
+            _put(tables, setting.key.split("."), setting.value)
+        return scenario.replace(tables)
+
+
+def recommend(
+    scenario: Scenario, *, hot_spot_degree: int | None = None, guideline: str = "pfister2005"
+) -> Recommendation:
+    """Work out the parameters of congestion control for the fabric of a scenario.
+
+    Args:
+        scenario: its topology, packets and adapters count; its marking, echo and response do not.
+        hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
+        guideline: `pfister2005` or `gran2010`.
+
+    Raises:
+        BecalmError: for an unknown guideline, or a degree below 2 or above the number of hosts.
+
+    """
+    if guideline not in GUIDELINES:
+        raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}")
+    facts = scenario.facts
+    degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
+    if not 2 <= degree <= facts["hosts"]:
+        raise BecalmError(f"hot-spot degree {degree}: must be between 2 and the {facts['hosts']} hosts")
+    return Recommendation(guideline, list(GUIDELINES[guideline](facts, degree)))
+
+
+def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
+    hosts, packet_us = facts["hosts"], facts["packet_time"] * 1e6
+    yield Setting(
+        "marking.queue_threshold.high",
+        0.9,
+        "sw_th: 90% of an input buffer, so that only a lasting queue is marked",
+    )
+    yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
+    longest = degree * packet_us
+    yield Setting(
+        "response.ibta.cct.linear.max",
+        f"{longest:.6g} us",
+        f"max_ipd: {degree} sources share a link if each waits for the others, {packet_us:.4g} us a packet",
+    )
+    yield Setting(
+        "response.ibta.cct.linear.packet_time", f"{packet_us:.6g} us", "a full packet on a host's link"
+    )
+    yield Setting("response.ibta.cct.linear.entries", 128, "128 entries are enough")
+    increase = max(1, round(min(hosts / 6, degree / 2)))
+    yield Setting(
+        "response.ibta.ccti_increase",
+        increase,
+        f"ipd_idx_incr: the smaller of a sixth of {hosts} ports and half of {degree} sources",
+    )
+    yield Setting("response.ibta.ccti_timer", 10, "rec_time: about 10 us, in units of 1.024 us")
+
+
+def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
+    packet_us = facts["packet_time"] * 1e6
+    yield Setting(
+        "marking.ibta.threshold", 15, "the most aggressive: signal while there is still room in the buffers"
+    )
+    yield Setting(
+        "marking.ibta.marking_rate", 1, "low: every second eligible packet, so that sources hear often"
+    )
+    yield Setting("marking.ibta.packet_size", 8, "packets under 512 B are not marked")
+    if facts["drain_capped"]:
+        why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
+        yield Setting("marking.ibta.victim_mask", "host_ports", why)
+    yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
+    yield Setting("response.ibta.ccti_increase", 1, "the default; small steps")
+    yield Setting("response.ibta.ccti_min", 0, "an undisturbed flow is not slowed down")
+    yield Setting(
+        "response.ibta.ccti_timer", 150, "154 us: shorter and the tree forms again, longer and it is unfair"
+    )
+    numerator, divisor = 7.0, 106.0
+    fair = (degree - 1) * packet_us
+    entries = min(LONGEST_TABLE, max(128, math.ceil(math.sqrt(fair * divisor**2 / numerator)) + 1))
+    why = "the smallest size, and fine enough"
+    if entries > 128:
+        why = f"more than the table of the paper: {degree} sources have to wait {fair:.4g} us each"
+    yield Setting("response.ibta.cct.quadratic.entries", entries, why)
+    yield Setting(
+        "response.ibta.cct.quadratic.numerator", numerator, "cct[i] = i^2 x 7 / 106^2 us (section VII-B)"
+    )
+    yield Setting(
+        "response.ibta.cct.quadratic.divisor", divisor, "the maker's 95 made to oscillate a little less"
+    )
+    yield Setting("response.ibta.cct.quadratic.packet_time", f"{packet_us:.6g} us", "a full packet of a host")
+
+
+GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {
+    "pfister2005": _pfister2005,
+    "gran2010": _gran2010,
+}
+
+
+def review(scenario: Scenario, *, hot_spot_degree: int | None = None) -> list[Concern]:
+    """Look for settings of IBTA congestion control that cannot work on this fabric.
+
+    Args:
+        scenario: the scenario, with its marking and response.
+        hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
+
+    """
+    facts, resolved = scenario.facts, scenario.resolved
+    degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
+    marking, response = resolved["marking"], resolved["response"]
+    if "ibta" not in response:
+        (name,) = response
+        return [Concern("response", name, "is not IBTA congestion control; `ibta` is")]
+    return [
+        *_review_marking(facts, marking),
+        *_review_table(facts, response["ibta"], degree),
+        *_review_balance(facts, marking, response["ibta"], degree),
+    ]
+
+
+def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Iterator[Concern]:
+    ((name, params),) = marking.items()
+    if name == "queue_threshold" and params["root_only"] and facts["drain_capped"]:
+        problem = (
+            "slow receivers take the credit of the port before them, which is then no root and marks nothing"
+        )
+        yield Concern("marking.queue_threshold.root_only", True, problem)
+    if name != "ibta":
+        return
+    if params["threshold"] == 0:
+        yield Concern("marking.ibta.threshold", 0, "0 marks nothing, so nothing is ever slowed down")
+    if params["packet_size"] * CREDIT_BYTES > facts["packet_bytes"]:
+        problem = (
+            f"{params['packet_size'] * CREDIT_BYTES} B is more than the largest packet: nothing is marked"
+        )
+        yield Concern("marking.ibta.packet_size", params["packet_size"], problem)
+    if params["victim_mask"] == "none" and facts["drain_capped"]:
+        problem = (
+            "slow receivers take the credit of the port before them; it marks with `host_ports` or `all`"
+        )
+        yield Concern("marking.ibta.victim_mask", "none", problem)
+
+
+def _review_table(facts: Mapping[str, Any], params: Mapping[str, Any], degree: int) -> Iterator[Concern]:
+    reach = _reachable(facts, params)
+    if params["ccti_increase"] == 0:
+        yield Concern("response.ibta.ccti_increase", 0, "a BECN adds nothing: no source is ever slowed down")
+        return
+    if reach[-1] == 0:
+        yield Concern(
+            "response.ibta.cct", "no delay", "the table holds no delay: no source is ever slowed down"
+        )
+        return
+    offered = degree / (1 + max(reach))
+    if offered > 1.0:
+        problem = (
+            f"the longest delay, {max(reach):.4g} packet times, saturates: {degree} sources still offer "
+            f"{offered:.3g} times what a link takes; {degree - 1} packet times are needed"
+        )
+        yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
+
+
+def _review_balance(
+    facts: Mapping[str, Any], marking: Mapping[str, Any], params: Mapping[str, Any], degree: int
+) -> Iterator[Concern]:
+    """Compare what BECNs add with what the timer takes off when `degree` sources share a link fairly."""
+    if params["ccti_timer"] == 0:
+        yield Concern(
+            "response.ibta.ccti_timer", 0, "never expires: a source once slowed down stays so for ever"
+        )
+        return
+    if params["ccti_increase"] == 0:
+        return
+    ((_, marker),) = marking.items()
+    between_becns = degree * facts["packet_time"] * (1 + marker.get("marking_rate", 0))
+    lost = between_becns / (params["ccti_timer"] * TIMER_UNIT) * params["ccti_decrease"]
+    if lost > params["ccti_increase"]:
+        problem = (
+            f"too short: a source at its share of {degree} hears at most every {between_becns * 1e6:.4g} us; "
+            f"meanwhile the index falls by {lost:.3g}, and a BECN adds {params['ccti_increase']}: "
+            "the tree forms all the same"
+        )
+        yield Concern("response.ibta.ccti_timer", params["ccti_timer"], problem)
+    reach = _reachable(facts, params)
+    fair = next((i for i, gap in enumerate(reach) if gap >= degree - 1), len(reach) - 1)
+    if params["ccti_increase"] >= fair > 0:
+        problem = f"a single BECN takes a source below its share of {degree}: rates will oscillate"
+        yield Concern("response.ibta.ccti_increase", params["ccti_increase"], problem)
+
+
+def _reachable(facts: Mapping[str, Any], params: Mapping[str, Any]) -> list[float]:
+    """The delays of the table up to CCTI_Limit, in packet times."""
+    table: list[float] = facts["cct"]
+    limit = params["ccti_limit"]
+    return table if limit is None else table[: limit + 1]
+
+
+def _put(tables: dict[str, Any], path: list[str], value: Any) -> None:  # noqa: ANN401
+    *parents, last = path
+    for part in parents:
+        tables = tables.setdefault(part, {})
+    tables[last] = value

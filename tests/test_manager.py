@@ -1,0 +1,108 @@
+"""The congestion control manager: what it recommends, and what it warns of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import becalm
+from becalm import manager
+
+
+def tree(ports: int, levels: int, **changes: object) -> becalm.Scenario:
+    scenario = becalm.Scenario(
+        {
+            "run": {"duration": "100 us"},
+            "topology": {"tree": {"ports": ports, "levels": levels, "rate": "3 GB/s"}},
+            "packet": {"mtu": "1980 B", "header": "20 B"},
+            "flows": [
+                {"name": "background", "from": ["*"], "to": ["*"], "traffic": {"poisson": {"load": 0.5}}}
+            ],
+        }
+    )
+    return scenario.replace(changes)
+
+
+def values(recommendation: manager.Recommendation) -> dict[str, Any]:
+    return {setting.key: setting.value for setting in recommendation.settings}
+
+
+@pytest.mark.parametrize(("ports", "levels", "max_ipd", "increase"), [(8, 2, 21, 5), (16, 2, 84, 20)])
+def test_the_guideline_gives_the_papers_own_parameters(
+    ports: int, levels: int, max_ipd: float, increase: int
+) -> None:
+    """Section VI-A and VI-B: 21 us and 5 for 32 ports, 84 us and 20 for 128; the paper rounds."""
+    found = values(manager.recommend(tree(ports, levels)))
+    longest = float(str(found["response.ibta.cct.linear.max"]).removesuffix(" us"))
+    assert longest == pytest.approx(max_ipd, rel=0.02)
+    assert found["response.ibta.ccti_increase"] == pytest.approx(increase, abs=1)
+    assert found["marking.queue_threshold.high"] == 0.9
+
+
+def test_a_smaller_degree_gives_a_shorter_delay_and_smaller_steps() -> None:
+    few = values(manager.recommend(tree(16, 2), hot_spot_degree=6))
+    assert few["response.ibta.ccti_increase"] == 3
+    assert few["response.ibta.cct.linear.max"] == "4 us"
+
+
+@pytest.mark.parametrize("guideline", list(manager.GUIDELINES))
+@pytest.mark.parametrize("degree", [2, 16, 128])
+def test_what_is_recommended_is_a_scenario_without_concerns(guideline: str, degree: int) -> None:
+    scenario = tree(16, 2, adapter={"drain_rate": "2 GB/s"} if guideline == "gran2010" else {})
+    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
+    managed = recommendation.apply(scenario)
+    assert all(setting.why for setting in recommendation.settings)
+    assert [c.key for c in manager.review(managed, hot_spot_degree=degree) if "ccti_timer" not in c.key] == []
+    becalm.run(managed)
+
+
+def test_a_hot_spot_of_many_needs_more_than_the_first_hardwares_timer_or_table() -> None:
+    recommendation = manager.recommend(tree(16, 2), guideline="gran2010")
+    assert values(recommendation)["response.ibta.cct.quadratic.entries"] > 128
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"marking": {"ibta": {"threshold": 0}}}, "marking.ibta.threshold"),
+        ({"marking": {"ibta": {"packet_size": 32}}}, "marking.ibta.packet_size"),
+        ({"marking": {"ibta": {}}, "adapter": {"drain_rate": "1 GB/s"}}, "marking.ibta.victim_mask"),
+        ({"adapter": {"drain_rate": "1 GB/s"}}, "marking.queue_threshold.root_only"),
+        ({"response.ibta.ccti_increase": 0}, "response.ibta.ccti_increase"),
+        ({"response.ibta.ccti_increase": 127}, "response.ibta.ccti_increase"),
+        ({"response.ibta.ccti_timer": 0}, "response.ibta.ccti_timer"),
+        ({"response.ibta.ccti_timer": 1}, "response.ibta.ccti_timer"),
+        ({"response.ibta.ccti_limit": 20}, "response.ibta.cct"),
+        ({"response.ibta.ccti_limit": 0}, "response.ibta.cct"),
+        ({"response": {"lipd": {}}}, "response"),
+    ],
+)
+def test_settings_that_cannot_work_are_named(changes: dict[str, object], key: str) -> None:
+    scenario = tree(8, 2)
+    managed = manager.recommend(scenario).apply(scenario)
+    assert manager.review(managed) == []
+    assert key in [concern.key for concern in manager.review(managed.replace(changes))]
+
+
+def test_bad_input_says_what_would_be_valid() -> None:
+    with pytest.raises(becalm.BecalmError, match="valid: pfister2005, gran2010"):
+        manager.recommend(tree(8, 2), guideline="x")
+    with pytest.raises(becalm.BecalmError, match="between 2 and the 32 hosts"):
+        manager.recommend(tree(8, 2), hot_spot_degree=33)
+
+
+def test_the_command_writes_the_scenario(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from becalm.cli import app
+
+    source, target = tmp_path / "fabric.toml", tmp_path / "managed.toml"
+    source.write_text(tree(8, 2).to_toml())
+    result = CliRunner().invoke(app, ["manage", str(source), "--out", str(target)])
+    assert result.exit_code == 0, result.output
+    assert "ccti_increase" in result.output
+    assert becalm.load(target).resolved["response"]["ibta"]["ccti_timer"] == 10
+    again = CliRunner().invoke(app, ["manage", str(source), "--out", str(target)])
+    assert again.exit_code == 2
