@@ -26,6 +26,10 @@ pub(crate) struct Adapter {
     busy_until: Time,
     /// The next data packet has been fetched from memory.
     fetched_at: Time,
+    /// The host can have the next message ready.
+    message_at: Time,
+    /// When the first of the messages that the host is at work on will be ready; [`Time::MAX`] if it holds up none.
+    prepared_at: Time,
     /// Everything that has arrived will have been taken in.
     drained_at: Time,
     /// The earliest pending [`Event::Wake`].
@@ -39,7 +43,7 @@ pub(crate) struct Adapter {
     /// Pacers that may send later; an entry that no longer agrees with its pacer's standing is void.
     paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
     /// Scratch space of [`Adapter::send_next`].
-    without_credit: Vec<(u32, u64)>,
+    passed_over: Vec<(u32, u64)>,
     pub packets: u64,
     pub bytes: u64,
 }
@@ -167,13 +171,15 @@ impl Adapter {
             stalled: vec![false; usize::from(vls)],
             busy_until: Time::ZERO,
             fetched_at: Time::ZERO,
+            message_at: Time::ZERO,
+            prepared_at: Time::MAX,
             drained_at: Time::ZERO,
             wake_at: Time::MAX,
             answers: VecDeque::new(),
             ready: Ready::new(config.injection),
             posted: 0,
             paced: BinaryHeap::new(),
-            without_credit: Vec::new(),
+            passed_over: Vec::new(),
             packets: 0,
             bytes: 0,
         }
@@ -246,19 +252,23 @@ impl Adapter {
         if cx.now >= self.busy_until {
             self.send_next(flows, cx);
         }
-        let next = if !self.answers.is_empty() {
-            self.busy_until
-        } else if !self.ready.is_empty() {
-            self.busy_until.max(self.fetched_at)
-        } else if let Some(Reverse((due, ..))) = self.paced.peek() {
-            self.busy_until.max(*due)
-        } else {
-            return;
-        };
-        if next > cx.now && next < self.wake_at {
+        let Some(next) = self.next_chance(cx.now) else { return };
+        if next < self.wake_at {
             self.wake_at = next;
             cx.schedule(next, self.node, 0, 0, Event::Wake);
         }
+    }
+
+    /// When something that waits for time alone may be sent; what waits for credit hears of it by an event.
+    fn next_chance(&self, now: Time) -> Option<Time> {
+        let fetch = self.busy_until.max(self.fetched_at);
+        let answer = (!self.answers.is_empty()).then_some(self.busy_until);
+        let packet = (!self.ready.is_empty()).then_some(fetch);
+        let message = (self.prepared_at < Time::MAX).then_some(fetch.max(self.prepared_at));
+        // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
+        let matters = self.ready.is_empty() || self.credit.len() > 1 || message.is_some();
+        let due = self.paced.peek().filter(|_| matters).map(|Reverse((due, ..))| self.busy_until.max(*due));
+        [answer, packet, message, due].into_iter().flatten().filter(|&time| time > now).min()
     }
 
     /// Notes that a wake-up has happened.
@@ -285,32 +295,61 @@ impl Adapter {
 
     /// Sends an answer, or else a packet of the next pacer that may send and has credit.
     fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
-        if let Some(&id) = self.answers.front() {
-            let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
-            if self.affords(vl, size, cx) {
-                self.answers.pop_front();
-                self.transmit(id, cx);
-                return;
-            }
-        }
-        if cx.now < self.fetched_at {
+        if self.send_answer(cx) || cx.now < self.fetched_at {
             return;
         }
-        let mut without_credit = std::mem::take(&mut self.without_credit);
-        let (mut dry, all_vls) = (0u16, (1u16 << self.credit.len()) - 1);
+        let mut passed_over = std::mem::take(&mut self.passed_over);
+        self.prepared_at = Time::MAX;
+        let (mut dry, all_vls) = (0u16, self.all_vls());
         while dry != all_vls {
             let Some((id, order)) = self.ready.pop() else { break };
             let Some(flow) = self.confirm(id, cx.now, flows) else { continue };
-            let vl = flows.senders[flow.index()].vl;
-            if self.affords(vl, flows.packets.largest(), cx) {
+            let sender = &flows.senders[flow.index()];
+            let prepared = self.prepared(sender);
+            if prepared > cx.now {
+                self.prepared_at = self.prepared_at.min(prepared);
+            } else if self.affords(sender.vl, flows.packets.largest(), cx) {
                 self.send_data(flow, flows, cx);
                 break;
+            } else {
+                dry |= 1 << sender.vl;
+            }
+            passed_over.push((id, order));
+        }
+        passed_over.drain(..).rev().for_each(|(id, order)| self.ready.push_front(id, order));
+        self.passed_over = passed_over;
+    }
+
+    /// One bit per lane.
+    fn all_vls(&self) -> u16 {
+        (1 << self.credit.len()) - 1
+    }
+
+    /// Sends the first answer that has credit; whether there is one.
+    fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
+        let (mut dry, all_vls) = (0u16, self.all_vls());
+        for i in 0..self.answers.len() {
+            let id = self.answers[i];
+            let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
+            if dry & 1 << vl == 0 && self.affords(vl, size, cx) {
+                self.answers.remove(i);
+                self.transmit(id, cx);
+                return true;
             }
             dry |= 1 << vl;
-            without_credit.push((id, order));
+            if dry == all_vls {
+                return false;
+            }
         }
-        without_credit.drain(..).rev().for_each(|(id, order)| self.ready.push_front(id, order));
-        self.without_credit = without_credit;
+        false
+    }
+
+    /// When the host has the next packet of a flow ready to be fetched.
+    fn prepared(&self, sender: &Sender) -> Time {
+        match sender.next_begins() {
+            Some(posted) => self.message_at.max(posted + self.config.message_overhead),
+            None => Time::ZERO,
+        }
     }
 
     /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
@@ -327,6 +366,9 @@ impl Adapter {
 
     fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
         let sender = &mut flows.senders[id.index()];
+        if sender.next_begins().is_some() {
+            self.message_at = cx.now + self.config.message_overhead;
+        }
         let piece = sender.next_piece(cx.now, flows.packets.mtu);
         let size = piece.payload + flows.packets.header;
         let packet = Packet {

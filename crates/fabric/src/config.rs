@@ -155,6 +155,9 @@ pub struct AdapterConfig {
     pub injection: Injection,
     /// How fast data packets can be fetched from memory; `None`: as fast as the link.
     pub injection_rate: Option<Rate>,
+    /// How long the host works on a message before the message's first packet can be fetched. It works on one message
+    /// while the one before is being sent, and on no more.
+    pub message_overhead: Time,
     /// How fast packets can be taken in, through a receive buffer as large as a switch's; `None`: as fast as they come.
     pub drain_rate: Option<Rate>,
 }

@@ -384,9 +384,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let source = &mut self.sources[id.index()];
         let first = FlowId(source.spec.flows.start);
         let next = match source.spec.traffic {
-            Traffic::Greedy => {
+            Traffic::Greedy { bytes } => {
                 source.on = now < source.spec.stop;
-                self.senders[first.index()].greedy = source.on;
+                self.senders[first.index()].greedy = source.on.then_some(bytes);
                 self.consider(first, now, agenda);
                 return self.schedule_stop(id, agenda);
             }
@@ -398,7 +398,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 let mean = if on { mean_on } else { mean_off };
                 let change = now.saturating_add(source.random.exponential(mean));
                 let next = if on { change.min(source.spec.stop) } else { change };
-                self.senders[first.index()].greedy = on;
+                self.senders[first.index()].greedy = on.then_some(self.packets.mtu);
                 if begins_again {
                     self.notify(self.senders[first.index()].pacer, Notice::Restart, now, agenda);
                 }
@@ -465,7 +465,7 @@ impl Source {
         let start = self.spec.start;
         let first = match self.spec.traffic {
             Traffic::Poisson { mean_interval, .. } => start.saturating_add(self.random.exponential(mean_interval)),
-            Traffic::Greedy | Traffic::OnOff { .. } | Traffic::Batch { .. } => start,
+            Traffic::Greedy { .. } | Traffic::OnOff { .. } | Traffic::Batch { .. } => start,
         };
         (first < self.spec.stop).then_some(first)
     }

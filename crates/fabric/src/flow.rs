@@ -18,6 +18,16 @@ pub(crate) struct Posted {
     pub count: u32,
 }
 
+/// A message of which some packets have been sent.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    posted: Time,
+    /// Bytes yet to be sent.
+    rest: u32,
+    /// One of a flow that always has one.
+    greedy: bool,
+}
+
 /// The next piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
@@ -87,8 +97,8 @@ pub(crate) struct Sender {
     pub pacer: u32,
     pub destination: u32,
     pub vl: u8,
-    /// Always has a packet to send.
-    pub greedy: bool,
+    /// Always has a message of this many bytes to send.
+    pub greedy: Option<u32>,
     /// On the list of a pacer with several flows.
     pub listed: bool,
     pub in_flight: u32,
@@ -97,8 +107,7 @@ pub(crate) struct Sender {
     pub acks: u64,
     pub acks_marked: u64,
     posted: VecDeque<Posted>,
-    /// Bytes already sent of the first message.
-    sent_of_first: u32,
+    open: Option<Open>,
 }
 
 impl Sender {
@@ -117,26 +126,35 @@ impl Sender {
 
     /// Whether there is a packet to send and the window is open.
     pub fn may_send(&self, window: u32) -> bool {
-        (self.greedy || !self.posted.is_empty()) && self.in_flight < window
+        (self.greedy.is_some() || !self.posted.is_empty()) && self.in_flight < window
     }
 
-    /// Takes the next piece of the first message; posted messages go before greedy data.
+    /// When the message that the next packet begins was posted, if the next packet begins one; a greedy flow has
+    /// always one at hand.
+    pub fn next_begins(&self) -> Option<Time> {
+        self.open.is_none().then(|| self.posted.front().map_or(Time::ZERO, |first| first.at))
+    }
+
+    /// Takes the next piece of the message that is being sent, or else of the first one; posted messages go before
+    /// greedy ones, which count as posted when they are begun.
     pub fn next_piece(&mut self, now: Time, mtu: u32) -> Piece {
-        let Some(first) = self.posted.front_mut() else {
-            return Piece { posted: now, payload: mtu, last: true };
-        };
-        let rest = first.bytes - self.sent_of_first;
-        let piece = Piece { posted: first.at, payload: rest.min(mtu), last: rest <= mtu };
-        if !piece.last {
-            self.sent_of_first += mtu;
-            return piece;
+        let first = self.posted.front().map(|first| Open { posted: first.at, rest: first.bytes, greedy: false });
+        let next = || Open { posted: now, rest: self.greedy.unwrap_or(mtu), greedy: true };
+        let open = self.open.or(first).unwrap_or_else(next);
+        let piece = Piece { posted: open.posted, payload: open.rest.min(mtu), last: open.rest <= mtu };
+        self.open = (!piece.last).then(|| Open { rest: open.rest - mtu, ..open });
+        if piece.last && !open.greedy {
+            self.message_done();
         }
-        self.sent_of_first = 0;
+        piece
+    }
+
+    fn message_done(&mut self) {
+        let Some(first) = self.posted.front_mut() else { return };
         first.count -= 1;
         if first.count == 0 {
             self.posted.pop_front();
         }
-        piece
     }
 
     /// Notes that a packet goes out.
@@ -189,6 +207,20 @@ mod tests {
         let mut sender = Sender::default();
         sender.post(Posted { at: Time(0), order: 0, bytes: 0, count: 1 });
         assert_eq!(sender.next_piece(Time(0), 2048), Piece { posted: Time(0), payload: 0, last: true });
+    }
+
+    #[test]
+    fn a_greedy_flow_sends_message_after_message() {
+        let mut sender = Sender { greedy: Some(5000), ..Sender::default() };
+        assert_eq!(sender.next_begins(), Some(Time::ZERO));
+        let pieces: Vec<_> = (0..4).map(|i| sender.next_piece(Time(i), 2048)).collect();
+        let expected = [(0, 2048, false), (0, 2048, false), (0, 904, true), (3, 2048, false)];
+        let expected = expected.map(|(at, payload, last)| Piece { posted: Time(at), payload, last });
+        assert_eq!(pieces, expected);
+        assert_eq!(sender.next_begins(), None);
+        sender.post(Posted { at: Time(7), order: 0, bytes: 100, count: 1 });
+        let pieces: Vec<_> = (4..8).map(|i| sender.next_piece(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
+        assert_eq!(pieces, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
     }
 
     #[test]

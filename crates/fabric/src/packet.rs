@@ -18,7 +18,7 @@ pub enum Kind {
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// When its message was posted; for a flow that always has data, when it was injected.
+    /// When its message was posted; for a flow that always has data, when the message's first packet was injected.
     pub posted: Time,
     /// When its header left the source.
     pub injected: Time,

@@ -9,9 +9,12 @@ use crate::ids::FlowId;
 /// When and how much a source sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
-    /// As much as the pace allows, from `start` until `stop`.
-    Greedy,
-    /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON.
+    /// As much as the pace allows, from `start` until `stop`, as one message after the other.
+    Greedy {
+        /// Payload of a message in bytes; one that is not finished at `stop` never is.
+        bytes: u32,
+    },
+    /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON. Every packet is a message.
     /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::seam::Notice::Restart)).
     OnOff {
         /// Mean ON time.

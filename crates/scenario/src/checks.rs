@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use becalm_control::{MarkingParams, ResponseParams};
+use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
 use becalm_fabric::{Room, Topology};
-use becalm_schema::{Field, Mistakes, Node};
+use becalm_schema::{Choice, Field, Mistakes, Node};
 
 use crate::hosts::unknown;
 use crate::links::links;
 use crate::plan::{Network, Plan};
-use crate::schemes::{default_marking, default_response, idles_without_marks};
+use crate::schemes::{acknowledges, default_echo, default_marking, default_response, has_window, idles_without_marks};
 use crate::sections::adapter::{Adapter, PortControl};
 use crate::sections::flows::Group;
 use crate::sections::observe::Observe;
@@ -30,6 +30,7 @@ pub(crate) struct Draft {
     adapter: Option<Adapter>,
     packet: Option<Packet>,
     marking: Option<MarkingParams>,
+    echo: Option<EchoParams>,
     response: Option<ResponseParams>,
     flows: Vec<Option<Group>>,
     observe: Option<Observe>,
@@ -54,6 +55,7 @@ impl Draft {
             adapter: section(root, "adapter", Some(Adapter::default())),
             packet: section(root, "packet", Some(Packet::default())),
             marking: section(root, "marking", Some(default_marking())),
+            echo: section(root, "echo", Some(default_echo())),
             response: section(root, "response", Some(default_response())),
             flows: groups.iter().map(|node| Group::read(node, &mut Mistakes::default())).collect(),
             observe: section(root, "observe", Some(Observe::default())),
@@ -69,6 +71,7 @@ impl Draft {
         self.check_weights(root, mistakes);
         self.check_caps(root, mistakes);
         self.check_response(root, mistakes);
+        self.check_windows(root, mistakes);
         self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;
@@ -206,6 +209,28 @@ impl Draft {
             if idle(&group.response) {
                 mistakes.add(node.get("response").unwrap_or(node), why, "");
             }
+        }
+    }
+
+    /// A window that nothing opens again.
+    fn check_windows(&self, root: &Node, mistakes: &mut Mistakes) {
+        if self.echo.as_ref().is_none_or(acknowledges) {
+            return;
+        }
+        let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
+        let mut blame_window = |response: &Option<ResponseParams>, node: &Node| {
+            let Some(params) = response.as_ref().filter(|params| has_window(params)) else { return };
+            let scheme = node.get(params.name()).unwrap_or(node);
+            match scheme.get("window") {
+                Some(window) => mistakes.add(window, why, ""),
+                None => mistakes.add(scheme, format!("has by default a window that {why}"), ""),
+            }
+        };
+        if self.flows.iter().flatten().any(|group| group.response.is_none()) {
+            blame_window(&self.response, root.get("response").unwrap_or(root));
+        }
+        for (group, node) in self.groups(root) {
+            blame_window(&group.response, node.get("response").unwrap_or(node));
         }
     }
 

@@ -153,7 +153,7 @@ fn pairs(node: &Node, network: &Network<'_>, mistakes: &mut Mistakes) -> Vec<(No
 
 fn traffic(group: &Group, network: &Network<'_>, source: NodeId, packet: &Packet) -> Traffic {
     match &group.traffic {
-        flows::Traffic::Greedy(_) => Traffic::Greedy,
+        flows::Traffic::Greedy(p) => Traffic::Greedy { bytes: p.message.unwrap_or(packet.mtu).0 },
         flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
         flows::Traffic::Poisson(p) => {
             let rate = network.rates[source.index()].bytes_per_second() * p.load;

@@ -1,7 +1,6 @@
 //! What the choice of schemes means as a whole.
 
-use becalm_control::EchoParams;
-use becalm_control::{MarkingParams, Responding, ResponseParams, echo, marking, response};
+use becalm_control::{EchoParams, MarkingParams, Responding, ResponseParams, echo, marking, response};
 use becalm_engine::Time;
 use becalm_fabric::seam::{Notice, Response};
 
@@ -34,6 +33,19 @@ pub(crate) fn idles_without_marks(params: &ResponseParams) -> bool {
         })
     };
     moves(true) && !moves(false)
+}
+
+/// Whether a response has a window, which only ACKs open again.
+pub(crate) fn has_window(params: &ResponseParams) -> bool {
+    Responding::new(params).pace().window < u32::MAX
+}
+
+/// Whether data packets are acknowledged.
+pub(crate) fn acknowledges(params: &EchoParams) -> bool {
+    match params {
+        EchoParams::AckEcho(_) => true,
+        EchoParams::Ibta(p) => p.transport == echo::ibta::Transport::Reliable,
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ struct Flows {
     sent_packets: Vec<u64>,
     delivered_packets: Vec<u64>,
     delivered_bytes: Vec<u64>,
+    messages: Vec<u64>,
     marked: Vec<u64>,
     rate: Vec<f64>,
     share: Vec<f64>,
@@ -48,6 +49,7 @@ impl Flows {
         Flows {
             sent_packets: pairs().map(|(b, a)| a.sent_packets - b.sent_packets).collect(),
             delivered_packets: pairs().map(|(b, a)| a.delivered_packets - b.delivered_packets).collect(),
+            messages: pairs().map(|(b, a)| a.messages_delivered - b.messages_delivered).collect(),
             marked: pairs().map(|(b, a)| a.delivered_marked - b.delivered_marked).collect(),
             share: rate.iter().zip(&link_rates).map(|(rate, link)| rate / link).collect(),
             delivered_bytes,
@@ -68,6 +70,7 @@ impl Flows {
             .with("sent_packets", "packets", self.sent_packets.clone())
             .with("delivered_packets", "packets", self.delivered_packets.clone())
             .with("delivered_bytes", "B", self.delivered_bytes.clone())
+            .with("messages", "messages", self.messages.clone())
             .with("rate", "B/s", self.rate.clone())
             .with("share", "", self.share.clone())
             .with("marked", "packets", self.marked.clone());

@@ -49,8 +49,12 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
 };
 
 /// An adapter without caps.
-pub const ADAPTER: AdapterConfig =
-    AdapterConfig { injection: Injection::RoundRobin, injection_rate: None, drain_rate: None };
+pub const ADAPTER: AdapterConfig = AdapterConfig {
+    injection: Injection::RoundRobin,
+    injection_rate: None,
+    message_overhead: Time::ZERO,
+    drain_rate: None,
+};
 
 /// The packets of Santos 2002 and 2003, Table I.
 pub const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 };

@@ -86,11 +86,16 @@ fn scenes() -> impl Strategy<Value = Scene> {
             },
         });
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
-    let adapter = (any::<bool>(), cap(), cap()).prop_map(|(posted, injection_rate, drain_rate)| AdapterConfig {
-        injection: if posted { Injection::Posted } else { Injection::RoundRobin },
-        injection_rate,
-        drain_rate,
-    });
+    let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
+    let adapter =
+        (any::<bool>(), cap(), overhead, cap()).prop_map(|(posted, injection_rate, message_overhead, drain_rate)| {
+            AdapterConfig {
+                injection: if posted { Injection::Posted } else { Injection::RoundRobin },
+                injection_rate,
+                message_overhead,
+                drain_rate,
+            }
+        });
     (1u32..5, 2u32..9, 0u32..4, switch, adapter, 1u32..4, 1u32..20, any::<u64>()).prop_map(
         |(switches, hosts, extra_cables, config, adapter, sharing, flows, seed)| Scene {
             switches,
@@ -133,7 +138,7 @@ fn topology(scene: &Scene, random: &mut Stream) -> Topology {
 fn traffic(random: &mut Stream) -> Traffic {
     let bytes = random.below(9000);
     match random.below(4) {
-        0 => Traffic::Greedy,
+        0 => Traffic::Greedy { bytes: bytes + 1 },
         1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
         2 => Traffic::Poisson { mean_interval: Time::from_us(7), bytes, sizes: SizeLaw::Exponential },
         _ => Traffic::Batch { count: 20, bytes },

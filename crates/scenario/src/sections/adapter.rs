@@ -1,5 +1,6 @@
 //! `[adapter]`: what the hosts' adapters are like.
 
+use becalm_engine::Time;
 use becalm_fabric as fabric;
 use becalm_fabric::AdapterConfig;
 
@@ -47,6 +48,9 @@ becalm_schema::table! {
         pub port_control: PortControl = PortControl::Qp,
         /// How fast data packets can be fetched from memory (a PCIe slot, say); as fast as the link if left out.
         pub injection_rate: Option<LinkRate> = None,
+        /// How long a host works on a message before the message's first packet can be fetched. It works on one
+        /// message while the one before is being sent, so that it begins at most one message in this time.
+        pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
         /// How fast packets can be taken in, through a receive buffer as large as a switch's; as fast as they come if
         /// left out. A slow receiver makes the switch before it a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
@@ -69,6 +73,7 @@ impl Adapter {
                 Injection::Posted => fabric::Injection::Posted,
             },
             injection_rate: injection_rate.as_ref().map(LinkRate::rate),
+            message_overhead: self.message_overhead,
             drain_rate: drain_rate.as_ref().map(LinkRate::rate),
         }
     }

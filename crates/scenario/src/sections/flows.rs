@@ -10,12 +10,16 @@ use crate::quantities::Bytes;
 use crate::sections::packet::Packet;
 
 becalm_schema::table! {
-    /// Always has a packet to send, from start to stop.
-    pub struct Greedy {}
+    /// Always has a message to send, from start to stop.
+    pub struct Greedy {
+        /// Payload of a message; if left out, every packet is a message of its own. A message counts as posted when its
+        /// first packet leaves.
+        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+    }
 }
 
 becalm_schema::table! {
-    /// Greedy while ON, silent while OFF; both times are exponentially distributed. Begins with ON.
+    /// Always has a packet to send while ON, silent while OFF; both times are exponentially distributed. Begins with ON.
     pub struct OnOff {
         /// Mean ON time.
         pub mean_on: Time; ""; Time(1)..,
@@ -114,7 +118,7 @@ becalm_schema::table! {
         /// Service level; `switch.sl_to_vl` gives its virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
         /// When and how much they send.
-        pub traffic: Traffic = Traffic::Greedy(Greedy {}),
+        pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
         /// How they respond to congestion, if not as `[response]` says.
         pub response: Option<ResponseParams>,
     }

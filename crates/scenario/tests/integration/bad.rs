@@ -114,6 +114,14 @@ fn values_that_do_not_fit_together() {
                 &GOOD.replace("[marking.input_triggered]", "").replace("traffic.greedy = {}", "response.fimd = {}"),
             ),
         ),
+        (
+            "a window without ACKs",
+            complaint(
+                &GOOD
+                    .replace("[response.lipd]", "[echo.ibta]\ntransport = \"unreliable\"\n[response.lipd]\nwindow = 4"),
+            ),
+        ),
+        ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
         ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
         ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),
         ("too many samples", added("[observe]\nstep = \"1 ns\"\n")),

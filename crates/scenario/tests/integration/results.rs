@@ -151,6 +151,37 @@ fn what_is_observed_does_not_change_the_run() {
 }
 
 #[test]
+fn a_host_limits_the_rate_of_messages() {
+    let rate = |message: &str| {
+        let flows = format!("{GREEDY}traffic.greedy.message = \"{message}\"\n[adapter]\nmessage_overhead = \"5 us\"\n");
+        let results = run(&single("duration = \"20 ms\"", &flows));
+        (numbers(&results, "flows", "messages")[0], numbers(&results, "flows", "share")[0])
+    };
+    // A message of one packet takes 2 us of the link, a message of 8 packets 16 us.
+    let (messages, share) = rate("2048 B");
+    assert!((messages - 4000.0).abs() <= 1.0 && (share - 2.068 / 5.0).abs() < 1e-3, "{messages}, {share}");
+    let (messages, share) = rate("16 KiB");
+    assert!((messages - 20e-3 / 16.544e-6).abs() <= 1.0 && share > 0.999, "{messages}, {share}");
+}
+
+#[test]
+fn a_message_waits_for_its_host() {
+    let batch = r#"
+        [adapter]
+        message_overhead = "5 us"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+        traffic.batch = {count = 2, message = "4096 B"}
+    "#;
+    let results = run(&single("duration = \"1 ms\"", batch));
+    // The last packet follows its message's first, which is ready 5 us after the first message's.
+    let latency = numbers(&results, "flows", "latency_max")[0];
+    assert!((latency - (10.0 + 2.0 * 2.068 + 0.04) * 1e-6).abs() < 1e-12, "{latency}");
+}
+
+#[test]
 fn paces_are_written_down_if_asked_for() {
     let flows = r#"
         [[flows]]
