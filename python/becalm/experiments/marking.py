@@ -24,12 +24,8 @@ of one packet the victim alone can use 0.92 of the link, and 90% of that is 0.83
 
 
 def output_triggered(threshold: int) -> Table:
-    """Return input-output-triggered marking at a threshold of the paper.
-
-    The paper counts the packets "in the switch that are waiting", from when they enter until they leave: the
-    one on its way out included. becalm's threshold is on those that have not begun to leave, one less.
-    """
-    return {"input_output_triggered": {"threshold": threshold - 1}}
+    """Return input-output-triggered marking."""
+    return {"input_output_triggered": {"threshold": threshold}}
 
 
 def points(*policies: str) -> list[Point]:
@@ -78,8 +74,7 @@ def naive_statements() -> tuple[Statement, ...]:
             "high",
             lambda tables: victim(tables, "naive"),
             at_least(0.6),
-            note="0.6 is twice what the victim's fair part of a spreading run would be; the text gives no "
-            "number.",
+            note="The text gives no number; 0.6 is two thirds of what a window of one packet can use alone.",
         ),
         Statement(
             "inter_switch_share",
@@ -124,7 +119,7 @@ def naive_statements() -> tuple[Statement, ...]:
 
 
 def input_statements(marks: str) -> tuple[Statement, ...]:
-    """Return what is said of input-triggered marking; `marks`: the clause that the papers word differently."""
+    """Return what is said of input-triggered marking; `marks`: the clause that the papers word apart."""
     return (
         Statement(
             "inter_switch_share",

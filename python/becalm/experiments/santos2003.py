@@ -221,7 +221,7 @@ def _fig3b() -> Experiment:
 
 
 ROOT_NOTE = (
-    "Six flows with a packet each keep the root link busy, and nothing that a bypass limit may hold back is "
+    "Six flows with a packet each keep the root link busy, and nothing that the bypass limit holds back is "
     "ever the packet that the root link needs: it stays at 100%. The inter-switch link is below because the "
     "victim's window of one packet leaves it idle while the ACK returns, with any bypass limit from 3 "
     "upward."
