@@ -233,8 +233,8 @@ def _discrete_statements() -> tuple[Statement, ...]:
             at_most(0.05),
             short=False,
             note="Largest distance between the two curves over all buffers and responses: root, "
-            "inter-switch. It is LIPD's, at 2 slots; if the number of marks leaves out the packet on its way out, "
-            "it is 0.045.",
+            "inter-switch. It is LIPD's, at 2 slots; if the number of marks leaves out the packet on its "
+            "way out, it is 0.045.",
         ),
         Statement(
             "dashed_lines_hidden",
