@@ -21,6 +21,7 @@ SCHEMES = {
 }
 CHOICES = {
     "topologies": ("topology", "Nodes and cables: exactly one of these tables."),
+    "patterns": ("flows.pattern", "Who sends to whom among the hosts in `from`: one of these tables."),
     "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
     "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
 }

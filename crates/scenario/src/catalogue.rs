@@ -9,13 +9,14 @@ use crate::sections::adapter::Adapter;
 use crate::sections::flows::{Group, Traffic};
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
+use crate::sections::pattern::Pattern;
 use crate::sections::run::Run;
 use crate::sections::switch::{Arbiter, Switch};
 use crate::sections::topology::TopologyChoice;
 
 /// Everything that a scenario can choose, and the keys of its sections.
 ///
-/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `arbiters`, `sections`. Each entry has
+/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `arbiters`, `sections`. Each entry has
 /// `name`, `doc` (Markdown; its first paragraph is a summary) and `parameters`, each of these with `name`, `kind`,
 /// `unit`, `default`, `required`, `range` and `help`.
 pub fn catalogue() -> Value {
@@ -25,6 +26,7 @@ pub fn catalogue() -> Value {
         "response": schemes(Responding::docs()),
         "topologies": options::<TopologyChoice>(),
         "traffic": options::<Traffic>(),
+        "patterns": options::<Pattern>(),
         "arbiters": options::<Arbiter>(),
         "sections": [
             section::<Run>("run"),

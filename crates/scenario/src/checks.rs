@@ -243,12 +243,12 @@ impl Draft {
             plan.set_adapters(adapter, root.get("adapter"), &network, mistakes);
         }
         for (group, node) in self.groups(root) {
-            plan.add(group, node, &network, packet, mistakes);
+            plan.add(group, node, &network, packet, self.run.as_ref().map_or(0, |run| run.seed), mistakes);
             let flows = plan.groups.last().cloned().unwrap_or_default();
             let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
             let check = becalm_fabric::routing::check(topology, pairs.map(|flow| (flow.source, flow.destination)));
             if let Err(error) = check {
-                mistakes.add(node.get("to").unwrap_or(node), error.to_string(), "");
+                mistakes.add(node.get("to").or(node.get("pattern")).unwrap_or(node), error.to_string(), "");
             }
             self.check_starts(group, node, plan.last_start(), mistakes);
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use becalm_engine::Time;
+use becalm_engine::{Stream, Time};
 use becalm_fabric::{AdapterConfig, NodeId, NodeKind, Rate, SourceSpec, Topology, Traffic};
 use becalm_schema::{Mistakes, Node};
 
@@ -11,7 +11,10 @@ use crate::hosts::{expand_list, unknown};
 use crate::sections::adapter::Adapter;
 use crate::sections::flows::{self, Group};
 use crate::sections::packet::Packet;
+use crate::sections::pattern::Pattern;
 
+/// The purpose of the random stream of a group's pattern; the fabric uses others.
+const PATTERN_STREAM: u64 = 1 << 32;
 /// Flows that a scenario may have.
 const MOST_FLOWS: usize = 4_000_000;
 
@@ -36,15 +39,22 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Adds the flows of a group; mistakes are noted.
-    pub fn add(&mut self, group: &Group, node: &Node, network: &Network<'_>, packet: &Packet, mistakes: &mut Mistakes) {
+    pub fn add(
+        &mut self,
+        group: &Group,
+        node: &Node,
+        network: &Network<'_>,
+        packet: &Packet,
+        seed: u64,
+        mistakes: &mut Mistakes,
+    ) {
         let first = self.flows.len() as u32;
-        let pairs = pairs(node, network, mistakes);
-        let count: usize = pairs.iter().map(|(_, to)| to.len()).sum();
-        if self.flows.len() + count > MOST_FLOWS {
-            mistakes.add(node, format!("there would be more than {MOST_FLOWS} flows"), "");
+        let mut random = Stream::new(seed, self.groups.len() as u64, PATTERN_STREAM);
+        let room = MOST_FLOWS - self.flows.len();
+        let Some(pairs) = pairs(group, node, network, room, &mut random, mistakes) else {
             self.groups.push(first..first);
             return;
-        }
+        };
         let number = self.groups.len() as u32;
         let mut starts = (0u64..).map(|i| group.start.saturating_add(Time(group.stagger.0.saturating_mul(i))));
         for (source, destinations) in pairs {
@@ -134,21 +144,51 @@ impl<'a> Network<'a> {
     }
 }
 
-/// Every source host with its destinations.
-fn pairs(node: &Node, network: &Network<'_>, mistakes: &mut Mistakes) -> Vec<(NodeId, Vec<NodeId>)> {
-    let (Some(from), Some(to)) = (node.get("from"), node.get("to")) else { return Vec::new() };
+/// Every source host with its destinations, of which there may be `most` in all; `None` after a mistake.
+fn pairs(
+    group: &Group,
+    node: &Node,
+    network: &Network<'_>,
+    most: usize,
+    random: &mut Stream,
+    mistakes: &mut Mistakes,
+) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
     let before = mistakes.list.len();
-    let (sources, destinations) = (network.resolve(from, mistakes), network.resolve(to, mistakes));
+    let sources = network.resolve(node.get("from")?, mistakes);
+    let to = node.get("to").filter(|_| group.to.is_some());
+    let destinations = to.map(|to| network.resolve(to, mistakes));
     if mistakes.list.len() > before {
-        return Vec::new();
+        return None;
     }
-    let others = |source: NodeId| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
-    let pairs: Vec<_> = sources.into_iter().map(|source| (source, others(source))).collect();
-    if let Some((host, _)) = pairs.iter().find(|(_, to)| to.is_empty()) {
-        let name = &network.topology.node(*host).name;
-        mistakes.add(to, format!("host `{name}` would send only to itself"), "");
+    let n = sources.len();
+    let each = match (&group.pattern, &destinations) {
+        (Some(Pattern::AllToAll(_)), _) => n.saturating_sub(1),
+        (_, Some(destinations)) => destinations.len(),
+        _ => 1,
+    };
+    if n.saturating_mul(each) > most {
+        mistakes.add(node, format!("there would be more than {MOST_FLOWS} flows"), "");
+        return None;
     }
-    pairs
+    match (&group.pattern, &destinations) {
+        (Some(pattern), _) => {
+            let pattern = pattern.destinations(n, random);
+            let places = pattern.map_err(|why| mistakes.add(node.get("pattern").unwrap_or(node), why, "")).ok()?;
+            let hosts = |to: Vec<usize>| to.into_iter().map(|place| sources[place]).collect::<Vec<_>>();
+            let pairs = sources.iter().copied().zip(places.into_iter().map(hosts));
+            Some(pairs.filter(|(_, to)| !to.is_empty()).collect())
+        }
+        (None, Some(destinations)) => {
+            let others = |source| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
+            let pairs: Vec<_> = sources.into_iter().map(|source| (source, others(source))).collect();
+            if let Some((host, _)) = pairs.iter().find(|(_, to)| to.is_empty()) {
+                let name = &network.topology.node(*host).name;
+                mistakes.add(to.unwrap_or(node), format!("host `{name}` would send only to itself"), "");
+            }
+            Some(pairs)
+        }
+        (None, None) => None,
+    }
 }
 
 fn traffic(group: &Group, network: &Network<'_>, source: NodeId, packet: &Packet) -> Traffic {

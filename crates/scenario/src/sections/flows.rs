@@ -5,9 +5,11 @@ use std::ops::Bound;
 use becalm_control::ResponseParams;
 use becalm_engine::Time;
 use becalm_fabric as fabric;
+use becalm_schema::Conflict;
 
 use crate::quantities::Bytes;
 use crate::sections::packet::Packet;
+use crate::sections::pattern::Pattern;
 
 becalm_schema::table! {
     /// Always has a message to send, from start to stop.
@@ -101,14 +103,17 @@ becalm_schema::choice! {
 becalm_schema::table! {
     /// A group of flows that are alike.
     ///
-    /// There is one flow from every host in `from` to every other host in `to`.
+    /// There is one flow from every host in `from` to every other host in `to`, or as a `pattern` says. An incast is
+    /// `from = ["*"]` with one host in `to`.
     pub struct Group {
         /// Name of the group in results.
         pub name: String,
         /// Sending hosts: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
         pub from: Vec<String>,
-        /// Receiving hosts, likewise.
-        pub to: Vec<String>,
+        /// Receiving hosts, likewise. Either this or a pattern.
+        pub to: Option<Vec<String>>,
+        /// Who sends to whom among the hosts in `from`.
+        pub pattern: Option<Pattern>,
         /// When the first flow starts.
         pub start: Time = Time::ZERO,
         /// When all flows stop; the end of the run if left out.
@@ -121,6 +126,19 @@ becalm_schema::table! {
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
         /// How they respond to congestion, if not as `[response]` says.
         pub response: Option<ResponseParams>,
+    }
+    check Group::check;
+}
+
+impl Group {
+    fn check(&self) -> Result<(), Conflict> {
+        match (&self.to, &self.pattern) {
+            (None, None) => {
+                Err(Conflict { key: "to", problem: "is missing: who receives? A pattern would do, too".into() })
+            }
+            (Some(_), Some(_)) => Err(Conflict { key: "pattern", problem: "cannot be set beside to".into() }),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod flows;
 pub mod observe;
 pub mod packet;
+pub mod pattern;
 pub mod run;
 pub mod switch;
 pub mod topology;

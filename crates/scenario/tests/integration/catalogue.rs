@@ -24,6 +24,7 @@ fn names_are_those_of_scenarios() {
     };
     assert_eq!(names("topologies"), ["dumbbell", "clos", "tree", "fat_tree", "edges"]);
     assert_eq!(names("traffic"), ["greedy", "on_off", "poisson", "batch"]);
+    assert_eq!(names("patterns"), ["shift", "tornado", "bit_reversal", "permutation", "all_to_all"]);
     assert_eq!(names("arbiters"), ["oldest_first", "round_robin"]);
     assert!(names("response").contains(&"lipd".to_string()));
 }

@@ -165,6 +165,21 @@ fn a_host_limits_the_rate_of_messages() {
 }
 
 #[test]
+fn patterns_say_who_sends_to_whom() {
+    let pairs = |text: &str| {
+        let flows = format!("[[flows]]\nname = \"f\"\nfrom = [\"*\"]\npattern.{text}\n");
+        let results = run(&single("duration = \"100 us\"", &flows));
+        assert!(numbers(&results, "flows", "delivered_packets").iter().all(|&packets| packets > 0.0));
+        let pairs = names(&results, "flows", "source").into_iter().zip(names(&results, "flows", "destination"));
+        pairs.map(|(a, b)| a + &b).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs("shift.by = 2"), ["ac", "ba", "cb"]);
+    assert_eq!(pairs("tornado = {}"), ["ab", "bc", "ca"]);
+    assert_eq!(pairs("all_to_all = {}"), ["ab", "ac", "ba", "bc", "ca", "cb"]);
+    assert_eq!(pairs("permutation = {}").len(), 3);
+}
+
+#[test]
 fn a_message_waits_for_its_host() {
     let batch = r#"
         [adapter]
