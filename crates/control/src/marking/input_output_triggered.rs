@@ -1,9 +1,10 @@
 //! Input-output-triggered marking: full input buffers and long output queues.
 //!
 //! # What it does
-//! Marks as input-triggered marking does, and besides when an arrival makes more packets of the switch go to its output
-//! than a threshold: then all that go to this output are marked. As there, one in transmission counts. A full input buffer catches flows that share an input,
-//! a long output queue rather those that come by inputs of their own; the two biases balance each other.
+//! Marks as input-triggered marking does, and besides when an arrival is one too many for its output: when more packets
+//! of the switch go there than a threshold, the one in transmission counted. Then all that wait for it are marked. A
+//! full input buffer catches flows that share an input, a long output queue rather those that come by inputs of their
+//! own; the two biases balance each other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -15,7 +16,9 @@
 //! - `method`: as for input-triggered marking.
 //!
 //! # Departures from the source
-//! Those of input-triggered marking; the threshold is per output and virtual lane.
+//! Those of input-triggered marking; the threshold is per output and virtual lane. The paper compares it with the
+//! packets that "are waiting for an output link"; with the one in transmission among them a threshold of 4 leaves the
+//! link underutilized, as the paper finds, and without it does not.
 
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
@@ -26,7 +29,7 @@ becalm_schema::table! {
     pub struct Params {
         /// Packets that may go to an output, the one in transmission included, before they are marked.
         pub threshold: u32 = 8; "packets"; 1..=65_535,
-        /// How these packets get their marks.
+        /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
     }
 }

@@ -1,12 +1,11 @@
-//! What triggered markers share: marking, from a trigger on, the packets for an output that are in the switch.
+//! What triggered markers share: marking, from a trigger on, the packets that wait for an output.
 
 use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
-    /// How the packets for an output that are in the switch when marking is triggered get their marks.
+    /// How the packets that wait for an output when marking is triggered get their marks.
     pub enum Method {
-        /// As many of the next departures are marked as packets were there: the two counters of the paper. One whose
-        /// transmission has begun counts, too late to be marked itself.
+        /// As many of the next departures are marked as packets waited: the two counters of the paper.
         Counters = "counters",
         /// Exactly the packets that waited are marked, in whatever order they leave.
         Scan = "scan",
@@ -36,7 +35,7 @@ impl Watermarks {
     }
 }
 
-/// Marks the packets for an output.
+/// Marks the packets that wait for an output.
 #[derive(Clone, Debug)]
 pub(super) struct Trigger {
     ports: u16,
@@ -61,7 +60,7 @@ impl Trigger {
         Trigger { ports, marks }
     }
 
-    /// If a packet has to wait and fills its input buffer, marks what goes to any of the outputs that the buffer has
+    /// If a packet has to wait and fills its input buffer, marks what waits for any of the outputs that the buffer has
     /// packets for.
     pub(super) fn on_full_input<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
         if !arrival.waits || !switch.is_full(arrival.input, arrival.vl) {
@@ -69,22 +68,22 @@ impl Trigger {
         }
         for output in 0..self.ports {
             if switch.present_from(arrival.input, output, arrival.vl) > 0 {
-                self.mark_present(output, arrival, switch);
+                self.mark_waiting(output, arrival, switch);
             }
         }
     }
 
-    /// If a packet has to wait and makes more than `threshold` go to its output, marks them.
+    /// If a packet has to wait and is one too many for its output, the one in transmission counted, marks what waits.
     pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
         if arrival.waits && switch.present(arrival.output, arrival.vl) > threshold {
-            self.mark_present(arrival.output, arrival, switch);
+            self.mark_waiting(arrival.output, arrival, switch);
         }
     }
 
-    fn mark_present<V: SwitchView>(&mut self, output: u16, arrival: &Arrival, switch: &V) {
+    fn mark_waiting<V: SwitchView>(&mut self, output: u16, arrival: &Arrival, switch: &V) {
         match &mut self.marks {
             Marks::Counters { vls, left } => {
-                left[usize::from(output) * *vls + usize::from(arrival.vl)] = switch.present(output, arrival.vl);
+                left[usize::from(output) * *vls + usize::from(arrival.vl)] = switch.waiting(output, arrival.vl);
             }
             Marks::Scan(watermarks) => watermarks.raise(output, arrival.vl, arrival.order),
         }
