@@ -256,20 +256,30 @@ impl Draft {
         plan
     }
 
-    /// Routes on which buffers may wait for each other in a circle.
+    /// Routes on which buffers may wait for each other in a circle. The topologies' own have none, but for lists of
+    /// cables.
     fn check_cycles(&self, root: &Node, topology: &Topology, plan: &Plan, mistakes: &mut Mistakes) {
-        let Some(TopologyChoice::Edges(edges)) = &self.topology else { return };
-        let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
-        let (Some(cycle), false) = (becalm_fabric::routing::dependency_cycle(topology, pairs), edges.allow_cycles)
-        else {
-            return;
+        let Some(choice) = &self.topology else { return };
+        let (allowed, advice) = match choice {
+            TopologyChoice::Edges(edges) => (
+                edges.allow_cycles,
+                "join the switches without a circle, give other routes, or set allow_cycles = true to run it all the same",
+            ),
+            _ => (choice.routes().is_empty(), "give other routes"),
         };
+        if allowed {
+            return;
+        }
+        let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
+        let Some(cycle) = becalm_fabric::routing::dependency_cycle(topology, pairs) else { return };
         let problem = format!(
-            "its routes can deadlock: each of these links may wait for the next: {}; join the switches without a \
-             circle, or set allow_cycles = true to run it all the same",
+            "its routes can deadlock: each of these links may wait for the next: {}; {advice}",
             cycle.join(", ")
         );
-        mistakes.add(blame(root, &["topology.edges.cables"]), problem, "");
+        let key = |name: &str| format!("topology.{}.{name}", choice.name());
+        let keys =
+            if choice.routes().is_empty() { [key("cables"), key("cables")] } else { [key("routes"), key("cables")] };
+        mistakes.add(blame(root, &[&keys[0], &keys[1]]), problem, "");
     }
 
     /// A flow that starts after its end does nothing.

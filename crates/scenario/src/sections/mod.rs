@@ -5,6 +5,7 @@ pub mod flows;
 pub mod observe;
 pub mod packet;
 pub mod pattern;
+pub mod routes;
 pub mod run;
 pub mod switch;
 pub mod topology;

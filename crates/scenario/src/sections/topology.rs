@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use becalm_engine::{Key, Time};
 use becalm_fabric as fabric;
 use becalm_fabric::{ClosSpec, DumbbellSpec, FatTreeSpec, NodeId, NodeKind, Topology};
-use becalm_schema::{Conflict, Mistakes, Node};
+use becalm_schema::{Choice, Conflict, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
 use crate::quantities::LinkRate;
+use crate::sections::routes::{self, Route};
 
 /// Forwarding entries that a topology may have, of two bytes each.
 const MOST_ROUTES: u64 = 2_000_000_000;
@@ -45,6 +46,8 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// Forwarding entries that are given, in place of the topology's own.
+        pub routes: Vec<Route> = Vec::new(),
     }
 }
 
@@ -63,6 +66,8 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// Forwarding entries that are given, in place of the topology's own.
+        pub routes: Vec<Route> = Vec::new(),
     }
     check even_ports;
 }
@@ -96,6 +101,8 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// Forwarding entries that are given, in place of the topology's own.
+        pub routes: Vec<Route> = Vec::new(),
     }
 }
 
@@ -112,7 +119,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// Any network, as lists of nodes and cables. Packets take shortest paths.
+    /// Any network, as lists of nodes and cables. Packets take shortest paths where no `routes` are given.
     pub struct Edges {
         /// Names of hosts, or ranges of them such as `"H1..H8"`. Each host has one cable, to a switch.
         pub hosts: Vec<String>,
@@ -126,6 +133,8 @@ becalm_schema::table! {
         pub allow_cycles: bool = false,
         /// The cables.
         pub cables: Vec<Cable>,
+        /// Forwarding entries that are given, in place of the topology's own.
+        pub routes: Vec<Route> = Vec::new(),
     }
 }
 
@@ -148,6 +157,27 @@ becalm_schema::choice! {
 impl TopologyChoice {
     /// The network. Mistakes are noted at `node`, the section; then there is no network.
     pub(crate) fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+        let mut topology = self.build_cables(node, mistakes)?;
+        let before = mistakes.list.len();
+        if let Some(list) = node.get(self.name()).and_then(|node| node.get("routes")) {
+            routes::apply(self.routes(), list, &mut topology, mistakes);
+        }
+        (mistakes.list.len() == before).then_some(topology)
+    }
+
+    /// The forwarding entries that are given.
+    pub(crate) fn routes(&self) -> &[Route] {
+        match self {
+            TopologyChoice::Dumbbell(_) => &[],
+            TopologyChoice::Clos(p) => &p.routes,
+            TopologyChoice::Tree(p) => &p.routes,
+            TopologyChoice::FatTree(p) => &p.routes,
+            TopologyChoice::Edges(p) => &p.routes,
+        }
+    }
+
+    /// The network with its own routes.
+    fn build_cables(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
         match self {
             TopologyChoice::Dumbbell(p) => Some(Topology::dumbbell(&DumbbellSpec {
                 remote: p.remote,

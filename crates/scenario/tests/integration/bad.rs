@@ -181,6 +181,45 @@ fn networks_of_lists() {
 }
 
 #[test]
+fn given_routes() {
+    let tree = |routes: &str| {
+        complaint(&format!(
+            "[topology.tree]\nports = 4\nlevels = 2\nroutes = [\n{routes}\n]\n[run]\nduration = \"1 ms\"\n\
+             [[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H7\"]\n"
+        ))
+    };
+    let parallel = "[topology.fat_tree]\nlevels = [{children = 2}, {children = 2, parents = 1, parallel = 2}]\n\
+                    routes = [{switch = \"L1S0\", to = [\"H3\"], via = \"L2S0\"}]\n[run]\nduration = \"1 ms\"\n\
+                    [[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H3\"]\n";
+    // A ring of three switches, all packets the long way round.
+    let ring = "[topology.edges]\nhosts = [\"h0..h2\"]\nswitches = [\"s0..s2\"]\n\
+                cables = [{between = [\"h0\", \"s0\"]}, {between = [\"h1\", \"s1\"]}, {between = [\"h2\", \"s2\"]},\n\
+                {between = [\"s0\", \"s1\"]}, {between = [\"s1\", \"s2\"]}, {between = [\"s2\", \"s0\"]}]\n\
+                routes = [\n{switch = \"s0\", to = [\"h2\"], via = \"s1\"},\n{switch = \"s1\", to = [\"h0\"], via = \"s2\"},\n\
+                {switch = \"s2\", to = [\"h1\"], via = \"s0\"}]\n[run]\nduration = \"1 ms\"\n\
+                [[flows]]\nname = \"f\"\nfrom = [\"*\"]\npattern.shift.by = 2\n";
+    let cases = [
+        ("no switch", tree("{switch = \"L9S0\", to = [\"H7\"], port = 0}")),
+        ("a host for a switch", tree("{switch = \"H0\", to = [\"H7\"], port = 0}")),
+        ("no host", tree("{switch = \"L1S0\", to = [\"H8\"], port = 0}")),
+        ("neither port nor node", tree("{switch = \"L1S0\", to = [\"H7\"]}")),
+        ("both port and node", tree("{switch = \"L1S0\", to = [\"H7\"], port = 2, via = \"L2S0\"}")),
+        ("no such port", tree("{switch = \"L1S0\", to = [\"H7\"], port = 4}")),
+        ("no such cable", tree("{switch = \"L1S0\", to = [\"H7\"], via = \"L1S1\"}")),
+        ("two such cables", complaint(parallel)),
+        ("through a host", tree("{switch = \"L1S0\", to = [\"H7\"], via = \"H1\"}")),
+        (
+            "a forwarding loop",
+            tree(
+                "{switch = \"L1S0\", to = [\"H7\"], via = \"L2S0\"},\n{switch = \"L2S0\", to = [\"H7\"], via = \"L1S0\"}",
+            ),
+        ),
+        ("a circle of buffers", complaint(ring)),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
 fn all_mistakes_at_once() {
     let text =
         GOOD.replace("rmin = 0.00390625", "rmin = -1").replace("[\"BC\"]", "[\"BD\"]").replace("remote", "remot");

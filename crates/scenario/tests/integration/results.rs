@@ -180,6 +180,35 @@ fn patterns_say_who_sends_to_whom() {
 }
 
 #[test]
+fn given_routes_are_taken() {
+    let packets = |routes: &str| {
+        let text = format!(
+            r#"
+            [run]
+            duration = "100 us"
+            [topology.tree]
+            ports = 4
+            levels = 2
+            {routes}
+            [[flows]]
+            name = "f"
+            from = ["H0"]
+            to = ["H6"]
+            "#
+        );
+        let results = run(&text);
+        let (from, to) = (names(&results, "links", "from"), names(&results, "links", "to"));
+        let packets = numbers(&results, "links", "packets");
+        let on = |a: &str, b: &str| packets[(0..from.len()).find(|&i| from[i] == a && to[i] == b).unwrap()];
+        [on("L1S0", "L2S0"), on("L1S0", "L2S1")]
+    };
+    assert!(packets("")[0] > 40.0 && packets("")[1] == 0.0);
+    let over = |end: &str| packets(&format!("routes = [{{switch = \"L1S0\", to = [\"H4..H7\"], {end}}}]"));
+    assert!(over("via = \"L2S1\"")[0] == 0.0 && over("via = \"L2S1\"")[1] > 40.0);
+    assert_eq!(over("via = \"L2S1\""), over("port = 3"));
+}
+
+#[test]
 fn a_message_waits_for_its_host() {
     let batch = r#"
         [adapter]
