@@ -213,7 +213,7 @@ proptest! {
 
 fn shape() -> SwitchShape {
     let host_ports = vec![true, true, false, false];
-    SwitchShape { ports: 4, vls: 2, capacity_bytes: Switch::ROOM * SIZE, host_ports }
+    SwitchShape { name: "S".to_string(), ports: 4, vls: 2, capacity_bytes: Switch::ROOM * SIZE, host_ports }
 }
 
 /// A switch that holds these packets.

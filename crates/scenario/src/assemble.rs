@@ -44,6 +44,7 @@ impl Scenario {
         };
         let is_host = |(peer, _): &(PortId, usize)| self.topology.node(peer.node).kind == NodeKind::Host;
         let shape = |switch: NodeId| SwitchShape {
+            name: self.topology.node(switch).name.clone(),
             ports: self.topology.node(switch).degree,
             vls,
             capacity_bytes,

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use becalm_control::marking::ibta::Ports;
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
-use becalm_fabric::{Room, Topology};
+use becalm_fabric::{Node as Switched, Room, Topology};
 use becalm_schema::{Choice, Field, Mistakes, Node};
 
-use crate::hosts::unknown;
+use crate::hosts::{expand_list, unknown};
 use crate::links::links;
 use crate::plan::{Network, Plan};
 use crate::schemes::{acknowledges, default_echo, default_marking, default_response, has_window, idles_without_marks};
@@ -75,6 +76,7 @@ impl Draft {
         self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;
+        self.check_overrides(root, &topology, mistakes);
         let plan = self.plan(root, &topology, mistakes);
         self.check_observe(root, &topology, &plan, mistakes);
         Some((topology, plan))
@@ -254,6 +256,35 @@ impl Draft {
         }
         self.check_cycles(root, topology, &plan, mistakes);
         plan
+    }
+
+    /// Overrides of the marking of ports must name switches and ports that exist.
+    fn check_overrides(&self, root: &Node, topology: &Topology, mistakes: &mut Mistakes) {
+        let Some(MarkingParams::Ibta(params)) = &self.marking else { return };
+        let Some(nodes) = root.get("marking").and_then(|node| node.get("ibta")?.get("overrides")?.items()) else {
+            return;
+        };
+        let names: Vec<&str> = topology.switches().map(|id| topology.node(id).name.as_str()).collect();
+        for (own, node) in params.overrides.iter().zip(nodes) {
+            let listed = node.get("switches").map(|list| expand_list(list, mistakes)).unwrap_or_default();
+            let known: HashSet<&str> = names.iter().copied().collect();
+            if let Some((name, item)) = listed.iter().find(|(name, _)| name != "*" && !known.contains(name.as_str())) {
+                unknown("switch", name, &names, item, mistakes);
+            }
+            let Ports::List(ports) = &own.ports else { continue };
+            let all = listed.is_empty() || listed.iter().any(|(name, _)| name == "*");
+            let wanted: HashSet<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
+            let switches = topology.switches().map(|id| topology.node(id));
+            let mut small = switches.filter(|switch| all || wanted.contains(switch.name.as_str()));
+            let lacks = |switch: &&Switched| ports.iter().any(|&port| port >= u32::from(switch.degree));
+            if let Some(switch) = small.find(lacks) {
+                let problem = format!(
+                    "names a port that switch `{}` does not have: it has {}, from 0",
+                    switch.name, switch.degree
+                );
+                mistakes.add(node.get("ports").unwrap_or(node), problem, "");
+            }
+        }
     }
 
     /// Routes on which buffers may wait for each other in a circle. The topologies' own have none, but for lists of

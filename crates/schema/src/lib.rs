@@ -33,6 +33,7 @@
 pub mod choice;
 pub mod field;
 pub mod mistakes;
+pub mod names;
 pub mod node;
 pub mod quantity;
 pub mod range;

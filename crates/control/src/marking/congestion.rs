@@ -2,20 +2,20 @@
 //! outputs share.
 
 use becalm_fabric::Kind;
-use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
+use becalm_fabric::seam::{Arrival, Departure, SwitchView};
 
 /// Bytes of a credit, the unit that IBTA gives packet sizes in.
 pub(super) const CREDIT: u32 = 64;
 
-/// When a port and virtual lane is congested, and which of its packets are marked then.
-#[derive(Clone, Debug)]
+/// When a port is congested, and which of its packets are marked then.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// The queue is over its threshold once more bytes than this wait; `u64::MAX` for never.
     pub enter: u64,
     /// It stays over its threshold while more bytes than this wait.
     pub leave: u64,
-    /// For every port, whether it may be congested without credit to send.
-    pub victims: Vec<bool>,
+    /// Whether it may be congested without credit to send.
+    pub victim: bool,
     /// Bytes of the smallest packet that is marked.
     pub smallest: u32,
     /// Packets that could be marked and are not, between two that are.
@@ -38,15 +38,17 @@ struct Lane {
 /// meets an empty queue is never marked.
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
-    rules: Rules,
+    /// By port.
+    rules: Vec<Rules>,
     vls: usize,
     lanes: Vec<Lane>,
 }
 
 impl Congestion {
-    pub(super) fn new(rules: Rules, shape: &SwitchShape) -> Congestion {
-        let vls = usize::from(shape.vls);
-        Congestion { rules, vls, lanes: vec![Lane::default(); usize::from(shape.ports) * vls] }
+    /// The state of a switch with these rules, one for each port, and so many virtual lanes.
+    pub(super) fn new(rules: Vec<Rules>, vls: u8) -> Congestion {
+        let vls = usize::from(vls);
+        Congestion { lanes: vec![Lane::default(); rules.len() * vls], rules, vls }
     }
 
     /// Whether a port and virtual lane is in the congestion state.
@@ -67,7 +69,8 @@ impl Congestion {
         let &Departure { output, vl, size, kind, .. } = departure;
         let left_behind = switch.waiting_bytes(output, vl).saturating_sub(u64::from(size));
         self.look(output, vl, left_behind, switch.credit(output, vl).saturating_sub(1));
-        let eligible = kind == Kind::Data && size >= self.rules.smallest && self.is_congested(output, vl);
+        let smallest = self.rules[usize::from(output)].smallest;
+        let eligible = kind == Kind::Data && size >= smallest && self.is_congested(output, vl);
         eligible && self.has_its_turn(output, vl)
     }
 
@@ -77,9 +80,9 @@ impl Congestion {
 
     fn look(&mut self, port: u16, vl: u8, waiting: u64, credit: u32) {
         let at = self.at(port, vl);
-        let lane = &mut self.lanes[at];
-        lane.over = waiting > if lane.over { self.rules.leave } else { self.rules.enter };
-        lane.congested = lane.over && (credit > 0 || self.rules.victims[usize::from(port)]);
+        let (lane, rules) = (&mut self.lanes[at], &self.rules[usize::from(port)]);
+        lane.over = waiting > if lane.over { rules.leave } else { rules.enter };
+        lane.congested = lane.over && (credit > 0 || rules.victim);
     }
 
     /// Counts a packet that can be marked; whether it is.
@@ -87,7 +90,7 @@ impl Congestion {
         let at = self.at(port, vl);
         let skip = &mut self.lanes[at].skip;
         let its_turn = *skip == 0;
-        *skip = if its_turn { self.rules.marking_rate } else { *skip - 1 };
+        *skip = if its_turn { self.rules[usize::from(port)].marking_rate } else { *skip - 1 };
         its_turn
     }
 }

@@ -18,6 +18,13 @@
 //!   those that lead to a host. A host that receives too slowly marks nothing itself; the switch before it can.
 //! - `packet_size`: `Packet_Size`, in credits of 64 B, 0 to 255; smaller packets are not marked.
 //! - `marking_rate`: `Marking_Rate`, 0 to 65535: packets that could be marked and are not, between two that are.
+//! - `overrides`: other values for some ports, as the switch port congestion settings give them: a list of tables with
+//!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
+//!   - `ports`: a list of port numbers, or `hosts`, `switches` (by what is at the other end), `all`,
+//!   - `threshold`, `packet_size`, `marking_rate` as above,
+//!   - `victim`: whether the ports' bits in `Victim_Mask` are set.
+//!
+//!   What is left out stays as it is. Of several for the same port the last one holds.
 //!
 //! # Departures from the source
 //! - The specification leaves the meaning of a threshold to the maker of the switch; the mapping above is ours. An
@@ -29,10 +36,13 @@
 //!   and virtual lane, begins with a mark, and goes on from one congestion to the next.
 //! - `Packet_Size` holds for whole packets on the wire. ACKs and congestion notification packets are never marked,
 //!   whatever it is, since no adapter would answer the mark.
-//! - The parameters are the same for all ports of a switch. Credit starvation, for switches without congestion
-//!   control, is left out.
+//! - A port's own setting need not be whole: what it leaves out is that of the switch.
+//! - Credit starvation (`Control_Type` 1, `Credit_Mask`, `CS_Threshold`, `CS_ReturnDelay`), which serves devices without
+//!   congestion control, is left out.
 
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_schema::{Conflict, Field, Mistakes, Node, Value, field::refuse, names::covers};
+use serde_json::json;
 
 use super::congestion::{CREDIT, Congestion, Rules};
 
@@ -59,6 +69,99 @@ becalm_schema::table! {
         pub packet_size: u32 = 0; "credits of 64 B"; 0..=255,
         /// Packets that could be marked and are not, between two that are.
         pub marking_rate: u32 = 0; "packets"; 0..=65_535,
+        /// Ports with other values.
+        pub overrides: Vec<Override> = Vec::new(),
+    }
+}
+
+/// Some ports of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ports {
+    /// Every port.
+    All,
+    /// The ports that lead to a host.
+    Hosts,
+    /// The ports that lead to a switch.
+    Switches,
+    /// The ports with these numbers.
+    List(Vec<u32>),
+}
+
+impl Ports {
+    fn has(&self, port: u16, shape: &SwitchShape) -> bool {
+        match self {
+            Ports::All => true,
+            Ports::Hosts => shape.host_ports[usize::from(port)],
+            Ports::Switches => !shape.host_ports[usize::from(port)],
+            Ports::List(list) => list.contains(&u32::from(port)),
+        }
+    }
+}
+
+impl Field for Ports {
+    fn expects() -> String {
+        "a list of port numbers, or \"hosts\", \"switches\" or \"all\"".to_string()
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Ports> {
+        match &node.value {
+            Value::List(list) if !list.is_empty() => Vec::read(node, mistakes).map(Ports::List),
+            Value::Text(word) if word == "hosts" => Some(Ports::Hosts),
+            Value::Text(word) if word == "switches" => Some(Ports::Switches),
+            Value::Text(word) if word == "all" => Some(Ports::All),
+            _ => refuse(node, mistakes),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Ports::All => json!("all"),
+            Ports::Hosts => json!("hosts"),
+            Ports::Switches => json!("switches"),
+            Ports::List(list) => json!(list),
+        }
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"oneOf": [
+            {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 65_535}, "minItems": 1},
+            {"enum": ["all", "hosts", "switches"]},
+        ]})
+    }
+}
+
+becalm_schema::table! {
+    /// Other values for some ports.
+    pub struct Override {
+        /// Names of switches, ranges of them, or `"*"` for all.
+        pub switches: Vec<String> = vec!["*".to_string()],
+        /// The ports: a list of numbers, or `"hosts"`, `"switches"` or `"all"`.
+        pub ports: Ports = Ports::All,
+        /// How early a queue counts as congested.
+        pub threshold: Option<u32> = None; ""; 0..=15,
+        /// Whether the ports count as congested without credit to send, too.
+        pub victim: Option<bool> = None,
+        /// Size of the smallest packet that is marked.
+        pub packet_size: Option<u32> = None; "credits of 64 B"; 0..=255,
+        /// Packets that could be marked and are not, between two that are.
+        pub marking_rate: Option<u32> = None; "packets"; 0..=65_535,
+    }
+    check Override::check;
+}
+
+impl Override {
+    fn check(&self) -> Result<(), Conflict> {
+        Conflict::unless(!self.switches.is_empty(), "switches", || "must name at least one switch".to_string())?;
+        let given = [self.threshold, self.packet_size, self.marking_rate].iter().any(Option::is_some);
+        Conflict::unless(given || self.victim.is_some(), "threshold", || {
+            "is missing, or another value: nothing is overridden".to_string()
+        })
+    }
+
+    /// Whether it holds for a port.
+    fn holds(&self, port: u16, shape: &SwitchShape) -> bool {
+        let named = self.switches.iter().any(|text| text == "*" || covers(text, &shape.name));
+        named && self.ports.has(port, shape)
     }
 }
 
@@ -70,11 +173,30 @@ impl Params {
         (self.threshold > 0).then(|| u64::from(capacity) * u64::from(sixteenths) / 16)
     }
 
-    fn victims(&self, shape: &SwitchShape) -> Vec<bool> {
+    fn is_victim(&self, port: u16, shape: &SwitchShape) -> bool {
         match self.victim_mask {
-            VictimMask::None => vec![false; usize::from(shape.ports)],
-            VictimMask::All => vec![true; usize::from(shape.ports)],
-            VictimMask::HostPorts => shape.host_ports.clone(),
+            VictimMask::None => false,
+            VictimMask::All => true,
+            VictimMask::HostPorts => shape.host_ports[usize::from(port)],
+        }
+    }
+
+    /// The rules of one port.
+    fn rules(&self, port: u16, shape: &SwitchShape) -> Rules {
+        let (mut own, mut victim) = (self.clone(), self.is_victim(port, shape));
+        for other in self.overrides.iter().filter(|other| other.holds(port, shape)) {
+            own.threshold = other.threshold.unwrap_or(own.threshold);
+            own.packet_size = other.packet_size.unwrap_or(own.packet_size);
+            own.marking_rate = other.marking_rate.unwrap_or(own.marking_rate);
+            victim = other.victim.unwrap_or(victim);
+        }
+        let threshold = own.threshold_bytes(shape.capacity_bytes).unwrap_or(u64::MAX);
+        Rules {
+            enter: threshold,
+            leave: threshold,
+            victim,
+            smallest: own.packet_size * CREDIT,
+            marking_rate: own.marking_rate,
         }
     }
 }
@@ -88,15 +210,8 @@ pub struct Ibta {
 impl Ibta {
     /// A marker for one switch.
     pub fn new(params: &Params, shape: SwitchShape) -> Ibta {
-        let threshold = params.threshold_bytes(shape.capacity_bytes).unwrap_or(u64::MAX);
-        let rules = Rules {
-            enter: threshold,
-            leave: threshold,
-            victims: params.victims(&shape),
-            smallest: params.packet_size * CREDIT,
-            marking_rate: params.marking_rate,
-        };
-        Ibta { congestion: Congestion::new(rules, &shape) }
+        let rules = (0..shape.ports).map(|port| params.rules(port, &shape)).collect();
+        Ibta { congestion: Congestion::new(rules, shape.vls) }
     }
 
     /// Whether a port and virtual lane is in the congestion state, as of the last packet that joined or left its
@@ -193,6 +308,50 @@ mod tests {
         ] {
             assert_eq!(marked(&with(mask), 10, output, 1), victim_marks, "{mask:?}, port {output}: a victim");
             assert_eq!(marked(&with(mask), 10, output, 2), 8, "{mask:?}, port {output}: a root");
+        }
+    }
+
+    #[test]
+    fn ports_have_values_of_their_own() {
+        let base = Override { switches: vec!["S0..S3".into()], ..Override::default() };
+        let with = |list: &[Override]| Params { overrides: list.to_vec(), ..default() };
+        let off = |ports| Override { ports, threshold: Some(0), ..base.clone() };
+        for (overrides, at_switch, at_host) in [
+            (vec![off(Ports::All)], 0, 0),
+            (vec![off(Ports::Hosts)], 8, 0),
+            (vec![off(Ports::Switches)], 0, 8),
+            (vec![off(Ports::List(vec![0, 3]))], 8, 0),
+            (vec![off(Ports::All), Override { threshold: Some(14), ports: Ports::Hosts, ..base.clone() }], 0, 7),
+            (vec![Override { switches: vec!["S2".into()], ..off(Ports::All) }], 8, 8),
+            (vec![Override { marking_rate: Some(1), ports: Ports::Hosts, ..base.clone() }], 8, 4),
+            (vec![Override { packet_size: Some(255), ..base.clone() }], 0, 0),
+        ] {
+            let params = with(&overrides);
+            assert_eq!(
+                (marked(&params, 10, OUTPUT, 9), marked(&params, 10, HOST, 9)),
+                (at_switch, at_host),
+                "{overrides:?}"
+            );
+        }
+        let victim = with(&[Override { ports: Ports::Hosts, victim: Some(true), ..base.clone() }]);
+        assert_eq!((marked(&victim, 10, OUTPUT, 1), marked(&victim, 10, HOST, 1)), (0, 8));
+    }
+
+    #[test]
+    fn overrides_are_read_and_must_do_something() {
+        let read = |text: &str| becalm_schema::read::<Params>(text, "f").map_err(|mistakes| mistakes.to_string());
+        let params = read("overrides = [{ports = [1, 2], threshold = 3}, {ports = \"hosts\", victim = true}]").unwrap();
+        assert_eq!(params.overrides[0].ports, Ports::List(vec![1, 2]));
+        assert_eq!(becalm_schema::read_json::<Params>(&params.to_json(), "f").unwrap(), params);
+        for wrong in [
+            "{}",
+            "{switches = [], threshold = 1}",
+            "{ports = []}",
+            "{ports = \"host\", victim = true}",
+            "{threshold = 16}",
+            "{victims = true}",
+        ] {
+            assert!(read(&format!("overrides = [{wrong}]")).is_err(), "{wrong}");
         }
     }
 

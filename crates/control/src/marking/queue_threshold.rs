@@ -63,11 +63,11 @@ impl QueueThreshold {
         let rules = Rules {
             enter: bytes(params.high),
             leave: bytes(params.low),
-            victims: vec![!params.root_only; usize::from(shape.ports)],
+            victim: !params.root_only,
             smallest: 0,
             marking_rate: params.marking_rate,
         };
-        QueueThreshold { congestion: Congestion::new(rules, &shape) }
+        QueueThreshold { congestion: Congestion::new(vec![rules; usize::from(shape.ports)], shape.vls) }
     }
 
     /// Whether a port and virtual lane marks, as of the last packet that joined or left its queue.

@@ -115,7 +115,8 @@ pub(super) mod fake {
 
     /// Four ports, the last one to a host; two virtual lanes; room for 16 packets in each buffer.
     pub fn shape() -> SwitchShape {
-        SwitchShape { ports: 4, vls: 2, capacity_bytes: 16 * SIZE, host_ports: vec![false, false, false, true] }
+        let host_ports = vec![false, false, false, true];
+        SwitchShape { name: "S1".to_string(), ports: 4, vls: 2, capacity_bytes: 16 * SIZE, host_ports }
     }
 
     pub struct Switch {

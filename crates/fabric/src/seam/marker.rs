@@ -5,6 +5,8 @@ use crate::packet::Kind;
 /// The dimensions of the switch a marker is made for.
 #[derive(Clone, Debug)]
 pub struct SwitchShape {
+    /// Its name.
+    pub name: String,
     /// Number of ports; inputs and outputs have the same numbers.
     pub ports: u16,
     /// Number of virtual lanes.

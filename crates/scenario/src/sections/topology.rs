@@ -343,7 +343,7 @@ impl Draft {
     /// The nodes that one end of a cable names.
     fn end(&self, node: &Node, mistakes: &mut Mistakes) -> Vec<NodeId> {
         let Some(text) = node.text() else { return Vec::new() };
-        let names = match crate::hosts::expand(text) {
+        let names = match becalm_schema::names::expand(text) {
             Ok(names) => names,
             Err(problem) => {
                 mistakes.add(node, problem, "");

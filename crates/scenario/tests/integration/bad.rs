@@ -130,6 +130,20 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
+        (
+            "overrides for nothing that exists",
+            spoilt(
+                "input_triggered]",
+                "ibta]\noverrides = [\n{switches = [\"C\"], threshold = 1},\n{ports = [5], threshold = 1},\n]",
+            ),
+        ),
+        (
+            "overrides without a value",
+            spoilt(
+                "input_triggered]",
+                "ibta]\noverrides = [\n{ports = \"hosts\"},\n{ports = \"host\", threshold = 16}]",
+            ),
+        ),
         ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
         ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),
         ("too many samples", added("[observe]\nstep = \"1 ns\"\n")),

@@ -1,0 +1,81 @@
+//! Names and ranges of numbered names: `"BC"`, `"B1..B10"`.
+
+/// Names that one range may stand for.
+const LONGEST: u64 = 1 << 20;
+
+/// A range `prefix<low>..prefix<high>`.
+struct Range<'a> {
+    prefix: &'a str,
+    low: u64,
+    high: u64,
+}
+
+impl Range<'_> {
+    fn parse(text: &str) -> Result<Option<Range<'_>>, String> {
+        let Some((first, last)) = text.split_once("..") else { return Ok(None) };
+        let (Some((prefix, low)), Some((other, high))) = (numbered(first), numbered(last)) else {
+            return Err("must be a name or a range of numbered names, such as \"B1..B10\"".to_string());
+        };
+        if prefix != other {
+            return Err(format!("must be a range of names that begin alike, not with `{prefix}` and `{other}`"));
+        }
+        if low > high || high - low >= LONGEST {
+            return Err(format!("must be a range that goes up, by at most {LONGEST} names"));
+        }
+        Ok(Some(Range { prefix, low, high }))
+    }
+}
+
+/// The names that a text stands for: itself, or those of a range `prefix<first>..prefix<last>`.
+///
+/// # Errors
+/// What is wrong with the range.
+pub fn expand(text: &str) -> Result<Vec<String>, String> {
+    match Range::parse(text)? {
+        Some(Range { prefix, low, high }) => Ok((low..=high).map(|n| format!("{prefix}{n}")).collect()),
+        None if text.is_empty() => Err("must not be empty".to_string()),
+        None => Ok(vec![text.to_string()]),
+    }
+}
+
+/// Whether a name is among those that a text stands for; a range that is wrong stands for none.
+pub fn covers(text: &str, name: &str) -> bool {
+    match Range::parse(text) {
+        Ok(Some(Range { prefix, low, high })) => numbered(name)
+            .is_some_and(|(own, n)| own == prefix && (low..=high).contains(&n) && name == format!("{prefix}{n}")),
+        Ok(None) => text == name,
+        Err(_) => false,
+    }
+}
+
+/// A name as its letters and the number at its end.
+fn numbered(name: &str) -> Option<(&str, u64)> {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = name[letters.len()..].parse().ok()?;
+    Some((letters, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_stand_for_their_names() {
+        assert_eq!(expand("BC").unwrap(), ["BC"]);
+        assert_eq!(expand("B9..B11").unwrap(), ["B9", "B10", "B11"]);
+        assert_eq!(expand("h-1-0..h-1-1").unwrap(), ["h-1-0", "h-1-1"]);
+        for wrong in ["", "B..C", "A1..B2", "B3..B1", "B1..", "B0..B9999999999"] {
+            assert!(expand(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_covered_if_it_is_among_them() {
+        for text in ["BC", "B9..B11", "L2S0..L2S3"] {
+            assert!(expand(text).unwrap().iter().all(|name| covers(text, name)), "{text}");
+        }
+        for (text, name) in [("B9..B11", "B12"), ("B9..B11", "B09"), ("B9..B11", "C9"), ("BC", "B"), ("B..C", "B")] {
+            assert!(!covers(text, name), "{text}, {name}");
+        }
+    }
+}
