@@ -18,8 +18,7 @@ pub(crate) struct Adapter {
     pub node: NodeId,
     pub link: Outlink,
     config: AdapterConfig,
-    /// Units of credit by VL, where the buffer at the other end can fill up.
-    pub credit: Vec<u32>,
+    vls: u8,
     /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
     pub taken: Vec<u32>,
     stalled: Vec<bool>,
@@ -161,12 +160,12 @@ impl<R: Response> Flows<'_, R> {
 }
 
 impl Adapter {
-    pub fn new(node: NodeId, link: Outlink, capacity: u32, vls: u8, config: AdapterConfig) -> Adapter {
+    pub fn new(node: NodeId, link: Outlink, vls: u8, config: AdapterConfig) -> Adapter {
         Adapter {
             node,
             link,
             config,
-            credit: vec![capacity; usize::from(vls)],
+            vls,
             taken: vec![0; usize::from(vls)],
             stalled: vec![false; usize::from(vls)],
             busy_until: Time::ZERO,
@@ -266,7 +265,7 @@ impl Adapter {
         let packet = (!self.ready.is_empty()).then_some(fetch);
         let message = (self.prepared_at < Time::MAX).then_some(fetch.max(self.prepared_at));
         // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
-        let matters = self.ready.is_empty() || self.credit.len() > 1 || message.is_some();
+        let matters = self.ready.is_empty() || self.vls > 1 || message.is_some();
         let due = self.paced.peek().filter(|_| matters).map(|Reverse((due, ..))| self.busy_until.max(*due));
         [answer, packet, message, due].into_iter().flatten().filter(|&time| time > now).min()
     }
@@ -322,7 +321,7 @@ impl Adapter {
 
     /// One bit per lane.
     fn all_vls(&self) -> u16 {
-        (1 << self.credit.len()) - 1
+        (1 << self.vls) - 1
     }
 
     /// Sends the first answer that has credit; whether there is one.
@@ -408,18 +407,21 @@ impl Adapter {
             return true;
         }
         let v = usize::from(vl);
-        let affords = self.credit[v] >= cx.switch.buffer.need(size);
+        let affords = cx.affords(&self.link, vl, cx.switch.buffer.need(size));
         if self.stalled[v] == affords {
             self.stalled[v] = !affords;
             cx.observer.stalled(cx.now, self.port(), vl, !affords);
+        }
+        if !affords {
+            cx.wait_for_credit(self.port(), &self.link, vl);
         }
         affords
     }
 
     fn transmit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (usize::from(cx.slab[id].vl), cx.slab[id].size);
+        let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
         if self.link.credited {
-            self.credit[vl] -= cx.switch.buffer.need(size);
+            cx.credit[self.link.line(vl)].take(cx.switch.buffer.need(size), cx.now);
         }
         self.packets += 1;
         self.bytes += u64::from(size);

@@ -3,6 +3,7 @@
 use becalm_engine::{Agenda, Key, Time};
 
 use crate::config::{SwitchConfig, Switching};
+use crate::credit::Line;
 use crate::ids::{NodeId, PacketId, PortId, SourceId};
 use crate::link::Rate;
 use crate::packet::Slab;
@@ -12,12 +13,10 @@ use crate::seam::Observer;
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Room has come free in the buffer behind a port.
+    /// Credit has come for a sender that waits for it.
     Credit {
-        /// Virtual lane of the buffer.
+        /// Virtual lane.
         vl: u8,
-        /// Amount, in units of credit.
-        units: u32,
     },
     /// The last byte of a packet has left a switch by the port.
     Tail {
@@ -66,6 +65,18 @@ pub(crate) struct Outlink {
     pub credited: bool,
     pub rate: Rate,
     pub delay: Time,
+    /// The lines of credit of this link, by VL: from this place on.
+    pub lines: u32,
+    /// Those of the link in the other direction, which ends here.
+    pub lines_back: u32,
+}
+
+impl Outlink {
+    /// The line of credit for a VL.
+    #[inline]
+    pub fn line(&self, vl: u8) -> usize {
+        self.lines as usize + usize::from(vl)
+    }
 }
 
 /// What the handling of an event may touch besides the node itself.
@@ -73,6 +84,7 @@ pub(crate) struct Context<'a, O> {
     pub now: Time,
     pub agenda: &'a mut Agenda<Event>,
     pub slab: &'a mut Slab,
+    pub credit: &'a mut [Line],
     pub observer: &'a mut O,
     pub switch: &'a SwitchConfig,
     pub routes: &'a Routes,
@@ -106,7 +118,26 @@ impl<O: Observer> Context<'_, O> {
     /// Gives credit back to the sender at the other end of a link.
     #[inline]
     pub fn return_credit(&mut self, link: &Outlink, vl: u8, units: u32) {
-        let tie = u64::from(vl) << 20 | u64::from(units & 0xF_FFFF);
-        self.schedule(self.now + link.delay, link.peer.node, link.peer.port, tie, Event::Credit { vl, units });
+        let time = self.now + link.delay;
+        if self.credit[link.lines_back as usize + usize::from(vl)].give_back(units, time) {
+            self.call(link.peer, vl, time);
+        }
+    }
+
+    /// A sender lacks credit: has it called when some comes.
+    pub fn wait_for_credit(&mut self, from: PortId, link: &Outlink, vl: u8) {
+        if let Some(time) = self.credit[link.line(vl)].wait(self.now) {
+            self.call(from, vl, time);
+        }
+    }
+
+    fn call(&mut self, sender: PortId, vl: u8, time: Time) {
+        self.schedule(time, sender.node, sender.port, u64::from(vl), Event::Credit { vl });
+    }
+
+    /// Whether a sender has credit for so many units.
+    #[inline]
+    pub fn affords(&self, link: &Outlink, vl: u8, units: u32) -> bool {
+        !link.credited || self.credit[link.line(vl)].level(self.now) >= units
     }
 }

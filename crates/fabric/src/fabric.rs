@@ -4,6 +4,7 @@ use becalm_engine::{Agenda, Key, Model, Simulator, Stream, Time};
 
 use crate::adapter::{Adapter, Flows, Ready, tie};
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, SwitchConfig};
+use crate::credit::Line;
 use crate::error::FabricError;
 use crate::event::{Context, Event, Outlink};
 use crate::flow::{Candidates, Pacer, Posted, Receiver, Sender};
@@ -50,6 +51,7 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) receivers: Vec<Receiver>,
     sources: Vec<Source>,
     pub(crate) slab: Slab,
+    pub(crate) credit: Vec<Line>,
     seed: u64,
     hops: u64,
 }
@@ -112,7 +114,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
         let places = places(&topology);
         assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-        let mut links = outlinks(&topology, &spec.adapters);
+        let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
+        let credit = vec![Line::new(spec.switch.buffer.capacity()); lines];
+        let mut links = outlinks(&topology, &spec.adapters, spec.switch.vls);
         let largest = spec.packets.largest();
         let mut markers = spec.markers.into_iter();
         let mut switches = Vec::new();
@@ -125,8 +129,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                     switches.push(Switch::new(node, *rank, &spec.switch, links, largest, marker));
                 }
                 Place::Host(rank) => {
-                    let (capacity, vls) = (spec.switch.buffer.capacity(), spec.switch.vls);
-                    adapters.push(Adapter::new(node, links[0], capacity, vls, spec.adapters[*rank as usize]));
+                    adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));
                 }
             }
         }
@@ -155,6 +158,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             pacers,
             sources,
             slab: Slab::default(),
+            credit,
             seed: spec.seed,
             hops: 0,
         };
@@ -232,6 +236,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             now,
             agenda,
             slab: &mut self.slab,
+            credit: &mut self.credit,
             observer: &mut self.observer,
             switch: &self.config,
             routes: &self.topology.routes,
@@ -247,7 +252,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         match event {
             Event::Arrive(packet) => switch.arrive(port, packet, &mut cx),
             Event::Ready(packet) => switch.admit(packet, &mut cx),
-            Event::Credit { vl, units } => switch.credit(port, vl, units, &mut cx),
+            Event::Credit { vl } => {
+                cx.credit[switch.state.outputs[usize::from(port)].link.line(vl)].called();
+                switch.credit(port, &mut cx);
+            }
             Event::Tail { input, vl, units } => switch.tail(port, input, vl, units, &mut cx),
             Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
                 unreachable!("{event:?} is not for a switch")
@@ -268,7 +276,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 adapters[rank as usize].drained(packet, &mut cx);
                 self.receive(rank, packet, now, agenda);
             }
-            Event::Credit { vl, units } => self.adapters[rank as usize].credit[usize::from(vl)] += units,
+            Event::Credit { vl } => self.credit[self.adapters[rank as usize].link.line(vl)].called(),
             Event::Wake => self.adapters[rank as usize].woken(now),
             Event::Post(source) => self.post(source, now, agenda),
             Event::Timer(pacer) => self.timer(pacer, now, agenda),
@@ -531,13 +539,17 @@ fn pacers<R: Response>(
 }
 
 /// The outgoing link of every port of every node.
-fn outlinks(topology: &Topology, adapters: &[AdapterConfig]) -> Vec<Vec<Outlink>> {
-    let link = |(peer, cable): &(PortId, usize)| {
-        let cable = &topology.cables()[*cable];
+fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<Outlink>> {
+    // Each direction of a cable has a line of credit per VL: those of the direction from its first end come first.
+    let link = |(peer, index): &(PortId, usize)| {
+        let cable = &topology.cables()[*index];
+        let first = 2 * *index as u32 * u32::from(vls);
+        let second = first + u32::from(vls);
+        let (lines, lines_back) = if *peer == cable.b { (first, second) } else { (second, first) };
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
-        Outlink { peer: *peer, to_switch, credited, rate: cable.rate, delay: cable.delay }
+        Outlink { peer: *peer, to_switch, credited, rate: cable.rate, delay: cable.delay, lines, lines_back }
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

@@ -44,22 +44,16 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
         for entry in agenda.pending() {
             let (node, port) = (NodeId(entry.key.target()), entry.key.source());
-            match entry.event {
-                Event::Credit { vl, units } => {
-                    let buffer = self.link_of(PortId { node, port }).peer;
-                    *sums.entry((buffer.node, buffer.port, usize::from(vl))).or_default() += units;
-                }
-                Event::Arrive(id) | Event::Ready(id) => {
-                    let packet = &self.slab[id];
-                    let units = self.config.buffer.need(packet.size);
-                    *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
-                }
-                _ => {}
+            if let Event::Arrive(id) | Event::Ready(id) = entry.event {
+                let packet = &self.slab[id];
+                let units = self.config.buffer.need(packet.size);
+                *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
         }
         for (port, vl, taken) in self.buffers() {
             let moving = sums.get(&(port.node, port.port, vl)).copied().unwrap_or(0);
-            let sum = self.credit_at(self.link_of(port).peer, vl) + taken + moving;
+            let line = self.link_of(port).lines_back as usize + vl;
+            let sum = self.credit[line].total() + taken + moving;
             let capacity = self.config.buffer.capacity();
             if sum != capacity {
                 let (name, port) = (&self.topology.node(port.node).name, port.port);
@@ -100,37 +94,22 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// The credit that a sender holds.
-    fn credit_at(&self, port: PortId, vl: usize) -> u32 {
-        match self.places[port.node.index()] {
-            Place::Host(rank) => self.adapters[rank as usize].credit[vl],
-            Place::Switch(rank) => {
-                let state = &self.switches[rank as usize].state;
-                state.lanes[usize::from(port.port) * usize::from(self.config.vls) + vl].credit
-            }
-        }
-    }
-
     /// Finds a circle of buffers of which each waits for room in the next, for ever.
     ///
     /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
     /// those of which one packet may still move: its output is free and has credit, or credit is on its way, or the
     /// buffer that it waits for has been struck out. What is left never moves again.
-    pub fn deadlock(&self, now: Time, agenda: &Agenda<Event>) -> Option<FabricError> {
-        let credited: HashSet<(u32, u16, u8)> = agenda
-            .pending()
-            .filter_map(|e| match e.event {
-                Event::Credit { vl, .. } => Some((e.key.target(), e.key.source(), vl)),
-                _ => None,
-            })
-            .collect();
+    pub fn deadlock(&self, now: Time) -> Option<FabricError> {
         let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
         for switch in &self.switches {
             let state = &switch.state;
             for (output, vl, input, id) in state.heads() {
-                let lacks_credit =
-                    state.lacks_credit(output, vl, id, &self.slab) && !credited.contains(&(state.node.0, output, vl));
-                let blocked_by = lacks_credit.then(|| self.buffer_behind(state.rank, output, vl)).flatten();
+                let link = &state.outputs[usize::from(output)].link;
+                let need = self.config.buffer.need(self.slab[id].size);
+                let lacks_credit = link.credited && self.credit[link.line(vl)].total() < need;
+                let blocked_by = (lacks_credit && !state.sends(output))
+                    .then(|| self.buffer_behind(state.rank, output, vl))
+                    .flatten();
                 let sends =
                     state.inputs[usize::from(input) * usize::from(self.config.vls) + usize::from(vl)].leaving > 0;
                 let blocked_by = if sends { None } else { blocked_by };

@@ -7,6 +7,7 @@
 //! - [`config`], [`traffic`]: how switches, adapters and flows are set up, and what makes flows send.
 //! - [`seam`]: the traits that a congestion-control scheme implements, and what it may see.
 //! - `event`: what happens, and what handling it may touch.
+//! - `credit`: what a sender knows of the next buffer.
 //! - `switch`, `adapter`, `flow`: the two kinds of node, and the two ends of a flow.
 //! - [`fabric`]: the model that the engine runs: events between nodes, credits, counters.
 //! - `guards`: nothing lost, credits conserved, deadlocks found.
@@ -17,6 +18,7 @@
 mod adapter;
 mod bits;
 pub mod config;
+mod credit;
 pub mod error;
 mod event;
 pub mod fabric;

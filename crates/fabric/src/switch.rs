@@ -10,6 +10,7 @@ use becalm_engine::Time;
 
 use crate::bits;
 use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig};
+use crate::credit::Line;
 use crate::event::{Context, Event, Outlink};
 use crate::ids::{NodeId, PacketId, PortId};
 use crate::packet::Slab;
@@ -84,8 +85,6 @@ pub(crate) struct Output {
 /// One VL of an output port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lane {
-    /// Units of credit for the next buffer, where that can fill up.
-    pub credit: u32,
     waiting: u32,
     waiting_bytes: u64,
     /// The input that was served last.
@@ -157,7 +156,6 @@ impl State {
     fn new(node: NodeId, rank: u32, config: &SwitchConfig, links: Vec<Outlink>, largest: u32) -> State {
         let (ports, vls) = (links.len(), usize::from(config.vls));
         let words = bits::words(ports);
-        let capacity = config.buffer.capacity();
         State {
             node,
             rank,
@@ -177,7 +175,7 @@ impl State {
                     marked: 0,
                 })
                 .collect(),
-            lanes: vec![Lane { credit: capacity, ..Lane::default() }; ports * vls],
+            lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
             offering: vec![0; ports * vls * words],
             words,
@@ -215,9 +213,8 @@ impl State {
 
     /// Whether an output's next buffer has room for a packet of this size.
     #[inline]
-    fn affords(&self, output: u16, vl: u8, size: u32) -> bool {
-        !self.outputs[usize::from(output)].link.credited
-            || self.lanes[self.at(output, vl)].credit >= self.room.need(size)
+    fn affords<O: Observer>(&self, output: u16, vl: u8, size: u32, cx: &Context<'_, O>) -> bool {
+        cx.affords(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
     }
 
     /// Whether an input is already sending, where it may only send one packet at a time.
@@ -231,27 +228,27 @@ impl State {
     /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
-    fn must_yield(&self, order: u64, slab: &Slab, config: &SwitchConfig) -> bool {
-        let Arbiter::OldestFirst { max_bypass } = config.arbiter else { return false };
+    fn must_yield<O: Observer>(&self, order: u64, cx: &Context<'_, O>) -> bool {
+        let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter else { return false };
         if self.seniority.overtaken < max_bypass || self.seniority.first == order {
             return false;
         }
         let Some(&oldest) = self.seniority.waiting.front() else { return false };
-        let oldest = &slab[oldest];
-        self.affords(oldest.output, oldest.vl, oldest.size)
+        let oldest = &cx.slab[oldest];
+        self.affords(oldest.output, oldest.vl, oldest.size, cx)
     }
 
     /// Whether a packet that arrives now can leave at once.
-    fn goes_straight(&self, id: PacketId, slab: &Slab, config: &SwitchConfig) -> bool {
-        let packet = &slab[id];
+    fn goes_straight<O: Observer>(&self, id: PacketId, cx: &Context<'_, O>) -> bool {
+        let (packet, config) = (&cx.slab[id], cx.switch);
         let (output, input, vl) = (packet.output, packet.input, packet.vl);
         let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
         self.outputs[usize::from(output)].sending.is_none()
             && !behind_others
             && bits::is_empty(self.offering(output, vl))
-            && self.affords(output, vl, packet.size)
+            && self.affords(output, vl, packet.size, cx)
             && !self.is_reading(input, config)
-            && !self.must_yield(packet.order, slab, config)
+            && !self.must_yield(packet.order, cx)
     }
 
     /// Puts a packet into its queue.
@@ -356,16 +353,10 @@ impl State {
     }
 
     /// The VL and input that a free output serves next, among those with credit.
-    fn choose(
-        &mut self,
-        output: u16,
-        slab: &Slab,
-        config: &SwitchConfig,
-        stalls: &mut impl FnMut(u8, bool),
-    ) -> Option<(u8, u16)> {
+    fn choose<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
         let mut arbiter = std::mem::replace(&mut self.outputs[usize::from(output)].vl, VlArbiter::IDLE);
         let mut chosen = 0;
-        let vl = arbiter.choose(|vl| match self.candidate(output, vl, slab, config, stalls) {
+        let vl = arbiter.choose(|vl| match self.candidate(output, vl, cx) {
             Some(input) => {
                 chosen = input;
                 true
@@ -377,24 +368,20 @@ impl State {
     }
 
     /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
-    fn candidate(
-        &mut self,
-        output: u16,
-        vl: u8,
-        slab: &Slab,
-        config: &SwitchConfig,
-        stalls: &mut impl FnMut(u8, bool),
-    ) -> Option<u16> {
-        let input = self.choose_input(output, vl, config)?;
+    fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
+        let input = self.choose_input(output, vl, cx.switch)?;
         let voq = &self.voqs[self.voq(output, vl, input)];
-        if self.must_yield(voq.head_order, slab, config) {
+        if self.must_yield(voq.head_order, cx) {
             return None;
         }
-        let affords = self.affords(output, vl, slab[voq.offered.head].size);
-        let lane = self.at(output, vl);
+        let affords = self.affords(output, vl, cx.slab[voq.offered.head].size, cx);
+        let (lane, port) = (self.at(output, vl), self.port(output));
         if self.lanes[lane].stalled == affords {
             self.lanes[lane].stalled = !affords;
-            stalls(vl, !affords);
+            cx.observer.stalled(cx.now, port, vl, !affords);
+        }
+        if !affords {
+            cx.wait_for_credit(port, &self.outputs[usize::from(output)].link, vl);
         }
         affords.then_some(input)
     }
@@ -411,9 +398,9 @@ impl State {
         })
     }
 
-    /// Whether the packet at the head of a queue waits for nothing but room in the next buffer.
-    pub fn lacks_credit(&self, output: u16, vl: u8, id: PacketId, slab: &Slab) -> bool {
-        self.outputs[usize::from(output)].sending.is_none() && !self.affords(output, vl, slab[id].size)
+    /// Whether an output is in use.
+    pub fn sends(&self, output: u16) -> bool {
+        self.outputs[usize::from(output)].sending.is_some()
     }
 
     /// Packets that wait in the switch.
@@ -422,35 +409,43 @@ impl State {
     }
 }
 
-impl SwitchView for State {
+/// A switch as its marker sees it.
+struct View<'a> {
+    state: &'a State,
+    credit: &'a [Line],
+    now: Time,
+}
+
+impl SwitchView for View<'_> {
     fn occupancy(&self, input: u16, vl: u8) -> u32 {
-        self.inputs[self.at(input, vl)].packets
+        self.state.inputs[self.state.at(input, vl)].packets
     }
     fn is_full(&self, input: u16, vl: u8) -> bool {
-        self.inputs[self.at(input, vl)].taken + self.largest > self.room.capacity()
+        self.state.inputs[self.state.at(input, vl)].taken + self.state.largest > self.state.room.capacity()
     }
     fn fill(&self, input: u16, vl: u8) -> f64 {
-        f64::from(self.inputs[self.at(input, vl)].taken) / f64::from(self.room.capacity())
+        f64::from(self.state.inputs[self.state.at(input, vl)].taken) / f64::from(self.state.room.capacity())
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
-        self.lanes[self.at(output, vl)].waiting
+        self.state.lanes[self.state.at(output, vl)].waiting
     }
     fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
-        self.lanes[self.at(output, vl)].waiting_bytes
+        self.state.lanes[self.state.at(output, vl)].waiting_bytes
     }
     fn present(&self, output: u16, vl: u8) -> u32 {
-        let sending = self.outputs[usize::from(output)].sending;
+        let sending = self.state.outputs[usize::from(output)].sending;
         self.waiting(output, vl) + u32::from(sending.is_some_and(|(_, lane)| lane == vl))
     }
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
-        let sending = self.outputs[usize::from(output)].sending;
-        self.voqs[self.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
+        let sending = self.state.outputs[usize::from(output)].sending;
+        self.state.voqs[self.state.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
     }
     fn credit(&self, output: u16, vl: u8) -> u32 {
-        if !self.outputs[usize::from(output)].link.credited {
+        let link = &self.state.outputs[usize::from(output)].link;
+        if !link.credited {
             return u32::MAX;
         }
-        self.lanes[self.at(output, vl)].credit / self.largest
+        self.credit[link.line(vl)].level(self.now) / self.state.largest
     }
 }
 
@@ -500,24 +495,20 @@ impl<K: Marker> Switch<K> {
         state.inputs[buffer].taken += state.room.need(size);
         state.inputs[buffer].packets += 1;
         cx.observer.buffer(cx.now, state.port(input), vl, state.inputs[buffer].packets);
-        let straight = state.goes_straight(id, cx.slab, cx.switch);
+        let straight = state.goes_straight(id, cx);
         state.enqueue(id, cx.slab, cx.switch);
         if matches!(cx.switch.arbiter, Arbiter::OldestFirst { .. }) {
             state.seniority.arrived(id, order);
         }
         let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: !straight };
-        self.marker.arrived(&arrival, &self.state);
+        self.marker.arrived(&arrival, &View { state: &self.state, credit: cx.credit, now: cx.now });
         self.settle(cx);
     }
 
-    /// Credit has come back for an output.
-    pub fn credit<O: Observer>(&mut self, output: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
-        let lane = self.state.at(output, vl);
-        self.state.lanes[lane].credit += units;
-        if self.state.lanes[lane].waiting > 0 && self.state.outputs[usize::from(output)].sending.is_none() {
-            bits::set(&mut self.state.pending, usize::from(output));
-            self.settle(cx);
-        }
+    /// Credit has come for an output that waits for it.
+    pub fn credit<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        bits::set(&mut self.state.pending, usize::from(output));
+        self.settle(cx);
     }
 
     /// The last byte of a packet has left: free the output and the room, and give the credit back.
@@ -546,9 +537,7 @@ impl<K: Marker> Switch<K> {
             if self.state.outputs[usize::from(output)].sending.is_some() {
                 continue;
             }
-            let port = self.state.port(output);
-            let mut stalls = |vl, stalled| cx.observer.stalled(cx.now, port, vl, stalled);
-            if let Some((vl, input)) = self.state.choose(output, cx.slab, cx.switch, &mut stalls) {
+            if let Some((vl, input)) = self.state.choose(output, cx) {
                 self.start(output, vl, input, cx);
             }
         }
@@ -560,7 +549,8 @@ impl<K: Marker> Switch<K> {
         let packet = &cx.slab[id];
         let (order, size, kind) = (packet.order, packet.size, packet.kind);
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
-        let marked = self.marker.departing(&departure, &self.state);
+        let view = View { state: &self.state, credit: cx.credit, now: cx.now };
+        let marked = self.marker.departing(&departure, &view);
         let state = &mut self.state;
         state.dequeue(output, vl, input, cx.slab, cx.switch);
         if let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter {
@@ -576,7 +566,7 @@ impl<K: Marker> Switch<K> {
         let from = state.port(output);
         let out = &mut state.outputs[usize::from(output)];
         if out.link.credited {
-            state.lanes[lane].credit -= units;
+            cx.credit[out.link.line(vl)].take(units, cx.now);
         }
         cx.slab[id].marked |= marked;
         out.sending = Some((input, vl));

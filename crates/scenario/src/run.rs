@@ -197,8 +197,7 @@ impl Running<'_> {
     }
 
     fn check_deadlock(&self) -> Result<(), RunError> {
-        let Simulator { model, agenda, .. } = &self.simulator;
-        model.deadlock(self.simulator.now(), agenda).map_or(Ok(()), |deadlock| Err(deadlock.into()))
+        self.simulator.model.deadlock(self.simulator.now()).map_or(Ok(()), |deadlock| Err(deadlock.into()))
     }
 
     fn check_guards(&self) -> Result<(), RunError> {

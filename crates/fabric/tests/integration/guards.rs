@@ -201,7 +201,7 @@ fn run_checked(run: &mut Run, cuts: u64) -> bool {
     }
     run.run_until_idle();
     run.model.check(&run.agenda).expect("the guards hold");
-    run.model.deadlock(run.now(), &run.agenda).is_some()
+    run.model.deadlock(run.now()).is_some()
 }
 
 proptest! {

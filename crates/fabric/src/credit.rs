@@ -1,0 +1,113 @@
+//! Credit: what a sender knows of the room in the buffer at the other end of its link.
+//!
+//! Credit that nobody waits for needs no event. A buffer that gives room back notes when the sender will know of it;
+//! the sender looks when it wants to send, and only one that lacks credit is told by an event.
+
+use std::collections::VecDeque;
+
+use becalm_engine::Time;
+
+/// Whether a sender is to be told of credit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Call {
+    /// It does not wait.
+    #[default]
+    None,
+    /// It waits, and nothing is on its way: the next return calls it.
+    Wanted,
+    /// An event is pending.
+    Pending,
+}
+
+/// The credit of one sender for one virtual lane of the buffer behind its link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Line {
+    /// Units that the sender knows of.
+    known: u32,
+    /// Units on their way back, in the order of the times at which the sender will know of them.
+    returning: VecDeque<(Time, u32)>,
+    call: Call,
+}
+
+impl Line {
+    /// The line of an empty buffer.
+    pub fn new(capacity: u32) -> Line {
+        Line { known: capacity, ..Line::default() }
+    }
+
+    /// Units that the sender may use now.
+    #[inline]
+    pub fn level(&self, now: Time) -> u32 {
+        let arrived = self.returning.iter().take_while(|(time, _)| *time <= now);
+        self.known + arrived.map(|(_, units)| units).sum::<u32>()
+    }
+
+    /// Uses units; there must be as many.
+    #[inline]
+    pub fn take(&mut self, units: u32, now: Time) {
+        while let Some(&(time, returned)) = self.returning.front()
+            && time <= now
+        {
+            self.known += returned;
+            self.returning.pop_front();
+        }
+        self.known -= units;
+    }
+
+    /// The sender lacks credit. Returns when to call it, if credit is on its way already.
+    pub fn wait(&mut self, now: Time) -> Option<Time> {
+        if self.call != Call::None {
+            return None;
+        }
+        let next = self.returning.iter().map(|&(time, _)| time).find(|&time| time > now);
+        self.call = if next.is_some() { Call::Pending } else { Call::Wanted };
+        next
+    }
+
+    /// Units come free, and the sender will know at `time`. Returns whether to call it then.
+    #[inline]
+    pub fn give_back(&mut self, units: u32, time: Time) -> bool {
+        self.returning.push_back((time, units));
+        let call = self.call == Call::Wanted;
+        if call {
+            self.call = Call::Pending;
+        }
+        call
+    }
+
+    /// The sender has been called.
+    pub fn called(&mut self) {
+        self.call = Call::None;
+    }
+
+    /// Units that the sender has or will have.
+    pub fn total(&self) -> u32 {
+        self.known + self.returning.iter().map(|(_, units)| units).sum::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credit_counts_from_its_time_on() {
+        let mut line = Line::new(3);
+        line.take(3, Time(0));
+        assert!(!line.give_back(2, Time(10)));
+        assert_eq!((line.level(Time(9)), line.level(Time(10)), line.total()), (0, 2, 2));
+        line.take(1, Time(10));
+        assert_eq!(line.level(Time(10)), 1);
+    }
+
+    #[test]
+    fn only_a_sender_that_waits_is_called_and_once() {
+        let mut line = Line::new(0);
+        assert_eq!(line.wait(Time(0)), None);
+        assert!(line.give_back(1, Time(5)));
+        assert!(!line.give_back(1, Time(6)));
+        line.called();
+        assert_eq!(line.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
+        assert_eq!(line.wait(Time(5)), None);
+    }
+}
