@@ -17,7 +17,7 @@ def results() -> becalm.Results:
 
 
 def test_tables(results: becalm.Results) -> None:
-    assert set(results.tables) == {"flows", "groups", "links", "buffers", "series"}
+    assert set(results.tables) == {"flows", "groups", "links", "buffers", "hosts", "series"}
     assert results.groups["group"].to_list() == ["local", "remote", "victim"] * 2
     assert results.flows.height == 2 * 11
     for name, table in results.tables.items():

@@ -106,6 +106,11 @@ class Results:
         return self.tables["buffers"]
 
     @property
+    def hosts(self) -> pl.DataFrame:
+        """One row per host: what its adapter sent and received, and the marks that came."""
+        return self.tables["hosts"]
+
+    @property
     def series(self) -> pl.DataFrame:
         """Rates of groups and links over time, in a sliding window."""
         return self.tables["series"]

@@ -151,6 +151,11 @@ impl Marker for Marking {
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         marking!(self, scheme => scheme.departing(departure, switch))
     }
+
+    #[inline]
+    fn is_congested(&self, output: u16, vl: u8) -> bool {
+        marking!(self, scheme => scheme.is_congested(output, vl))
+    }
 }
 
 impl Echoing {

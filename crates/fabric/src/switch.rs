@@ -90,6 +90,7 @@ pub(crate) struct Lane {
     /// The input that was served last.
     last_input: u16,
     pub stalled: bool,
+    congested: bool,
 }
 
 /// Everything but the marker.
@@ -502,7 +503,17 @@ impl<K: Marker> Switch<K> {
         }
         let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: !straight };
         self.marker.arrived(&arrival, &View { state: &self.state, credit: cx.credit, now: cx.now });
+        self.note_congestion(output, vl, cx);
         self.settle(cx);
+    }
+
+    /// Tells the observer when the congestion state of an output's virtual lane has changed.
+    fn note_congestion<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let (congested, lane) = (self.marker.is_congested(output, vl), self.state.at(output, vl));
+        if self.state.lanes[lane].congested != congested {
+            self.state.lanes[lane].congested = congested;
+            cx.observer.congested(cx.now, self.state.port(output), vl, congested);
+        }
     }
 
     /// Credit has come for an output that waits for it.
@@ -551,6 +562,7 @@ impl<K: Marker> Switch<K> {
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
         let view = View { state: &self.state, credit: cx.credit, now: cx.now };
         let marked = self.marker.departing(&departure, &view);
+        self.note_congestion(output, vl, cx);
         let state = &mut self.state;
         state.dequeue(output, vl, input, cx.slab, cx.switch);
         if let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter {

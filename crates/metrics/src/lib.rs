@@ -5,7 +5,7 @@
 //! - [`table`]: named columns with units.
 //! - [`fairness`]: Jain's index.
 //! - [`ports`]: ports as indices into flat arrays.
-//! - [`fingerprint`], [`latency`], [`occupancy`], [`stalls`]: observers, one per question.
+//! - [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`]: observers, one per question.
 //! - [`watch`]: all of them at once, as the one observer of a run.
 //! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
 //! - [`paces`]: the gaps that responses ask for, read at the same steps.
@@ -14,22 +14,24 @@
 
 pub mod fairness;
 pub mod fingerprint;
+pub mod hosts;
 pub mod latency;
 pub mod occupancy;
 pub mod paces;
 pub mod ports;
 pub mod series;
-pub mod stalls;
+pub mod spans;
 pub mod table;
 pub mod watch;
 
 pub use fairness::jain;
 pub use fingerprint::Fingerprint;
+pub use hosts::{Hosts, Received};
 pub use latency::{Latency, Summary};
 pub use occupancy::Occupancy;
 pub use paces::Paces;
 pub use ports::Ports;
 pub use series::Series;
-pub use stalls::Stalls;
+pub use spans::Spans;
 pub use table::{Column, Data, Table};
 pub use watch::Watch;

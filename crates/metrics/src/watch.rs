@@ -5,10 +5,11 @@ use becalm_fabric::seam::Observer;
 use becalm_fabric::{Packet, PortId, Topology};
 
 use crate::fingerprint::Fingerprint;
+use crate::hosts::Hosts;
 use crate::latency::Latency;
 use crate::occupancy::Occupancy;
 use crate::ports::Ports;
-use crate::stalls::Stalls;
+use crate::spans::Spans;
 
 /// Everything that is observed packet by packet.
 #[derive(Clone, Debug)]
@@ -19,8 +20,12 @@ pub struct Watch {
     pub latency: Latency,
     /// Contents of the switches' input buffers.
     pub occupancy: Occupancy,
-    /// Outputs that wait for credit.
-    pub stalls: Stalls,
+    /// Outputs that are free, have a packet to send on some VL, and no credit for it.
+    pub stalls: Spans,
+    /// Outputs that their marker says are in the congestion state.
+    pub congestion: Spans,
+    /// What reaches the hosts.
+    pub hosts: Hosts,
 }
 
 impl Watch {
@@ -31,7 +36,9 @@ impl Watch {
             fingerprint: Fingerprint::default(),
             latency: Latency::new(from, group_of, groups),
             occupancy: Occupancy::new(from, ports.clone(), vls),
-            stalls: Stalls::new(from, ports),
+            stalls: Spans::new(from, ports.clone()),
+            congestion: Spans::new(from, ports),
+            hosts: Hosts::new(from, topology.host_count()),
         }
     }
 }
@@ -46,6 +53,7 @@ impl Observer for Watch {
     fn delivered(&mut self, now: Time, packet: &Packet) {
         self.fingerprint.delivered(now, packet);
         self.latency.delivered(now, packet);
+        self.hosts.delivered(now, packet);
     }
 
     #[inline]
@@ -55,6 +63,11 @@ impl Observer for Watch {
 
     #[inline]
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
-        self.stalls.stalled(now, output, vl, stalled);
+        self.stalls.set(now, output, vl, stalled);
+    }
+
+    #[inline]
+    fn congested(&mut self, now: Time, output: PortId, vl: u8, congested: bool) {
+        self.congestion.set(now, output, vl, congested);
     }
 }

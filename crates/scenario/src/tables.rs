@@ -3,7 +3,7 @@
 //! Rates are bytes on the wire per second. Summary tables cover the measured window, from warm-up to end.
 
 use becalm_fabric::NodeKind;
-use becalm_metrics::{Series, Summary, Table, Watch, jain};
+use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain};
 
 use crate::links::Link;
 use crate::plan::host_rates;
@@ -20,6 +20,7 @@ pub(crate) fn all(run: &Running<'_>, before: &Counters, after: &Counters) -> Vec
         flows.groups(scenario, watch, seconds),
         links_table(scenario, watch, links, before, after),
         buffers(scenario, watch, links, after),
+        hosts(scenario, watch, links, before, after),
         series_table(scenario, links, run.followed, &run.series),
     ];
     if scenario.sections.observe.paces {
@@ -135,6 +136,7 @@ fn links_table(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Coun
     let bytes: Vec<u64> = pairs().map(|(b, a)| a.bytes - b.bytes).collect();
     let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
     let capacity: Vec<f64> = links.iter().map(|link| link.rate.bytes_per_second()).collect();
+    let times = |spans: &Spans| links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>();
     Table::new("links")
         .with("from", "", links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
         .with("from_port", "", links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
@@ -149,6 +151,8 @@ fn links_table(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Coun
             "",
             links.iter().map(|link| watch.stalls.share(link.from, after.time)).collect::<Vec<_>>(),
         )
+        .with("xmit_wait", "s", times(&watch.stalls))
+        .with("xmit_time_cong", "s", times(&watch.congestion))
 }
 
 fn buffers(scenario: &Scenario, watch: &Watch, links: &[Link], after: &Counters) -> Table {
@@ -173,6 +177,29 @@ fn buffers(scenario: &Scenario, watch: &Watch, links: &[Link], after: &Counters)
             "packets",
             rows.iter().map(|(port, _, vl)| u64::from(watch.occupancy.max(*port, *vl))).collect::<Vec<_>>(),
         )
+}
+
+/// What every host's adapter has sent and received, packets of all kinds.
+fn hosts(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Counters, after: &Counters) -> Table {
+    let topology = &scenario.topology;
+    let (mut names, mut sent_packets, mut sent_bytes) = (vec![], vec![], vec![]);
+    for (link, (before, after)) in links.iter().zip(before.links.iter().zip(&after.links)) {
+        let node = topology.node(link.from.node);
+        if node.kind == NodeKind::Host {
+            names.push(node.name.clone());
+            sent_packets.push(after.packets - before.packets);
+            sent_bytes.push(after.bytes - before.bytes);
+        }
+    }
+    let column = |value: fn(&Received) -> u64| watch.hosts.received().iter().map(value).collect::<Vec<_>>();
+    Table::new("hosts")
+        .with("host", "", names)
+        .with("sent_packets", "packets", sent_packets)
+        .with("sent_bytes", "B", sent_bytes)
+        .with("received_packets", "packets", column(|host| host.packets))
+        .with("received_bytes", "B", column(|host| host.bytes))
+        .with("rcv_fecn", "packets", column(|host| host.fecn))
+        .with("rcv_becn", "packets", column(|host| host.becn))
 }
 
 /// Rates over time: groups, then the followed links, then flows if they are followed.

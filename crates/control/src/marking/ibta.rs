@@ -213,12 +213,6 @@ impl Ibta {
         let rules = (0..shape.ports).map(|port| params.rules(port, &shape)).collect();
         Ibta { congestion: Congestion::new(rules, shape.vls) }
     }
-
-    /// Whether a port and virtual lane is in the congestion state, as of the last packet that joined or left its
-    /// queue.
-    pub fn is_congested(&self, port: u16, vl: u8) -> bool {
-        self.congestion.is_congested(port, vl)
-    }
 }
 
 impl Marker for Ibta {
@@ -228,6 +222,10 @@ impl Marker for Ibta {
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.congestion.departing(departure, switch)
+    }
+
+    fn is_congested(&self, output: u16, vl: u8) -> bool {
+        self.congestion.is_congested(output, vl)
     }
 }
 

@@ -69,11 +69,6 @@ impl QueueThreshold {
         };
         QueueThreshold { congestion: Congestion::new(vec![rules; usize::from(shape.ports)], shape.vls) }
     }
-
-    /// Whether a port and virtual lane marks, as of the last packet that joined or left its queue.
-    pub fn is_congested(&self, port: u16, vl: u8) -> bool {
-        self.congestion.is_congested(port, vl)
-    }
 }
 
 impl Marker for QueueThreshold {
@@ -83,6 +78,10 @@ impl Marker for QueueThreshold {
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.congestion.departing(departure, switch)
+    }
+
+    fn is_congested(&self, output: u16, vl: u8) -> bool {
+        self.congestion.is_congested(output, vl)
     }
 }
 

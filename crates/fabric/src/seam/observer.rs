@@ -27,6 +27,12 @@ pub trait Observer {
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         let _ = (now, output, vl, stalled);
     }
+
+    /// A switch's output enters (`true`) or leaves (`false`) the congestion state of its
+    /// [`Marker`](super::Marker::is_congested).
+    fn congested(&mut self, now: Time, output: PortId, vl: u8, congested: bool) {
+        let _ = (now, output, vl, congested);
+    }
 }
 
 impl Observer for () {}

@@ -269,6 +269,34 @@ fn waits_for_credit_and_full_buffers_show() {
 }
 
 #[test]
+fn counters_are_those_of_a_fabric_administrator() {
+    let incast = r#"
+        [marking.ibta]
+        [[flows]]
+        name = "f"
+        from = ["a", "b"]
+        to = ["c"]
+    "#;
+    let results = run(&single("duration = \"10 ms\"\nwarmup = \"2 ms\"", incast));
+    let (from, hosts) = (names(&results, "links", "from"), names(&results, "hosts", "host"));
+    assert_eq!(hosts, ["a", "b", "c"]);
+    let total = |table: &str, column: &str| numbers(&results, table, column).iter().sum::<f64>();
+    assert!(total("links", "marked") > 100.0, "{}", total("links", "marked"));
+    for counter in ["rcv_fecn", "rcv_becn"] {
+        assert!((total("hosts", counter) - total("links", "marked")).abs() <= 4.0, "{counter}: a few are on their way");
+    }
+    assert_eq!(numbers(&results, "hosts", "rcv_fecn")[..2], [0.0, 0.0]);
+    assert_eq!(numbers(&results, "hosts", "rcv_becn")[2], 0.0);
+    assert!((total("hosts", "sent_bytes") / total("hosts", "received_bytes") - 1.0).abs() < 1e-2);
+    let (wait, share) = (numbers(&results, "links", "xmit_wait"), numbers(&results, "links", "stalled_share"));
+    assert!(wait.iter().zip(&share).all(|(wait, share)| (wait - share * 8e-3).abs() < 1e-12) && wait[0] > 0.0);
+    let congested = numbers(&results, "links", "xmit_time_cong");
+    let root = (0..from.len()).find(|&i| names(&results, "links", "to")[i] == "c").unwrap();
+    assert!((congested[root] - 8e-3).abs() < 1e-12, "{congested:?}");
+    assert!((0..from.len()).all(|i| i == root || congested[i] == 0.0), "{congested:?}");
+}
+
+#[test]
 fn a_run_can_be_interrupted() {
     let long = scenario(&single("duration = \"10 s\"", &format!("{GREEDY}[observe]\nstep = \"1 ms\"\n")));
     let mut calls = 0;

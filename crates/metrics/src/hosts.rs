@@ -1,0 +1,73 @@
+//! What reaches the hosts.
+
+use becalm_engine::Time;
+use becalm_fabric::Packet;
+use becalm_fabric::seam::Observer;
+
+/// What a host has received in the measured window, packets of all kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Packets with a mark of a switch (PortRcvFECN).
+    pub fecn: u64,
+    /// Packets that tell of a mark that another host has seen (PortRcvBECN).
+    pub becn: u64,
+}
+
+/// Counts what every host receives. A packet counts when its last byte has been taken in.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    from: Time,
+    received: Vec<Received>,
+}
+
+impl Hosts {
+    /// Counts from `from` on.
+    pub fn new(from: Time, hosts: u32) -> Hosts {
+        Hosts { from, received: vec![Received::default(); hosts as usize] }
+    }
+
+    /// What the hosts have received, by their rank.
+    pub fn received(&self) -> &[Received] {
+        &self.received
+    }
+}
+
+impl Observer for Hosts {
+    #[inline]
+    fn delivered(&mut self, now: Time, packet: &Packet) {
+        if now < self.from {
+            return;
+        }
+        let host = &mut self.received[packet.destination as usize];
+        host.packets += 1;
+        host.bytes += u64::from(packet.size);
+        host.fecn += u64::from(packet.marked);
+        host.becn += u64::from(packet.echo);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::tests::packet;
+    use becalm_fabric::Kind;
+
+    #[test]
+    fn counts_packets_and_their_marks_after_the_warm_up() {
+        let mut hosts = Hosts::new(Time::from_us(10), 2);
+        let data = Packet { destination: 1, marked: true, ..packet(0, 0, Time::ZERO) };
+        let ack = Packet { kind: Kind::Ack, size: 20, echo: true, ..packet(0, 0, Time::ZERO) };
+        for (us, packet) in [(9, data), (10, data), (11, ack), (12, Packet { marked: false, ..data })] {
+            hosts.delivered(Time::from_us(us), &packet);
+        }
+        let expected = [
+            Received { packets: 1, bytes: 20, fecn: 0, becn: 1 },
+            Received { packets: 2, bytes: 2 * 2068, fecn: 1, becn: 0 },
+        ];
+        assert_eq!(hosts.received(), expected);
+    }
+}

@@ -1,0 +1,89 @@
+//! How long outputs are in some state, such as waiting for credit.
+
+use becalm_engine::Time;
+use becalm_fabric::PortId;
+
+use crate::ports::Ports;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    /// One bit per VL that is in the state.
+    vls: u16,
+    since: Time,
+    total: Time,
+}
+
+impl Span {
+    fn until(&self, now: Time) -> Time {
+        if self.vls == 0 { self.total } else { self.total + now.since(self.since) }
+    }
+}
+
+/// Time in the measured window in which an output was in a state on at least one of its virtual lanes.
+#[derive(Clone, Debug)]
+pub struct Spans {
+    from: Time,
+    ports: Ports,
+    spans: Vec<Span>,
+}
+
+impl Spans {
+    /// Measures from `from` on.
+    pub fn new(from: Time, ports: Ports) -> Spans {
+        Spans { from, spans: vec![Span::default(); ports.len()], ports }
+    }
+
+    /// Notes that a virtual lane enters (`true`) or leaves (`false`) the state.
+    #[inline]
+    pub fn set(&mut self, now: Time, output: PortId, vl: u8, on: bool) {
+        let now = now.max(self.from);
+        let span = &mut self.spans[self.ports.index(output)];
+        span.total = span.until(now);
+        span.since = now;
+        let bit = 1 << vl;
+        span.vls = if on { span.vls | bit } else { span.vls & !bit };
+    }
+
+    /// The time from the start of the window until `end`.
+    pub fn time(&self, output: PortId, end: Time) -> Time {
+        self.spans[self.ports.index(output)].until(end)
+    }
+
+    /// The share of the window until `end`, 0 to 1; NaN for an empty window.
+    pub fn share(&self, output: PortId, end: Time) -> f64 {
+        self.time(output, end).as_ps() as f64 / end.since(self.from).as_ps() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_fabric::{NodeId, Rate, Topology};
+
+    fn share(from: u64, changes: &[(u64, u8, bool)]) -> f64 {
+        let mut topology = Topology::default();
+        let (switch, host) = (topology.add_switch("S"), topology.add_host("H"));
+        topology.connect(switch, host, Rate::from_bits_per_second(8e9), Time::ZERO);
+        let output = PortId { node: NodeId(1), port: 0 };
+        let mut spans = Spans::new(Time::from_us(from), Ports::new(&topology));
+        for &(us, vl, on) in changes {
+            spans.set(Time::from_us(us), output, vl, on);
+        }
+        spans.share(output, Time::from_us(10))
+    }
+
+    #[test]
+    fn sums_the_spans_and_the_one_that_lasts() {
+        assert_eq!(share(0, &[(1, 0, true), (3, 0, false), (8, 0, true)]), 0.4);
+    }
+
+    #[test]
+    fn spans_of_several_lanes_count_once() {
+        assert_eq!(share(0, &[(1, 0, true), (2, 1, true), (3, 0, false), (5, 1, false)]), 0.4);
+    }
+
+    #[test]
+    fn the_warm_up_does_not_count() {
+        assert_eq!(share(6, &[(1, 0, true), (3, 0, false), (4, 0, true), (7, 0, false)]), 0.25);
+    }
+}
