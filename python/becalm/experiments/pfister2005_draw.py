@@ -1,0 +1,136 @@
+"""The figures of pfister2005: throughput of every output port and IPDs over time, drawn as the paper does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from becalm.experiments.model import Label, Tables
+from becalm.experiments.pfister2005_scene import CASES
+from becalm.plot import COLOURS, MARKERS, curves, panels
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLES = {case: f"case {case}: load {load}, HSD {degree or 'N'}" for case, (load, degree) in CASES.items()}
+HOT_COLOUR = COLOURS[1]
+COLD_COLOUR = COLOURS[0]
+
+
+def cases(found: Tables, hot: int, settings: Sequence[str], ipd: Sequence[str]) -> Figure:
+    """Draw a column per case: throughput under every setting, then the IPDs under some of them."""
+    numbers = sorted(found["points"]["case"].unique().to_list())
+    made, areas = panels(len(settings) + len(ipd), len(numbers), width=3.6, height=2.4)
+    for row, setting in enumerate((*settings, *ipd)):
+        for column, case in enumerate(numbers):
+            axes = areas[row * len(numbers) + column]
+            draw = _ports if row < len(settings) else _ipd
+            draw(axes, found, hot, {"case": case, "control": setting})
+            axes.set_title(f"{TITLES[case]}\n{setting}", fontsize=8)
+            axes.set_xlabel("time (ms)")
+            if column == 0:
+                axes.set_ylabel("throughput per port" if row < len(settings) else "IPD (us)")
+    _legend(made, areas)
+    return made
+
+
+def settings(found: Tables, hot: int, keys: Sequence[dict[str, Label]], titles: Sequence[str]) -> Figure:
+    """Draw the throughput of the ports in several runs, side by side."""
+    made, areas = panels(1, len(keys), width=3.8, height=3.0)
+    for axes, key, title in zip(areas, keys, titles, strict=True):
+        _ports(axes, found, hot, key)
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel("time (ms)")
+    areas[0].set_ylabel("throughput per port")
+    _legend(made, areas)
+    return made
+
+
+def sizes(found: Tables, hot: int, names: Sequence[str], controls: Sequence[str]) -> Figure:
+    """Draw a column per network and a row per setting."""
+    made, areas = panels(len(controls), len(names), width=2.9, height=2.3)
+    for row, control in enumerate(controls):
+        for column, name in enumerate(names):
+            axes = areas[row * len(names) + column]
+            last = min(hot, found["ports"].filter(pl.col("network") == name)["port"].to_numpy().max())
+            _ports(axes, found, last, {"network": name, "control": control})
+            axes.set_title(f"{name} ports\n{control}", fontsize=8)
+            axes.set_xlabel("time (ms)")
+            if column == 0:
+                axes.set_ylabel("throughput per port")
+    _legend(made, areas)
+    return made
+
+
+def grid(found: Tables, parameters: dict[str, str], columns: dict[str, str]) -> Figure:
+    """Draw metrics against the factor on each parameter: a row per network and case, a column per metric."""
+    points = found["points"]
+    rows = points.select("network", "case").unique(maintain_order=True).rows()
+    made, areas = panels(len(rows), len(columns), width=3.8, height=2.6)
+    for row, (network, case) in enumerate(rows):
+        chosen = points.filter((pl.col("network") == network) & (pl.col("case") == case))
+        for place, (column, name) in enumerate(columns.items()):
+            axes = areas[row * len(columns) + place]
+            curves(
+                axes,
+                chosen,
+                x="factor",
+                y=column,
+                by="parameter",
+                order=list(parameters),
+                labels=parameters,
+                styles={
+                    key: {"color": COLOURS[at], "marker": MARKERS[at]} for at, key in enumerate(parameters)
+                },
+            )
+            axes.set_xscale("log", base=2)
+            axes.set_title(f"{network} ports, {TITLES[case]}", fontsize=8)
+            axes.set_ylabel(name)
+            axes.set_xlabel("times the guideline's value")
+    _legend(made, areas)
+    return made
+
+
+def _where(table: pl.DataFrame, key: dict[str, Label]) -> pl.DataFrame:
+    for name, value in key.items():
+        table = table.filter(pl.col(name) == value)
+    return table
+
+
+def _ports(axes: Axes, found: Tables, hot: int, key: dict[str, Label]) -> None:
+    """Cold ports as thin lines with their mean, and the hot port."""
+    wide = _where(found["ports"], key).pivot(on="port", index="time_ms", values="share").sort("time_ms")
+    time = wide["time_ms"].to_numpy()
+    cold = wide.drop("time_ms", str(hot)).to_numpy()
+    axes.plot(time, cold, color=COLD_COLOUR, linewidth=0.4, alpha=0.35)
+    axes.plot(time, cold.mean(axis=1), color="black", linewidth=1.2, label="mean of the other ports")
+    axes.plot(time, wide[str(hot)].to_numpy(), color=HOT_COLOUR, linewidth=1.2, label="hot port")
+    axes.set_ylim(0, 1.08)
+
+
+def _ipd(axes: Axes, found: Tables, hot: int, key: dict[str, Label]) -> None:
+    """Mean and largest IPD of the flows to the hot port, largest one of all others."""
+    del hot
+    table = _where(found["ipd"], key)
+    for flows, column, label, colour, line in (
+        ("hot", "max", "flows to the hot port: largest IPD", HOT_COLOUR, ":"),
+        ("hot", "mean", "flows to the hot port: mean IPD", HOT_COLOUR, "-"),
+        ("cold", "max", "other flows: largest IPD", COLD_COLOUR, ":"),
+        ("cold", "mean", "other flows: mean IPD", COLD_COLOUR, "-"),
+    ):
+        chosen = table.filter(pl.col("flows") == flows).sort("time_ms")
+        times, values = chosen["time_ms"].to_numpy(), chosen[column].to_numpy()
+        axes.plot(times, values, color=colour, linestyle=line, linewidth=1.0, label=label)
+
+
+def _legend(made: Figure, areas: Sequence[Axes]) -> None:
+    """One legend below all panels."""
+    found: dict[str, Artist] = {}
+    for axes in areas:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= {str(label): handle for label, handle in zip(labels, handles, strict=True)}
+    made.legend(list(found.values()), list(found), loc="outside lower center", ncols=3, frameon=False)
