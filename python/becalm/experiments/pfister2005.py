@@ -3,8 +3,9 @@
 G. Pfister et al., Workshop on High Performance Interconnects for Distributed Computing (HPI-DC), 2005.
 
 The networks, the traffic and what the paper leaves open are described in
-`python/becalm/experiments/pfister2005_scene.py`. Its text states no times, so these are chosen: 1 ms before the hot period, which lasts 10 ms (16 ms in Fig. 4, 6 ms in
-`sizes` and `guideline`), and 22 ms after it in Fig. 3 and 5.
+`python/becalm/experiments/pfister2005_scene.py`. The text states no times, so these are chosen: 1 ms before
+the hot period, which lasts 10 ms (16 ms in Fig. 4, 6 ms in `sizes` and `guideline`), and 22 ms after it in
+Fig. 3 and 5.
 
 Metrics, from rates in samples of 0.1 ms; a *cold port* is any output port to a host but the hot one, and
 smoothed means the mean over 0.5 ms:
@@ -136,7 +137,8 @@ def _collapse() -> tuple[Statement, ...]:
         ),
         Statement(
             "cold_flows_collapse",
-            "the discovery of the effects of such hot spot patterns [...] catastrophic loss of throughput",
+            "all such networks, of any topology, are subject to catastrophic loss of throughput under "
+            "traffic patterns containing a hot spot",
             "collapse",
             lambda found: [one(found, "cold_best", control=OFF, case=case) for case in (2, 4)],
             at_most(0.4),
@@ -213,8 +215,8 @@ def _solved() -> tuple[Statement, ...]:
 
 def _ipds() -> tuple[Statement, ...]:
     quote = (
-        "The IPD charts, the bottom row, show that under congestion control only the hot flows "
-        "reach high IPD values"
+        "The IPD charts, the bottom row, show that under congestion control only the hot flows reach "
+        "high IPD values"
     )
     return (
         Statement(
@@ -231,10 +233,10 @@ def _ipds() -> tuple[Statement, ...]:
             "low",
             each("cold_ipd", control=ON),
             at_most(0.5),
-            note="Largest IPD of any of the 930 flows to other ports, at any time, over `max_ipd`, "
-            "cases 1 to 4. In case 4 the hosts send what piled up in the first 2 ms as fast as "
-            "they can: for a while other ports are loaded to 100%, too, and are marked where 32 "
-            "packets wait for them.",
+            note="Largest IPD of any flow to another port, at any time, over `max_ipd`, cases 1 to 4. "
+            "In case 4 the hosts send what piled up in the first 2 ms as fast as they can: for a "
+            "while other ports are loaded to 100%, too, and are marked where 32 packets wait for "
+            "them.",
         ),
         Statement(
             "cold_flows_low_on_average",
@@ -300,9 +302,9 @@ def _fig5_statements() -> tuple[Statement, ...]:
             each("hot_worst", control=OFF),
             at_most(0.97),
             "`hot_worst` of cases 1 to 4: the lowest half millisecond of the hot period; the link "
-            "could carry 1. Here the hot link never idles: each of the seven inputs of its switch has "
-            "packets for it, whatever waits before. After the hot period, when the other ports catch "
-            "up, it does fall to 0.1 of its link: new packets for it are posted behind the backlog.",
+            "could carry 1. Here the hot link does not idle. After the hot period, when the other "
+            "ports catch up, it does fall to 0.1 of its link: new packets for it are posted behind the "
+            "backlog.",
         ),
         _said(
             "recovers_slower_than_32_ports",

@@ -117,15 +117,16 @@ EXPLAINED = {
     "adds 1 to the index, the timer takes 1 off every 10 us, and host 31 can return one "
     "mark per packet time, 15 in 10 us, to 31 flows. Steps of 2 collapse, too; from 3 "
     "on it only takes longer to settle.",
-    "step_too_high": "Here no step is too high: with all flows at the last entry of the table host 31 still "
-    "receives 31/33 of its link, so that there is nothing to swing to, and large steps only settle faster. "
-    "Without effect on this: tables with quadratic and geometric delays, marks without regard to the root, a "
-    "timer that takes 5 off the index.",
+    "step_too_high": "Here no step is too high: with all flows at the last entry of the table host 31 "
+    "still receives 31/33 of its link, so that there is nothing to swing to, and large "
+    "steps only settle faster. Without effect on this: tables with quadratic and "
+    "geometric delays, marks without regard to the root, a timer that takes 5 off the "
+    "index.",
 }
 """Why all sources do not oscillate here."""
 
 FEW = {
-    "step_too_low": "They do oscillate: the cold ports lose up to a fifth of their throughput again and "
+    "step_too_low": "They do oscillate: the cold ports lose a tenth of their throughput again and "
     "again, as the figure shows. The standard deviation of 0.1 ms samples stays below "
     "what was called visible.",
     "step_too_high": "The hot port swings, but nearly as much with the right step: three flows from one "
