@@ -16,6 +16,7 @@ FIGURES = {
         *("fig2", "paced", "window", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "fig5", "fig6"),
         *("oscillation", "fig7a", "fig7b"),
     ],
+    "pfister2005": ["fig3", "fig4a", "fig4b", "fig4c", "fig4d", "fig5", "sizes", "guideline"],
 }
 QUICK = ["santos2002/fig2", "santos2003/fig2", "santos2003/window", "santos2003/fig4b"]
 
