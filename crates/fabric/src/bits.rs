@@ -33,14 +33,33 @@ pub(crate) fn pop_first(bits: &mut [u64]) -> Option<usize> {
 }
 
 /// The numbers of the set, ascending.
-pub(crate) fn iter(bits: &[u64]) -> impl Iterator<Item = usize> {
-    bits.iter().enumerate().flat_map(|(word, &bits)| {
-        std::iter::successors((bits != 0).then_some(bits), |rest| {
-            let rest = rest & (rest - 1);
-            (rest != 0).then_some(rest)
-        })
-        .map(move |rest| word * 64 + rest.trailing_zeros() as usize)
-    })
+#[inline]
+pub(crate) fn iter(bits: &[u64]) -> Members<'_> {
+    let (first, rest) = bits.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
+    Members { current: first, base: 0, rest }
+}
+
+/// See [`iter`].
+pub(crate) struct Members<'a> {
+    current: u64,
+    base: usize,
+    rest: &'a [u64],
+}
+
+impl Iterator for Members<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.current == 0 {
+            let (first, rest) = self.rest.split_first()?;
+            (self.current, self.rest) = (*first, rest);
+            self.base += 64;
+        }
+        let n = self.base + self.current.trailing_zeros() as usize;
+        self.current &= self.current - 1;
+        Some(n)
+    }
 }
 
 #[cfg(test)]
