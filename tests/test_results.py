@@ -17,9 +17,12 @@ def results() -> becalm.Results:
 
 
 def test_tables(results: becalm.Results) -> None:
-    assert set(results.tables) == {"flows", "groups", "links", "buffers", "hosts", "series"}
+    names = {"flows", "groups", "links", "buffers", "hosts", "tree", "victims", "series"}
+    assert set(results.tables) == names
     assert results.groups["group"].to_list() == ["local", "remote", "victim"] * 2
     assert results.flows.height == 2 * 11
+    assert results.tree.filter(role="root")["to"].to_list() == ["BC"] * 2
+    assert results.victims.height == results.flows.height
     for name, table in results.tables.items():
         assert table.columns[0] == "replication"
         assert list(results.units[name]) == table.columns

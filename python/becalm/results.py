@@ -111,6 +111,16 @@ class Results:
         return self.tables["hosts"]
 
     @property
+    def tree(self) -> pl.DataFrame:
+        """One row per output and virtual lane: root or branch of congestion, since when, for how long."""
+        return self.tables["tree"]
+
+    @property
+    def victims(self) -> pl.DataFrame:
+        """One row per group and source host: its victims of congestion, what it offered and what arrived."""
+        return self.tables["victims"]
+
+    @property
     def series(self) -> pl.DataFrame:
         """Rates of groups and links over time, in a sliding window."""
         return self.tables["series"]

@@ -85,8 +85,21 @@ pub struct FlowView {
     pub acks: u64,
     /// ACKs that came back with a mark.
     pub acks_marked: u64,
+    /// Bytes of the messages that were posted.
+    pub posted_bytes: u64,
+    /// Time in which it always had a message to send, up to the last time that this changed.
+    pub greedy_time: Time,
+    /// Since when it always has a message to send, if it does.
+    pub greedy_since: Option<Time>,
     /// The pace now.
     pub pace: Pace,
+}
+
+impl FlowView {
+    /// Time up to now in which the flow always had a message to send.
+    pub fn greedy_until(&self, now: Time) -> Time {
+        self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
+    }
 }
 
 /// What a port has sent since the start of the run.
@@ -201,6 +214,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             messages_delivered: receiver.messages,
             acks: sender.acks,
             acks_marked: sender.acks_marked,
+            posted_bytes: sender.posted_bytes,
+            greedy_time: sender.greedy_time,
+            greedy_since: sender.greedy.map(|_| sender.greedy_since),
             pace: self.pacers[sender.pacer as usize].pace,
         }
     }
@@ -394,7 +410,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let next = match source.spec.traffic {
             Traffic::Greedy { bytes } => {
                 source.on = now < source.spec.stop;
-                self.senders[first.index()].greedy = source.on.then_some(bytes);
+                self.senders[first.index()].set_greedy(source.on.then_some(bytes), now);
                 self.consider(first, now, agenda);
                 return self.schedule_stop(id, agenda);
             }
@@ -406,7 +422,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 let mean = if on { mean_on } else { mean_off };
                 let change = now.saturating_add(source.random.exponential(mean));
                 let next = if on { change.min(source.spec.stop) } else { change };
-                self.senders[first.index()].greedy = on.then_some(self.packets.mtu);
+                self.senders[first.index()].set_greedy(on.then_some(self.packets.mtu), now);
                 if begins_again {
                     self.notify(self.senders[first.index()].pacer, Notice::Restart, now, agenda);
                 }
@@ -448,7 +464,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn post_messages(&mut self, flow: FlowId, bytes: u32, count: u32, now: Time, agenda: &mut Agenda<Event>) {
         let host = self.host_of(flow);
         let order = self.adapters[host as usize].next_order();
-        self.senders[flow.index()].post(Posted { at: now, order, bytes, count });
+        self.senders[flow.index()].post(Posted { at: now, order, bytes, count }, &self.packets);
         self.consider(flow, now, agenda);
     }
 

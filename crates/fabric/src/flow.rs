@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use becalm_engine::Time;
 
 use crate::adapter::Ready;
+use crate::config::PacketConfig;
 use crate::ids::FlowId;
 use crate::seam::{Pace, Response};
 
@@ -99,6 +100,12 @@ pub(crate) struct Sender {
     pub vl: u8,
     /// Always has a message of this many bytes to send.
     pub greedy: Option<u32>,
+    /// When it began to always have one.
+    pub greedy_since: Time,
+    /// Time in which it always had one, before that.
+    pub greedy_time: Time,
+    /// Bytes on the wire of the messages that were posted.
+    pub posted_bytes: u64,
     /// On the list of a pacer with several flows.
     pub listed: bool,
     pub in_flight: u32,
@@ -115,8 +122,19 @@ impl Sender {
         Sender { pacer, destination, vl, ..Sender::default() }
     }
 
-    pub fn post(&mut self, posted: Posted) {
+    /// Posts messages that are cut and wrapped like this.
+    pub fn post(&mut self, posted: Posted, packets: &PacketConfig) {
+        let headers = posted.bytes.div_ceil(packets.mtu).max(1) * packets.header;
+        self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + u64::from(headers));
         self.posted.push_back(posted);
+    }
+
+    /// From now on there is always a message of this size, or no longer.
+    pub fn set_greedy(&mut self, greedy: Option<u32>, now: Time) {
+        if self.greedy.is_some() {
+            self.greedy_time += now.since(self.greedy_since);
+        }
+        (self.greedy, self.greedy_since) = (greedy, now);
     }
 
     /// Place of the first message in the order of posting at the host, if there is one.
@@ -182,6 +200,8 @@ pub(crate) struct Receiver {
 mod tests {
     use super::*;
 
+    const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 };
+
     #[derive(Debug)]
     struct Thrice;
     impl Response for Thrice {
@@ -194,18 +214,19 @@ mod tests {
     #[test]
     fn cuts_messages_into_packets() {
         let mut sender = Sender::default();
-        sender.post(Posted { at: Time(7), order: 0, bytes: 5000, count: 2 });
+        sender.post(Posted { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
         let pieces: Vec<_> = (0..6).map(|_| sender.next_piece(Time(9), 2048)).collect();
         let sizes: Vec<_> = pieces.iter().map(|p| (p.payload, p.last)).collect();
         assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
         assert_eq!(sizes[3..], sizes[..3]);
         assert!(!sender.may_send(1));
+        assert_eq!(sender.posted_bytes, 2 * (5000 + 3 * 20));
     }
 
     #[test]
     fn an_empty_message_takes_one_packet() {
         let mut sender = Sender::default();
-        sender.post(Posted { at: Time(0), order: 0, bytes: 0, count: 1 });
+        sender.post(Posted { at: Time(0), order: 0, bytes: 0, count: 1 }, &PACKETS);
         assert_eq!(sender.next_piece(Time(0), 2048), Piece { posted: Time(0), payload: 0, last: true });
     }
 
@@ -218,7 +239,7 @@ mod tests {
         let expected = expected.map(|(at, payload, last)| Piece { posted: Time(at), payload, last });
         assert_eq!(pieces, expected);
         assert_eq!(sender.next_begins(), None);
-        sender.post(Posted { at: Time(7), order: 0, bytes: 100, count: 1 });
+        sender.post(Posted { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
         let pieces: Vec<_> = (4..8).map(|i| sender.next_piece(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
         assert_eq!(pieces, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
     }

@@ -504,7 +504,13 @@ impl<K: Marker> Switch<K> {
         let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: !straight };
         self.marker.arrived(&arrival, &View { state: &self.state, credit: cx.credit, now: cx.now });
         self.note_congestion(output, vl, cx);
+        self.note_queue(output, vl, cx);
         self.settle(cx);
+    }
+
+    fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let waiting = self.state.lanes[self.state.at(output, vl)].waiting_bytes;
+        cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
     }
 
     /// Tells the observer when the congestion state of an output's virtual lane has changed.
@@ -565,6 +571,8 @@ impl<K: Marker> Switch<K> {
         self.note_congestion(output, vl, cx);
         let state = &mut self.state;
         state.dequeue(output, vl, input, cx.slab, cx.switch);
+        self.note_queue(output, vl, cx);
+        let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter {
             let held_up_others = state.seniority.overtaken >= max_bypass;
             if state.seniority.departed(order) && held_up_others {

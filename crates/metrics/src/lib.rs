@@ -5,7 +5,7 @@
 //! - [`table`]: named columns with units.
 //! - [`fairness`]: Jain's index.
 //! - [`ports`]: ports as indices into flat arrays.
-//! - [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`]: observers, one per question.
+//! - [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`]: observers, one per question.
 //! - [`watch`]: all of them at once, as the one observer of a run.
 //! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
 //! - [`paces`]: the gaps that responses ask for, read at the same steps.
@@ -22,6 +22,7 @@ pub mod ports;
 pub mod series;
 pub mod spans;
 pub mod table;
+pub mod tree;
 pub mod watch;
 
 pub use fairness::jain;
@@ -34,4 +35,5 @@ pub use ports::Ports;
 pub use series::Series;
 pub use spans::Spans;
 pub use table::{Column, Data, Table};
+pub use tree::Tree;
 pub use watch::Watch;

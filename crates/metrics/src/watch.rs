@@ -10,6 +10,7 @@ use crate::latency::Latency;
 use crate::occupancy::Occupancy;
 use crate::ports::Ports;
 use crate::spans::Spans;
+use crate::tree::Tree;
 
 /// Everything that is observed packet by packet.
 #[derive(Clone, Debug)]
@@ -26,11 +27,14 @@ pub struct Watch {
     pub congestion: Spans,
     /// What reaches the hosts.
     pub hosts: Hosts,
+    /// Roots and branches of congestion.
+    pub tree: Tree,
 }
 
 impl Watch {
-    /// Measures from `from` on. `group_of` names the group of each flow, below `groups`.
-    pub fn new(topology: &Topology, vls: u8, from: Time, group_of: Vec<u32>, groups: usize) -> Watch {
+    /// Measures from `from` on. `capacity` is that of an input buffer in bytes; `group_of` names the group of each flow,
+    /// below `groups`.
+    pub fn new(topology: &Topology, vls: u8, capacity: u32, from: Time, group_of: Vec<u32>, groups: usize) -> Watch {
         let ports = Ports::new(topology);
         Watch {
             fingerprint: Fingerprint::default(),
@@ -39,6 +43,7 @@ impl Watch {
             stalls: Spans::new(from, ports.clone()),
             congestion: Spans::new(from, ports),
             hosts: Hosts::new(from, topology.host_count()),
+            tree: Tree::new(topology, vls, capacity, from),
         }
     }
 }
@@ -47,6 +52,7 @@ impl Observer for Watch {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         self.fingerprint.hop(now, from, packet);
+        self.tree.hop(now, from, packet);
     }
 
     #[inline]
@@ -62,8 +68,14 @@ impl Observer for Watch {
     }
 
     #[inline]
+    fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
+        self.tree.queue(now, output, vl, bytes);
+    }
+
+    #[inline]
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         self.stalls.set(now, output, vl, stalled);
+        self.tree.stalled(now, output, vl, stalled);
     }
 
     #[inline]

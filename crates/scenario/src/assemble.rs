@@ -36,12 +36,16 @@ impl Scenario {
         }
     }
 
-    fn switch_shapes(&self, vls: u8) -> Vec<SwitchShape> {
-        let peers = self.topology.peers();
-        let capacity_bytes = match self.sections.switch.buffer.0 {
+    /// Room of an input buffer; one that counts packets has room for as many of the largest size.
+    fn capacity_bytes(&self) -> u32 {
+        match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
             Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
-        };
+        }
+    }
+
+    fn switch_shapes(&self, vls: u8) -> Vec<SwitchShape> {
+        let (peers, capacity_bytes) = (self.topology.peers(), self.capacity_bytes());
         let is_host = |(peer, _): &(PortId, usize)| self.topology.node(peer.node).kind == NodeKind::Host;
         let shape = |switch: NodeId| SwitchShape {
             name: self.topology.node(switch).name.clone(),
@@ -80,7 +84,8 @@ impl Scenario {
 
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
-        Watch::new(&self.topology, self.sections.switch.vls as u8, from, group_of, self.plan.groups.len())
+        let vls = self.sections.switch.vls as u8;
+        Watch::new(&self.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
     }
 
     /// A simulator at time zero for one replication.

@@ -24,6 +24,7 @@
 mod assemble;
 mod catalogue;
 mod checks;
+mod congestion;
 mod facts;
 mod hosts;
 mod links;

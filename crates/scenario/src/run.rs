@@ -36,7 +36,7 @@ pub struct Progress {
 /// What a run gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `series`, and `paces` where they are observed.
+    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`, and `paces` where they are observed.
     pub tables: Vec<Table>,
     /// Equal for two runs that did the same, packet by packet.
     pub fingerprint: u64,

@@ -5,6 +5,7 @@
 use becalm_fabric::NodeKind;
 use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain};
 
+use crate::congestion::{Roles, victims};
 use crate::links::Link;
 use crate::plan::host_rates;
 use crate::run::{Counters, Running};
@@ -15,12 +16,15 @@ pub(crate) fn all(run: &Running<'_>, before: &Counters, after: &Counters) -> Vec
     let (scenario, links, watch) = (run.scenario, run.links, &run.simulator.model.observer);
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
+    let roles = Roles::new(scenario, watch, links, before, after);
     let mut tables = vec![
         flows.table(scenario, watch),
         flows.groups(scenario, watch, seconds),
         links_table(scenario, watch, links, before, after),
         buffers(scenario, watch, links, after),
         hosts(scenario, watch, links, before, after),
+        roles.table(scenario),
+        victims(scenario, &roles, before, after),
         series_table(scenario, links, run.followed, &run.series),
     ];
     if scenario.sections.observe.paces {

@@ -22,6 +22,11 @@ pub trait Observer {
         let _ = (now, input, vl, packets);
     }
 
+    /// What waits for a switch's output has changed to `bytes`; a packet in transmission does not wait.
+    fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
+        let _ = (now, output, vl, bytes);
+    }
+
     /// An output (of a switch or an adapter) that is free and has a packet to send begins (`true`) or ends
     /// (`false`) to wait for credit.
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {

@@ -161,7 +161,10 @@ impl Topology {
     }
 
     /// [`Topology::path`] with the result of [`Topology::peers`] at hand.
-    pub(crate) fn path_along(
+    ///
+    /// # Errors
+    /// Those of [`Topology::path`].
+    pub fn path_along(
         &self,
         source: NodeId,
         destination: NodeId,

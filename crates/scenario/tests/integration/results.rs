@@ -136,7 +136,8 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     let scenario = scenario(text);
     let run = |replication| scenario.run(replication, &mut |_| true).unwrap();
     assert_eq!(scenario.replications(), 2);
-    assert_eq!(run(0), run(0));
+    // Where there is nothing to tell there is NaN, which does not equal itself.
+    assert!(format!("{:?}", run(0)) == format!("{:?}", run(0)));
     assert_ne!(run(0).fingerprint, run(1).fingerprint);
     let other = self::scenario(&text.replace("seed = 3", "seed = 4"));
     assert_eq!(run(1).fingerprint, other.run(0, &mut |_| true).unwrap().fingerprint);
@@ -294,6 +295,60 @@ fn counters_are_those_of_a_fabric_administrator() {
     let root = (0..from.len()).find(|&i| names(&results, "links", "to")[i] == "c").unwrap();
     assert!((congested[root] - 8e-3).abs() < 1e-12, "{congested:?}");
     assert!((0..from.len()).all(|i| i == root || congested[i] == 0.0), "{congested:?}");
+}
+
+#[test]
+fn the_tree_of_the_dumbbell_has_its_root_at_the_hot_host() {
+    let text = r#"
+        [run]
+        duration = "5 ms"
+        [topology.dumbbell]
+        remote = 5
+        local = 5
+        [[flows]]
+        name = "local"
+        from = ["B1..B5"]
+        to = ["BC"]
+        start = "1 ms"
+        [[flows]]
+        name = "remote"
+        from = ["A1..A5"]
+        to = ["BC"]
+        start = "1 ms"
+        [[flows]]
+        name = "victim"
+        from = ["AV"]
+        to = ["BV"]
+        traffic.poisson.load = 0.5
+    "#;
+    let results = run(text);
+    let (from, to) = (names(&results, "tree", "from"), names(&results, "tree", "to"));
+    let at = |a: &str, b: &str| (0..from.len()).find(|&i| from[i] == a && to[i] == b).unwrap();
+    let roles = names(&results, "tree", "role");
+    for (a, b, role) in
+        [("B", "BC", "root"), ("A", "B", "branch"), ("A1", "A", "branch"), ("B1", "B", "branch"), ("B", "BV", "calm")]
+    {
+        assert_eq!(roles[at(a, b)], role, "{a}->{b}");
+    }
+    assert_eq!(roles.iter().filter(|role| *role == "root").count(), 1);
+    for (a, b, share) in [("B", "BC", "root_share"), ("A", "B", "branch_share")] {
+        assert!(numbers(&results, "tree", share)[at(a, b)] > 0.75, "{a}->{b}");
+    }
+    let root = |column| numbers(&results, "tree", column)[at("B", "BC")];
+    assert!(root("since") < 1.1e-3 && root("until") == 5e-3 && root("longest") > 3.8e-3, "{}", root("since"));
+    let (hosts, shares) = (names(&results, "victims", "host"), numbers(&results, "victims", "delivered_share"));
+    let (victims, hot) = (numbers(&results, "victims", "victims"), numbers(&results, "victims", "contributors"));
+    assert_eq!(hosts.len(), 11);
+    for (i, host) in hosts.iter().enumerate() {
+        assert_eq!((victims[i], hot[i]), if host == "AV" { (1.0, 0.0) } else { (0.0, 1.0) }, "{host}");
+        assert!(shares[i] < 0.7, "{host} {}", shares[i]);
+    }
+    let offered = numbers(&results, "victims", "offered");
+    let victim = hosts.iter().position(|host| host == "AV").unwrap();
+    assert!((offered[victim] / 0.5e9 - 1.0).abs() < 0.1 && (offered[0] / 0.8e9 - 1.0).abs() < 1e-3, "{offered:?}");
+    let delivered = numbers(&results, "victims", "delivered");
+    let rates = numbers(&results, "groups", "rate");
+    assert!((delivered.iter().sum::<f64>() / rates.iter().sum::<f64>() - 1.0).abs() < 1e-9);
 }
 
 #[test]

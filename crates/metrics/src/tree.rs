@@ -1,0 +1,239 @@
+//! The congestion tree: which outputs were its roots, which its branches, and for how long.
+
+use becalm_engine::Time;
+use becalm_fabric::seam::Observer;
+use becalm_fabric::{NodeKind, Packet, PortId, Topology};
+
+use crate::ports::Ports;
+
+/// The part of an output in a congestion tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// None.
+    #[default]
+    Calm,
+    /// More waits for it than it can send: it has credit and a long queue, or waits for a host, which is the end.
+    Root,
+    /// What waits for it waits for credit, so for congestion further on.
+    Branch,
+}
+
+/// How long an output had a role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spell {
+    /// Time in the measured window.
+    pub total: Time,
+    /// When the first period that reaches into the window began.
+    pub since: Time,
+    /// When the last one ended.
+    pub until: Time,
+    /// The longest one, whole.
+    pub longest: Time,
+    /// When the longest one began.
+    pub longest_since: Time,
+}
+
+impl Spell {
+    fn add(&mut self, from: Time, start: Time, end: Time) {
+        if end <= from {
+            return;
+        }
+        if self.total == Time::ZERO {
+            self.since = start;
+        }
+        self.total += end.since(start.max(from));
+        self.until = end;
+        if end.since(start) > self.longest {
+            (self.longest, self.longest_since) = (end.since(start), start);
+        }
+    }
+}
+
+/// One virtual lane of an output.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// Leads to a host.
+    last: bool,
+    /// More waits for it than half of an input buffer.
+    long: bool,
+    empty: bool,
+    stalled: bool,
+    /// It has waited for credit since it last began to send.
+    waited: bool,
+    /// The packet that it sends had to wait for credit, and others wait behind.
+    lags: bool,
+    role: Role,
+    since: Time,
+    root: Spell,
+    branch: Spell,
+}
+
+impl Lane {
+    /// Takes in what has changed.
+    fn settle(&mut self, now: Time, from: Time) {
+        let role = match self.stalled || self.waited || self.lags {
+            true if self.last => Role::Root,
+            true => Role::Branch,
+            false if self.long => Role::Root,
+            false => Role::Calm,
+        };
+        if role == self.role {
+            return;
+        }
+        self.end(now, from);
+        (self.role, self.since) = (role, now);
+    }
+
+    fn end(&mut self, now: Time, from: Time) {
+        match self.role {
+            Role::Calm => {}
+            Role::Root => self.root.add(from, self.since, now),
+            Role::Branch => self.branch.add(from, self.since, now),
+        }
+    }
+}
+
+/// The roles of all outputs and virtual lanes, followed from event to event.
+///
+/// - A lane is a *branch* while it waits for credit, and while it sends a packet that had to wait for credit and has
+///   left others behind: one packet of credit does not make a root.
+/// - Otherwise it is a *root* while more waits for it than half of an input buffer holds.
+/// - One that leads to a host is a root while it waits for credit too: nothing beyond it could be.
+///
+/// Hosts' outputs have no queue to see; they are branches while they wait for credit.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    from: Time,
+    half: u64,
+    vls: usize,
+    ports: Ports,
+    lanes: Vec<Lane>,
+}
+
+impl Tree {
+    /// Measures from `from` on; `capacity` is that of an input buffer in bytes.
+    pub fn new(topology: &Topology, vls: u8, capacity: u32, from: Time) -> Tree {
+        let (ports, vls) = (Ports::new(topology), usize::from(vls));
+        let mut lanes = vec![Lane { empty: true, ..Lane::default() }; ports.len() * vls];
+        for cable in topology.cables() {
+            for (end, other) in [(cable.a, cable.b), (cable.b, cable.a)] {
+                let last = topology.node(other.node).kind == NodeKind::Host;
+                lanes[ports.index(end) * vls..][..vls].iter_mut().for_each(|lane| lane.last = last);
+            }
+        }
+        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes }
+    }
+
+    fn lane(&mut self, output: PortId, vl: u8) -> &mut Lane {
+        &mut self.lanes[self.ports.index(output) * self.vls + usize::from(vl)]
+    }
+
+    /// How long a lane was root and branch from the start of the window until `end`.
+    pub fn spells(&self, output: PortId, vl: u8, end: Time) -> (Spell, Spell) {
+        let mut lane = self.lanes[self.ports.index(output) * self.vls + usize::from(vl)];
+        lane.end(end, self.from);
+        (lane.root, lane.branch)
+    }
+}
+
+impl Observer for Tree {
+    #[inline]
+    fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
+        let window = self.from;
+        let lane = self.lane(from, packet.vl);
+        if lane.waited || lane.lags {
+            lane.lags = lane.waited && !lane.empty;
+            lane.waited = false;
+            lane.settle(now, window);
+        }
+    }
+
+    #[inline]
+    fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
+        let (window, half) = (self.from, self.half);
+        let lane = self.lane(output, vl);
+        (lane.empty, lane.long) = (bytes == 0, bytes > half);
+        lane.lags &= !lane.empty;
+        lane.settle(now, window);
+    }
+
+    #[inline]
+    fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
+        let window = self.from;
+        let lane = self.lane(output, vl);
+        lane.stalled = stalled;
+        lane.waited |= stalled;
+        lane.settle(now, window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::tests::packet;
+    use becalm_fabric::{NodeId, Rate};
+
+    const TRUNK: PortId = PortId { node: NodeId(0), port: 0 };
+    const TO_HOST: PortId = PortId { node: NodeId(0), port: 1 };
+
+    /// A switch with a cable to another and one to a host, and buffers of 100 bytes.
+    fn tree(from: u64) -> Tree {
+        let mut topology = Topology::default();
+        let (switch, other, host) = (topology.add_switch("S"), topology.add_switch("T"), topology.add_host("H"));
+        let rate = Rate::from_bits_per_second(8e9);
+        topology.connect(switch, other, rate, Time::ZERO);
+        topology.connect(switch, host, rate, Time::ZERO);
+        Tree::new(&topology, 1, 100, Time(from))
+    }
+
+    fn spell(total: u64, since: u64, until: u64, longest: u64, longest_since: u64) -> Spell {
+        let [total, since, until, longest, longest_since] = [total, since, until, longest, longest_since].map(Time);
+        Spell { total, since, until, longest, longest_since }
+    }
+
+    #[test]
+    fn a_long_queue_with_credit_is_a_root() {
+        let mut tree = tree(0);
+        for (now, bytes) in [(1, 50), (2, 51), (4, 40), (5, 90), (9, 0)] {
+            tree.queue(Time(now), TO_HOST, 0, bytes);
+            tree.hop(Time(now), TO_HOST, &packet(0, 0, Time::ZERO));
+        }
+        assert_eq!(tree.spells(TO_HOST, 0, Time(20)), (spell(6, 2, 9, 4, 5), Spell::default()));
+    }
+
+    #[test]
+    fn a_queue_that_waits_for_credit_now_and_then_is_a_branch_throughout() {
+        let mut tree = tree(0);
+        let sends = |tree: &mut Tree, now, left| {
+            tree.queue(Time(now), TRUNK, 0, left);
+            tree.hop(Time(now), TRUNK, &packet(0, 0, Time::ZERO));
+        };
+        tree.queue(Time(1), TRUNK, 0, 90);
+        for (stop, go, left) in [(2, 4, 80), (5, 9, 70)] {
+            tree.stalled(Time(stop), TRUNK, 0, true);
+            tree.stalled(Time(go), TRUNK, 0, false);
+            sends(&mut tree, go, left);
+        }
+        assert_eq!(tree.spells(TRUNK, 0, Time(10)), (spell(1, 1, 2, 1, 1), spell(8, 2, 10, 8, 2)));
+        sends(&mut tree, 12, 60);
+        sends(&mut tree, 13, 0);
+        assert_eq!(tree.spells(TRUNK, 0, Time(20)), (spell(2, 1, 13, 1, 1), spell(10, 2, 12, 10, 2)));
+    }
+
+    #[test]
+    fn a_wait_for_a_host_is_a_root() {
+        let mut tree = tree(0);
+        tree.queue(Time(1), TO_HOST, 0, 10);
+        tree.stalled(Time(1), TO_HOST, 0, true);
+        assert_eq!(tree.spells(TO_HOST, 0, Time(5)), (spell(4, 1, 5, 4, 1), Spell::default()));
+    }
+
+    #[test]
+    fn the_warm_up_does_not_count_but_periods_may_begin_in_it() {
+        let mut tree = tree(10);
+        for (now, bytes) in [(1, 90), (3, 0), (8, 90), (12, 0)] {
+            tree.queue(Time(now), TRUNK, 0, bytes);
+        }
+        assert_eq!(tree.spells(TRUNK, 0, Time(20)).0, spell(2, 8, 12, 4, 8));
+    }
+}
