@@ -93,7 +93,7 @@ def _fig3() -> Experiment:
     return Experiment(
         "pfister2005/fig3",
         "Input-generated hotspots in a 32-port 3-stage fat tree, cases of Table 1",
-        cost=30,
+        cost=20,
         points=lambda short: [run.point() for run in _runs_fig3(short)],
         measure=measured(_runs_fig3),
         draw=lambda found: cases(found, 31, (OFF, ON), (ON,)),
@@ -263,7 +263,7 @@ def _fig5() -> Experiment:
     return Experiment(
         "pfister2005/fig5",
         "Input-generated hotspots in a 128-port 5-stage fat tree, cases of Table 1",
-        cost=250,
+        cost=120,
         points=lambda short: [run.point() for run in _runs_fig5(short)],
         measure=measured(_runs_fig5),
         draw=lambda found: cases(found, 31, (OFF, ON), (ON,)),

@@ -66,13 +66,20 @@ def sizes(found: Tables, hot: int, names: Sequence[str], controls: Sequence[str]
     return made
 
 
-def grid(found: Tables, parameters: dict[str, str], columns: dict[str, str]) -> Figure:
-    """Draw metrics against the factor on each parameter: a row per network and case, a column per metric."""
+def grid(found: Tables, centre: str, parameters: dict[str, str], columns: dict[str, str]) -> Figure:
+    """Draw metrics against the factor on each parameter: a row per network and case, a column per metric.
+
+    All curves go through the point whose parameter is called `centre`.
+    """
     points = found["points"]
     rows = points.select("network", "case").unique(maintain_order=True).rows()
     made, areas = panels(len(rows), len(columns), width=3.8, height=2.6)
     for row, (network, case) in enumerate(rows):
-        chosen = points.filter((pl.col("network") == network) & (pl.col("case") == case))
+        here = points.filter((pl.col("network") == network) & (pl.col("case") == case))
+        middle = here.filter(pl.col("parameter") == centre)
+        chosen = pl.concat(
+            [here, *(middle.with_columns(pl.lit(key).alias("parameter")) for key in parameters)]
+        )
         for place, (column, name) in enumerate(columns.items()):
             axes = areas[row * len(columns) + place]
             curves(

@@ -75,7 +75,7 @@ def _sizes() -> Experiment:
     return Experiment(
         "pfister2005/sizes",
         "The other network sizes: all sources hot, load 0.9",
-        cost=400,
+        cost=150,
         points=lambda short: [run.point() for run in _runs_sizes(short)],
         measure=measured(_runs_sizes),
         draw=lambda found: sizes(found, 31, _networks(found), (OFF, GUIDE, MORE)),
@@ -137,15 +137,18 @@ def _runs_grid(short: bool) -> list[Run]:
         guide = guideline(network.hosts)
         for case in (4,) if short else (3, 4):
             spot = HotSpot(network, case, hot=4 if short else 6, after=0.5 if short else 2.0)
-            for parameter in PARAMETERS:
-                for factor in (0.25, 1.0) if short else FACTORS:
-                    labels: dict[str, Label] = {"network": name, "case": case}
-                    labels |= {"parameter": parameter, "factor": factor}
-                    found.append(Run(labels, replace(spot, control=_varied(guide, parameter, factor))))
-            labels = {"network": name, "case": case, "parameter": "512 entries", "factor": 1.0}
             # Four times as many entries, up and down four times as many of them: the same, but finer.
             finer = replace(guide, entries=512, increase=4 * guide.increase, decrease=4)
-            found.append(Run(labels, replace(spot, control=finer)))
+            settings = {(GUIDE, 1.0): guide, ("512 entries", 1.0): finer} | {
+                (parameter, factor): _varied(guide, parameter, factor)
+                for parameter in PARAMETERS
+                for factor in ((0.25,) if short else FACTORS)
+                if factor != 1
+            }
+            for (parameter, factor), control in settings.items():
+                labels: dict[str, Label] = {"network": name, "case": case}
+                labels |= {"parameter": parameter, "factor": factor}
+                found.append(Run(labels, replace(spot, control=control)))
     return found
 
 
@@ -153,11 +156,12 @@ def _guideline() -> Experiment:
     return Experiment(
         "pfister2005/guideline",
         "The guideline of section VI-C, and each of its parameters varied around it",
-        cost=300,
+        cost=110,
         points=lambda short: [run.point() for run in _runs_grid(short)],
         measure=measured(_runs_grid),
         draw=lambda found: grid(
             found,
+            GUIDE,
             PARAMETERS,
             {
                 "cold_late": "cold throughput / offered",
@@ -213,7 +217,8 @@ def _numbers() -> tuple[Statement, ...]:
 def _value(
     found: Tables, column: str, parameter: str, factor: float, network: str = "32", case: int = 4
 ) -> float:
-    return one(found, column, network=network, case=case, parameter=parameter, factor=factor)
+    chosen = GUIDE if factor == 1 else parameter
+    return one(found, column, network=network, case=case, parameter=chosen, factor=factor)
 
 
 def _roles() -> tuple[Statement, ...]:
