@@ -16,6 +16,10 @@ FIGURES = {
         *("fig2", "paced", "window", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "fig5", "fig6"),
         *("oscillation", "fig7a", "fig7b"),
     ],
+    "gran2010": [
+        *("fig7a", "fig7b", "fig8", "fig9", "fig10a", "fig10b", "fig11", "fig12", "fig13", "fig14"),
+        *("threshold", "packet_size", "cct"),
+    ],
     "pfister2005": ["fig3", "fig4a", "fig4b", "fig4c", "fig4d", "fig5", "sizes", "guideline"],
 }
 QUICK = ["santos2002/fig2", "santos2003/fig2", "santos2003/window", "santos2003/fig4b"]

@@ -30,8 +30,8 @@ def point(bed: Bed, **labels: Label) -> Point:
 def over_time(outcomes: Sequence[Outcome]) -> Tables:
     """Measure flows that are added one by one.
 
-    `series`: Gb/s of payload over time; `points`: mean, standard deviation, least and largest of these samples
-    per flow and phase, phase `n` being the time with `n` flows; `delays`: what the responses ask for.
+    `series`: Gb/s of payload over time; `points`: mean, standard deviation, least and largest of these
+    samples per flow and phase, phase `n` being the time with `n` flows; `delays`: what the responses ask for.
     """
     series = pl.concat([_series(outcome) for outcome in outcomes])
     return {
@@ -42,7 +42,7 @@ def over_time(outcomes: Sequence[Outcome]) -> Tables:
 
 
 def with_all_flows(outcomes: Sequence[Outcome]) -> Tables:
-    """`points`: one row per run, Gb/s of payload while all flows are active, and how the contributors vary."""
+    """`points`: one row per run, Gb/s of payload with all flows active, and how the contributors vary."""
     return {"points": pl.concat([_row(outcome) for outcome in outcomes], how="diagonal_relaxed")}
 
 
@@ -93,7 +93,7 @@ def _phases(outcome: Outcome) -> pl.DataFrame:
 
 def _row(outcome: Outcome) -> pl.DataFrame:
     groups = {row["group"]: row["rate"] * GBPS / WIRE for row in outcome.results.groups.iter_rows(named=True)}
-    row: dict[str, Label] = {**outcome.labels, **groups}
+    row: dict[str, Label] = {**outcome.labels, **groups, "waiting": _waiting(outcome.results)}
     if any(flow not in groups for flow in CONTRIBUTORS):
         return pl.DataFrame([row])
     rates = [groups[flow] for flow in CONTRIBUTORS]
@@ -105,6 +105,12 @@ def _row(outcome: Outcome) -> pl.DataFrame:
         "delta": float(delta.mean()),  # type: ignore[arg-type]
     }
     return pl.DataFrame([row])
+
+
+def _waiting(results: Results) -> float:
+    """Return the mean number of packets in the buffer of S2 that the flows from S1 share."""
+    chosen = results.buffers.filter((pl.col("switch") == "S2") & (pl.col("peer") == "S1"))
+    return float(chosen["mean_packets"].item())
 
 
 def _tail(outcome: Outcome) -> pl.DataFrame:
@@ -144,7 +150,7 @@ def rates(
 
 def link(found: Tables, phase: int, capacity: float, name: str = INTER_SWITCH, **where: Label) -> float:
     """Return a link's mean utilization in a phase; `capacity` in Gb/s."""
-    return rate(found, name, phase, **where) * WIRE / capacity
+    return at(found, "mean", flow=name, phase=phase, **where) * WIRE / capacity
 
 
 def spread(values: Sequence[float]) -> float:

@@ -1,16 +1,16 @@
 """The test bed of gran2010, Fig. 4 to 6, and the two communication scenarios on it.
 
-Hosts `H1` to `H3` are on switch `S1`, `H4` to `H7` on `S2`; the link between the switches has twice the rate of
-a host's. In scenario 1 the victim `F1` goes from `H1` to `H4`, and `H2`, `H3`, `H6` and `H7` send `F2` to `F5`
-to `H5`. In scenario 2 `F1` to `F3` go from `H1`, `H2`, `H3` to `H4`, `H5`, `H6`.
+Hosts `H1` to `H3` are on switch `S1`, `H4` to `H7` on `S2`; the link between the switches has twice the rate
+of a host's. In scenario 1 the victim `F1` goes from `H1` to `H4`, and `H2`, `H3`, `H6` and `H7` send `F2` to
+`F5` to `H5`. In scenario 2 `F1` to `F3` go from `H1`, `H2`, `H3` to `H4`, `H5`, `H6`.
 
 What the paper leaves open is decided here, once:
 
 - a host's adapter fetches and takes in 13 Gb/s of payload, what its PCIe slot can do: "limited by the PCIe
   capacity at the hosts"; so `H5` drains slower than its link, and `S2` needs `Victim_Mask` on its host ports;
 - switches send the oldest packet first and hold 32 packets per input port;
-- an application stops for 0.1 us, exponentially distributed, after 40 us, exponentially distributed too, which
-  is the time of a message of 64 KiB: flows that are strictly periodic fall into step with each other.
+- an application stops for 0.1 us, exponentially distributed, after 40 us, exponentially distributed too:
+  the time of a message of 64 KiB. Flows that are strictly periodic fall into step with each other.
 """
 
 from __future__ import annotations

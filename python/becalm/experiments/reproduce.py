@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from becalm.experiments import pfister2005, santos2002, santos2003
+from becalm.experiments import gran2010, pfister2005, santos2002, santos2003
 from becalm.experiments.lab import Lab, RunProgress
 from becalm.experiments.model import Claim, Experiment, Measured, Report, Statement, Tables
 from becalm.plot import save
@@ -15,7 +15,12 @@ from becalm.plot import save
 
 def registry() -> list[Experiment]:
     """All experiments, paper by paper, each in the order of its figures."""
-    return [*santos2002.experiments(), *santos2003.experiments(), *pfister2005.experiments()]
+    return [
+        *santos2002.experiments(),
+        *santos2003.experiments(),
+        *gran2010.experiments(),
+        *pfister2005.experiments(),
+    ]
 
 
 def select(ids: Sequence[str]) -> list[Experiment]:
