@@ -134,7 +134,7 @@ class Results:
 
         """
         if "paces" not in self.tables:
-            raise ResultsError(f"{self.scenario.name} has no paces: set observe.paces = true and run it again")
+            raise ResultsError(f"{self.scenario.name} has no paces: set observe.paces = true, run it again")
         return self.tables["paces"]
 
     @property
