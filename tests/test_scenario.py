@@ -36,7 +36,7 @@ def test_text_is_kept_as_it_was_written(scenario: becalm.Scenario, text: str) ->
 
 def test_replace_by_dotted_key(scenario: becalm.Scenario) -> None:
     changed = scenario.replace(
-        {"response.lipd.rmin": 0.01, "switch.buffer": "8 packets", "flows.victim.vl": 0}
+        {"response.lipd.rmin": 0.01, "switch.buffer": "8 packets", "flows.victim.sl": 0}
     )
     assert changed.resolved["response"]["lipd"]["rmin"] == 0.01
     assert changed.resolved["switch"]["buffer"] == "8 packets"
