@@ -430,9 +430,7 @@ def _output_dominated() -> tuple[Statement, ...]:
             "4 < 6 < 8",
             lambda found: [unfairness(_at_16(found, threshold)) for threshold in (4, 6, 8)],
             rising(),
-            note="The larger rate over the smaller one, 16 slots. Threshold 4 favours the local flows by as "
-            "much as 6 favours the remote ones. If the number of marks leaves out the packet on its way "
-            "out, it is 1.08, 1.30 and 1.31.",
+            note="The larger rate over the smaller one, 16 slots.",
         ),
         Statement(
             "threshold_16_fairer",
