@@ -232,7 +232,7 @@ def _discrete_statements() -> tuple[Statement, ...]:
             _both(lambda found, link: max(_gaps(found, link))),
             at_most(0.05),
             short=False,
-            note="Largest distance between the two curves over all buffers and responses: root, inter-switch.",
+            note="Largest distance between the two curves over buffers and responses: root, inter-switch.",
         ),
         Statement(
             "dashed_lines_hidden",
