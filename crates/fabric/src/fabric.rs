@@ -1,37 +1,25 @@
 //! The model that the engine runs: nodes, flows and sources, and the events between them.
 
-use becalm_engine::{Agenda, Key, Model, Simulator, Stream, Time};
+use becalm_engine::{Agenda, Key, Model, Simulator, Time};
 
 use crate::adapter::{Adapter, Flows, Ready, tie};
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, SwitchConfig};
 use crate::credit::Line;
 use crate::error::FabricError;
 use crate::event::{Context, Event, Outlink};
-use crate::flow::{Candidates, Pacer, Posted, Receiver, Sender};
+use crate::flow::{Candidates, Pacer, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 use crate::packet::{Kind, Packet, Slab};
 use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response};
+use crate::source::Source;
 use crate::switch::Switch;
 use crate::topology::{NodeKind, Topology};
-use crate::traffic::{SizeLaw, SourceSpec, Traffic};
-
-/// The purpose of the random stream of a source.
-const TRAFFIC_STREAM: u64 = 1;
 
 /// A node's place in the list of its kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     Host(u32),
     Switch(u32),
-}
-
-#[derive(Debug)]
-struct Source {
-    spec: SourceSpec,
-    random: Stream,
-    on: bool,
-    /// Whether an ON period has ended before.
-    paused: bool,
 }
 
 /// A lossless network with its traffic: `R` responds, `K` marks, `E` echoes, `O` observes.
@@ -49,7 +37,7 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) senders: Vec<Sender>,
     pacers: Vec<Pacer<R>>,
     pub(crate) receivers: Vec<Receiver>,
-    sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     pub(crate) slab: Slab,
     pub(crate) credit: Vec<Line>,
     seed: u64,
@@ -148,15 +136,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
         let pacers = pacers(&topology, &spec.flows, spec.responses, &spec.adapters);
         let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&topology, flow)).collect();
-        let sources = (0u64..)
-            .zip(spec.sources)
-            .map(|(i, source)| Source {
-                spec: source,
-                random: Stream::new(spec.seed, i, TRAFFIC_STREAM),
-                on: false,
-                paused: false,
-            })
-            .collect();
+        let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let fabric = Fabric {
             observer,
             echoes: vec![spec.echo; adapters.len()],
@@ -306,7 +286,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         adapters[host as usize].drive(&mut flows, &mut cx);
     }
 
-    fn consider(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
+    pub(crate) fn consider(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
         let Parts { adapters, mut flows, .. } = self.split(now, agenda);
         let host = flows.pacers[flows.senders[flow.index()].pacer as usize].host;
         adapters[host as usize].consider(flow, now, &mut flows);
@@ -362,12 +342,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     /// The rank of a flow's sending host.
-    fn host_of(&self, flow: FlowId) -> u32 {
+    pub(crate) fn host_of(&self, flow: FlowId) -> u32 {
         self.pacers[self.senders[flow.index()].pacer as usize].host
     }
 
     /// Tells a response something, and takes over the pace that follows.
-    fn notify(&mut self, id: u32, notice: Notice, now: Time, agenda: &mut Agenda<Event>) {
+    pub(crate) fn notify(&mut self, id: u32, notice: Notice, now: Time, agenda: &mut Agenda<Event>) {
         let pacer = &mut self.pacers[id as usize];
         pacer.response.notice(now, notice);
         pacer.pace = pacer.response.pace();
@@ -400,105 +380,6 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             self.notify(id, Notice::Timer, now, agenda);
         } else {
             self.arm_timer(id, agenda);
-        }
-    }
-
-    /// Lets a source do what is due, and schedules what it does next.
-    fn post(&mut self, id: SourceId, now: Time, agenda: &mut Agenda<Event>) {
-        let source = &mut self.sources[id.index()];
-        let first = FlowId(source.spec.flows.start);
-        let next = match source.spec.traffic {
-            Traffic::Greedy { bytes } => {
-                source.on = now < source.spec.stop;
-                self.senders[first.index()].set_greedy(source.on.then_some(bytes), now);
-                self.consider(first, now, agenda);
-                return self.schedule_stop(id, agenda);
-            }
-            Traffic::OnOff { mean_on, mean_off } => {
-                let source = &mut self.sources[id.index()];
-                source.on = !source.on && now < source.spec.stop;
-                let (on, begins_again) = (source.on, source.on && source.paused);
-                source.paused = true;
-                let mean = if on { mean_on } else { mean_off };
-                let change = now.saturating_add(source.random.exponential(mean));
-                let next = if on { change.min(source.spec.stop) } else { change };
-                self.senders[first.index()].set_greedy(on.then_some(self.packets.mtu), now);
-                if begins_again {
-                    self.notify(self.senders[first.index()].pacer, Notice::Restart, now, agenda);
-                }
-                self.consider(first, now, agenda);
-                next
-            }
-            Traffic::Poisson { mean_interval, bytes, sizes } => {
-                let flow = source.pick_flow();
-                let next = now.saturating_add(source.random.exponential(mean_interval));
-                let bytes = match sizes {
-                    SizeLaw::Fixed => bytes,
-                    SizeLaw::Exponential => source.random.exponential(Time(u64::from(bytes))).0 as u32,
-                };
-                self.post_messages(flow, bytes, 1, now, agenda);
-                next
-            }
-            Traffic::Batch { count, bytes } => {
-                self.post_batch(id, count, bytes, now, agenda);
-                return;
-            }
-        };
-        let spec = &self.sources[id.index()].spec;
-        if next < spec.stop || (self.sources[id.index()].on && next == spec.stop && next != Time::MAX) {
-            self.schedule_post(next, id, agenda);
-        }
-    }
-
-    fn post_batch(&mut self, id: SourceId, count: u32, bytes: u32, now: Time, agenda: &mut Agenda<Event>) {
-        let flows = self.sources[id.index()].spec.flows.clone();
-        if flows.len() == 1 {
-            return self.post_messages(FlowId(flows.start), bytes, count, now, agenda);
-        }
-        for _ in 0..count {
-            let flow = self.sources[id.index()].pick_flow();
-            self.post_messages(flow, bytes, 1, now, agenda);
-        }
-    }
-
-    fn post_messages(&mut self, flow: FlowId, bytes: u32, count: u32, now: Time, agenda: &mut Agenda<Event>) {
-        let host = self.host_of(flow);
-        let order = self.adapters[host as usize].next_order();
-        self.senders[flow.index()].post(Posted { at: now, order, bytes, count }, &self.packets);
-        self.consider(flow, now, agenda);
-    }
-
-    fn schedule_stop(&self, id: SourceId, agenda: &mut Agenda<Event>) {
-        let source = &self.sources[id.index()];
-        if source.on && source.spec.stop != Time::MAX {
-            self.schedule_post(source.spec.stop, id, agenda);
-        }
-    }
-
-    fn schedule_post(&self, time: Time, id: SourceId, agenda: &mut Agenda<Event>) {
-        let host = self.host_of(FlowId(self.sources[id.index()].spec.flows.start));
-        let node = self.adapters[host as usize].node;
-        let event = Event::Post(id);
-        agenda.at(time, Key::new(node.0, event.kind(), u64::from(id.0), 0), event);
-    }
-}
-
-impl Source {
-    /// When the source is first heard of.
-    fn first_time(&mut self) -> Option<Time> {
-        let start = self.spec.start;
-        let first = match self.spec.traffic {
-            Traffic::Poisson { mean_interval, .. } => start.saturating_add(self.random.exponential(mean_interval)),
-            Traffic::Greedy { .. } | Traffic::OnOff { .. } | Traffic::Batch { .. } => start,
-        };
-        (first < self.spec.stop).then_some(first)
-    }
-
-    fn pick_flow(&mut self) -> FlowId {
-        let flows = &self.spec.flows;
-        match flows.len() as u32 {
-            1 => FlowId(flows.start),
-            n => FlowId(flows.start + self.random.below(n)),
         }
     }
 }

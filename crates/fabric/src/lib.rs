@@ -8,6 +8,7 @@
 //! - [`seam`]: the traits that a congestion-control scheme implements, and what it may see.
 //! - `event`: what happens, and what handling it may touch.
 //! - `credit`: what a sender knows of the next buffer.
+//! - `source`: sources at work.
 //! - `switch`, `adapter`, `flow`: the two kinds of node, and the two ends of a flow.
 //! - [`fabric`]: the model that the engine runs: events between nodes, credits, counters.
 //! - `guards`: nothing lost, credits conserved, deadlocks found.
@@ -29,6 +30,7 @@ pub mod link;
 pub mod packet;
 pub mod routing;
 pub mod seam;
+mod source;
 mod switch;
 pub mod topology;
 pub mod traffic;

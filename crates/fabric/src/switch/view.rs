@@ -1,0 +1,47 @@
+//! What a marker may see of a switch.
+
+use becalm_engine::Time;
+
+use crate::credit::Line;
+use crate::seam::SwitchView;
+use crate::switch::state::State;
+
+/// A switch as its marker sees it.
+pub(crate) struct View<'a> {
+    pub state: &'a State,
+    pub credit: &'a [Line],
+    pub now: Time,
+}
+
+impl SwitchView for View<'_> {
+    fn occupancy(&self, input: u16, vl: u8) -> u32 {
+        self.state.inputs[self.state.at(input, vl)].packets
+    }
+    fn is_full(&self, input: u16, vl: u8) -> bool {
+        self.state.inputs[self.state.at(input, vl)].taken + self.state.largest > self.state.room.capacity()
+    }
+    fn fill(&self, input: u16, vl: u8) -> f64 {
+        f64::from(self.state.inputs[self.state.at(input, vl)].taken) / f64::from(self.state.room.capacity())
+    }
+    fn waiting(&self, output: u16, vl: u8) -> u32 {
+        self.state.lanes[self.state.at(output, vl)].waiting
+    }
+    fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
+        self.state.lanes[self.state.at(output, vl)].waiting_bytes
+    }
+    fn present(&self, output: u16, vl: u8) -> u32 {
+        let sending = self.state.outputs[usize::from(output)].sending;
+        self.waiting(output, vl) + u32::from(sending.is_some_and(|(_, lane)| lane == vl))
+    }
+    fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
+        let sending = self.state.outputs[usize::from(output)].sending;
+        self.state.voqs[self.state.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
+    }
+    fn credit(&self, output: u16, vl: u8) -> u32 {
+        let link = &self.state.outputs[usize::from(output)].link;
+        if !link.credited {
+            return u32::MAX;
+        }
+        self.credit[link.line(vl)].level(self.now) / self.state.largest
+    }
+}
