@@ -2,6 +2,7 @@
 
 mod bad;
 mod catalogue;
+mod convergence;
 mod golden;
 mod random;
 mod ready;
