@@ -132,6 +132,7 @@ schemes! {
     "fimd" => fimd::Fimd,
     "aimd" => aimd::Aimd,
     "ibta" => ibta::Ibta,
+    "table" => table::Tabulated,
 }
 
 impl Marking {

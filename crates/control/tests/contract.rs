@@ -17,7 +17,7 @@ fn docs() -> Vec<SchemeDoc> {
     [Marking::docs(), Echoing::docs(), Responding::docs()].concat()
 }
 
-/// Values to try for a parameter: its default, its bounds, its words.
+/// Values to try for a parameter: its default, its bounds, its words, its examples.
 fn candidates(field: &FieldDoc) -> Vec<Value> {
     let schema = &field.schema;
     let bounds = ["minimum", "maximum"].map(|bound| schema[bound].clone());
@@ -26,7 +26,8 @@ fn candidates(field: &FieldDoc) -> Vec<Value> {
         true => vec![json!(false), json!(true)],
         false => Vec::new(),
     };
-    let all = field.default.clone().into_iter().chain(bounds).chain(words).chain(truths);
+    let examples = schema["examples"].as_array().into_iter().flatten().cloned();
+    let all = field.default.clone().into_iter().chain(bounds).chain(words).chain(truths).chain(examples);
     all.filter(|value| !value.is_null()).collect()
 }
 

@@ -12,6 +12,7 @@ pub mod ibta;
 pub mod lipd;
 pub mod none;
 mod rate;
+pub mod table;
 mod window;
 
 pub use discrete::{Step, Table, TableError};
