@@ -48,3 +48,12 @@ class DeadlockError(FabricError):
 
 class ResultsError(BecalmError, OSError):
     """A results folder that exists already, or that is none."""
+
+
+class DesignError(BecalmError, ValueError):
+    """A response function that cannot be used; the message shows the rate where it goes wrong."""
+
+    def __init__(self, message: str, rate: float | None = None) -> None:
+        super().__init__(message)
+        self.rate = rate
+        """The rate where it goes wrong; None where no rate is to blame."""

@@ -1,0 +1,145 @@
+"""Tables in files: JSON, CSV and C, out and in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from becalm.design.tabulate import Cct, DelayTable
+from becalm.errors import DesignError
+
+FORMATS = ("json", "csv", "h")
+"""Formats, as the suffixes of their files."""
+
+_STEP = ("slower", "acks", "faster")
+_ENTRY = ("shift", "multiplier")
+_SETTINGS = ("increase", "timer", "limit")
+
+
+def text(table: DelayTable | Cct, form: str) -> str:
+    """Return a table as the text of a file; `form`: one of `FORMATS`."""
+    return {"json": _json, "csv": _csv, "h": _c}[form](table)
+
+
+def read(path: str | PathLike[str]) -> DelayTable | Cct:
+    """Read a table from a file that `text` made; its suffix tells the format.
+
+    Raises:
+        FileNotFoundError: no such file.
+        DesignError: not such a file.
+
+    """
+    path = Path(path)
+    form = path.suffix.lstrip(".")
+    if form not in FORMATS:
+        raise DesignError(f"{path}: must end in one of: {', '.join(f'.{each}' for each in FORMATS)}")
+    try:
+        return parse(path.read_text(), form)
+    except (KeyError, TypeError, ValueError, UnicodeDecodeError) as error:
+        if isinstance(error, DesignError):
+            raise DesignError(f"{path}: {error}") from error
+        raise DesignError(f"{path}: not a table of becalm: {type(error).__name__} {error}") from error
+
+
+def parse(content: str, form: str) -> DelayTable | Cct:
+    """Read a table from the text of a file; `form`: one of `FORMATS`."""
+    return _made({"json": json.loads, "csv": _from_csv, "h": _from_c}[form](content))
+
+
+def _plain(table: DelayTable | Cct) -> dict[str, Any]:
+    if isinstance(table, DelayTable):
+        return {
+            "kind": "delays",
+            "name": table.name,
+            "rmax": table.rmax,
+            "steps": [list(step) for step in table.steps],
+        }
+    settings = {key: getattr(table, key) for key in _SETTINGS}
+    return {"kind": "cct", "name": table.name, **settings, "entries": [list(entry) for entry in table.entries]}
+
+
+def _made(data: dict[str, Any]) -> DelayTable | Cct:
+    if data["kind"] == "delays":
+        steps = tuple((int(slower), int(acks), int(faster)) for slower, acks, faster in data["steps"])
+        return DelayTable(str(data["name"]), float(data["rmax"]), steps)
+    if data["kind"] == "cct":
+        entries = tuple((int(shift), int(multiplier)) for shift, multiplier in data["entries"])
+        return Cct(str(data["name"]), entries, *(int(data[key]) for key in _SETTINGS))
+    raise DesignError(f"kind {data['kind']!r}: must be delays or cct")
+
+
+def _json(table: DelayTable | Cct) -> str:
+    data = _plain(table)
+    rows = data.pop("steps" if "steps" in data else "entries")
+    name = "steps" if isinstance(table, DelayTable) else "entries"
+    head = json.dumps(data, indent=2)[:-2]
+    return f'{head},\n  "{name}": [\n' + ",\n".join(f"    {json.dumps(row)}" for row in rows) + "\n  ]\n}\n"
+
+
+def _csv(table: DelayTable | Cct) -> str:
+    """Write the rows below a line of comment with everything else."""
+    data = _plain(table)
+    rows = data.pop("steps" if "steps" in data else "entries")
+    out = io.StringIO()
+    out.write(f"# {json.dumps(data)}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    delays = isinstance(table, DelayTable)
+    writer.writerow(["index", *(_STEP if delays else _ENTRY), "rate" if delays else "gap"])
+    values = table.rates if isinstance(table, DelayTable) else table.gaps
+    for index, (row, value) in enumerate(zip(rows, values.tolist(), strict=True)):
+        writer.writerow([index, *row, repr(value)])
+    return out.getvalue()
+
+
+def _from_csv(content: str) -> dict[str, Any]:
+    first, _, rest = content.partition("\n")
+    if not first.startswith("# {"):
+        raise ValueError("the first line must be a comment with the table's settings")
+    data: dict[str, Any] = json.loads(first.removeprefix("# "))
+    columns, key = (_STEP, "steps") if data["kind"] == "delays" else (_ENTRY, "entries")
+    data[key] = [[row[column] for column in columns] for row in csv.DictReader(io.StringIO(rest))]
+    return data
+
+
+def _c(table: DelayTable | Cct) -> str:
+    data = _plain(table)
+    name = re.sub(r"\W", "_", table.name.lower()).lstrip("0123456789") or "design"
+    rows = data.pop("steps" if "steps" in data else "entries")
+    head = f"/* {json.dumps(data).replace('*/', '* /')} */\n#include <stdint.h>\n\n"
+    if isinstance(table, DelayTable):
+        declared = (
+            "/* By inter-packet delay: the delay after a marked ACK; so many unmarked ACKs in a row lead to a faster one. */\n"
+            f"static const struct {{ uint8_t slower; uint32_t acks; uint8_t faster; }} {name}[{len(rows)}] = {{\n"
+        )
+        lines = [f"    {{{slower}, {acks}, {faster}}}," for slower, acks, faster in rows]
+    else:
+        declared = (
+            "/* Entries of the congestion control table: shift in bits 15 and 14, multiplier in bits 13 to 0. */\n"
+            f"static const uint16_t {name}_cct[{len(rows)}] = {{\n"
+        )
+        words = [f"0x{word:04x}" for word in table.words]
+        lines = [f"    {', '.join(words[start : start + 8])}," for start in range(0, len(words), 8)]
+    return head + declared + "\n".join(lines) + "\n};\n"
+
+
+def _from_c(content: str) -> dict[str, Any]:
+    comment = re.match(r"/\* (\{.*\}) \*/", content)
+    if comment is None:
+        raise ValueError("the first line must be a comment with the table's settings")
+    data: dict[str, Any] = json.loads(comment[1])
+    body = content[content.index("] = {") :]
+    if data["kind"] == "delays":
+        data["steps"] = re.findall(r"\{(\d+), (\d+), (\d+)\}", body)
+    else:
+        words = [int(word, 16) for word in re.findall(r"0x[0-9a-f]{4}", body)]
+        data["entries"] = [(word >> 14, word & MAX_WORD) for word in words]
+    return data
+
+
+MAX_WORD = 0x3FFF
+"""The bits of the multiplier."""
