@@ -7,11 +7,21 @@ Typical use:
     print(results.groups)
 
 Floors, from the bottom: `scenario` (read, change, write), `results` (tables and folders), `run` (one
-scenario), `sweep` (many scenarios), `plot` (tables to figures), `experiments` (the papers), `cli`.
+scenario), `sweep` (many scenarios), `plot` (tables to figures), `experiments` (the papers), `design`
+(a workbench for response functions), `cli`.
 """
 
 from becalm._core import __version__
-from becalm.errors import BecalmError, DeadlockError, FabricError, Mistake, ResultsError, ScenarioError
+from becalm.design import Design, design
+from becalm.errors import (
+    BecalmError,
+    DeadlockError,
+    DesignError,
+    FabricError,
+    Mistake,
+    ResultsError,
+    ScenarioError,
+)
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
@@ -20,6 +30,8 @@ from becalm.sweep import SweepProgress, SweepResults, sweep
 __all__ = [
     "BecalmError",
     "DeadlockError",
+    "Design",
+    "DesignError",
     "FabricError",
     "Mistake",
     "Progress",
@@ -30,6 +42,7 @@ __all__ = [
     "SweepProgress",
     "SweepResults",
     "__version__",
+    "design",
     "load",
     "load_results",
     "run",

@@ -202,6 +202,62 @@ def manage(
         console.say(f"written to {out}")
 
 
+@app.command()
+@guarded
+def design(
+    f_dec: Annotated[
+        str,
+        typer.Argument(
+            help="Rate after a mark: an expression such as 'max(r / 2, rmin)', or points (.csv, .json).",
+            show_default=False,
+        ),
+    ],
+    f_inc: Annotated[
+        str | None, typer.Option("--increase", help="Rate without a mark, likewise; derived when not given.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="What to call it.")] = "design",
+    rmin: Annotated[float, typer.Option(help="Smallest rate, as a share of the link's.")] = 1 / 256,
+    rmax: Annotated[float, typer.Option(help="Largest rate.")] = 1.0,
+    packet_time: Annotated[float, typer.Option(help="Transmission time of a packet in us.")] = 2.048,
+    out: Annotated[Path | None, typer.Option(help="Folder; `designs/<name>` when not given.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing design.")] = False,
+    trial: Annotated[bool, typer.Option(help="Run the standard scenes.")] = True,
+    short: Annotated[bool, typer.Option("--short", help="One point per scene and shorter runs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
+    threads: Threads = None,
+) -> None:
+    """Derive, check, tabulate and try a response function, beside LIPD, FIMD and AIMD."""
+    import becalm
+    from becalm import console
+    from becalm.design import files, workbench
+    from becalm.results import free_folder
+
+    decrease = files.read_function(f_dec)
+    increase = None if f_inc is None else files.read_function(f_inc)
+    folder = out or free_folder(Path("designs") / name)
+    workbench.check_target(folder, overwrite=overwrite)
+    with console.Bar(quiet=as_json) as bar:
+        made = becalm.design(
+            decrease,
+            increase,
+            rmin=rmin,
+            rmax=rmax,
+            name=name,
+            packet_time=packet_time * 1e-6,
+            trial=trial,
+            short=short,
+            seed=seed,
+            threads=threads,
+            progress=bar.on_experiment,
+        )
+    made.save(folder, overwrite=overwrite)
+    if as_json:
+        typer.echo(json.dumps(made.to_json()))
+        return
+    console.show_design(made, folder)
+
+
 def main() -> None:
     """Entry point."""
     try:

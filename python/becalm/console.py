@@ -15,6 +15,7 @@ from becalm import contents
 
 if TYPE_CHECKING:
     from becalm.contents import Entry
+    from becalm.design import Design
     from becalm.experiments import Report
     from becalm.experiments import RunProgress as LabProgress
     from becalm.manager import Concern, Recommendation
@@ -254,3 +255,17 @@ def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
 def say(message: str) -> None:
     """Print one line."""
     out.print(escape(message))
+
+
+def show_design(design: Design, folder: Path) -> None:
+    """Print what a response function is worth, where it fails and at which rates, and where its files are."""
+    found = design.summary()
+    out.print(table(design.law.name, found.columns, found.rows()))
+    for condition in design.check.conditions:
+        if condition.holds:
+            continue
+        where = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in condition.fails)
+        rates = f" at rates of {where}" if where else ""
+        note = f": {condition.note}" if condition.note else ""
+        say(f"{condition.name}, {condition.text}, does not hold{rates}{note}")
+    out.print(f"figure, tables and numbers in {folder}", soft_wrap=True, markup=False)

@@ -1,6 +1,7 @@
 """Whether a response function meets the conditions of Santos 2003, section V-A, and those of Chiu and Jain.
 
-Both flow rates and times are taken from the law's functions and its rate over time without marks; nothing is simulated.
+Both flow rates and times are taken from the law's functions and its rate over time without marks; nothing is
+simulated.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from becalm.design.hermite import Array
 from becalm.design.law import PACKET_TIME, Law
 
 REGAIN = 1e-6
-"""How far an increase may lead beyond the rate before the decrease, relatively, before Condition 1 counts as violated."""
+"""How far an increase may lead beyond the rate before the decrease, relatively, before Condition 1 counts as
+violated."""
 RECOVERY = 5e-3
-"""Relative differences of recovery times that do not count: a curve made from an increase function is good to 0.2%."""
+"""Relative differences of recovery times that do not count: a curve made from an increase function is good to
+0.2%."""
 POWER = 0.01
 """Powers of the rate by which the growth may differ from the rate itself and still keep fairness."""
 RATIO = 1e-9
@@ -66,7 +69,7 @@ class Check:
 
     @property
     def recovery_range(self) -> tuple[float, float]:
-        """Shortest and longest recovery time of the rates whose decrease does not end at rmin, in packet times."""
+        """Shortest and longest recovery time in packet times, of decreases that do not end at rmin."""
         times = self.recovery[self.rates >= self.free]
         return float(times.min()), float(times.max())
 
@@ -132,11 +135,11 @@ def _recovers_soonest(law: Law, rates: Array, recovery: Array, free: float) -> C
 
 
 def _chiu_jain(law: Law, rates: Array, lower: Array, free: float) -> tuple[Condition, ...]:
-    """Chiu and Jain 1989: with all flows told at once, of increase and decrease one must improve fairness, and the other
-    must not worsen it.
+    """Chiu and Jain 1989, with all flows told at once.
 
-    A step brings rates nearer to each other, in their ratio, if its result over the rate falls as the rate rises. For
-    the increase that is asked of the growth in time, dF_inc/dt / r: faster flows get more ACKs.
+    Of increase and decrease one must improve fairness, and the other must not worsen it. A step brings rates
+    nearer to each other, in their ratio, if its result over the rate falls as the rate rises. For the
+    increase that is asked of the growth in time, dF_inc/dt / r: faster flows get more ACKs.
     """
     places = np.geomspace(law.rmin, law.rmax, GROWTH_RATES + 1)
     middles = np.sqrt(places[1:] * places[:-1])
@@ -145,10 +148,18 @@ def _chiu_jain(law: Law, rates: Array, lower: Array, free: float) -> tuple[Condi
     above = rates >= free
     ratio = np.diff(np.log(lower[above] / rates[above]))
     increase = _verdict(
-        "Chiu-Jain increase", "dF_inc/dt / r does not rise with r", inner, power > POWER, _fairness(power, POWER)
+        "Chiu-Jain increase",
+        "dF_inc/dt / r does not rise with r",
+        inner,
+        power > POWER,
+        _fairness(power, POWER),
     )
     decrease = _verdict(
-        "Chiu-Jain decrease", "f_dec(r) / r does not rise with r", rates[above][1:], ratio > RATIO, _fairness(ratio, RATIO)
+        "Chiu-Jain decrease",
+        "f_dec(r) / r does not rise with r",
+        rates[above][1:],
+        ratio > RATIO,
+        _fairness(ratio, RATIO),
     )
     improves = any(bool(np.all(change < -slack)) for change, slack in ((power, POWER), (ratio, RATIO)))
     both = Condition(

@@ -1,6 +1,7 @@
 """F_inc(t): the rate over time since rmin without marks, forward and backward.
 
-Times are multiples of a packet's transmission time at the link's rate, so a flow with rate r sends one packet in 1/r.
+Times are multiples of a packet's transmission time at the link's rate, so a flow with rate r sends one packet
+in 1/r.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class Curve:
 def of_increase(f_inc: Function) -> Curve:
     """Return the curve that an increase function stands for: from r it leads to f_inc(r) in the time 1/r.
 
-    Between r and f_inc(r) the growth dF/dt is taken to follow a power of the rate, the one that fits the growth at both
-    ends. That is exact for LIPD (power 2), FIMD (1) and AIMD (0).
+    Between r and f_inc(r) the growth dF/dt is taken to follow a power of the rate, that of its surroundings.
+    That is exact for LIPD (power 2), FIMD (1) and AIMD (0).
 
     Raises:
         DesignError: it leads from rmin to rmax at once.
@@ -71,22 +72,36 @@ def of_increase(f_inc: Function) -> Curve:
         raise DesignError(f"{f_inc.at(f_inc.rmin)} = {ends[0]:.6g}: every increase ends at rmax", f_inc.rmin)
     logs = np.log(rates)
     steps = np.log(ends[:free]) - logs[:free]
-    growth = 2 * logs[:free] + np.log(steps)
+    middles = logs[:free] + steps / 2
+    # Where the function falls, slower flows overtake faster ones; these tell nothing new.
+    ahead = np.concatenate([[True], middles[1:] > np.maximum.accumulate(middles)[:-1]])
+    starts, steps, middles = logs[:free][ahead], steps[ahead], middles[ahead]
+    return _integrated(rates, _beyond(logs, middles, _growth(starts, steps, middles)))
+
+
+def _growth(logs: Array, steps: Array, middles: Array) -> Array:
+    """Return the logarithm of the growth in the middle of each step of log r, which takes the time 1/r."""
+    mean = logs + np.log(steps) + middles
+    growth = mean
     for _ in range(ROUNDS):
-        power = (_beyond(logs[:free] + steps, logs[:free], growth) - growth) / steps
-        better = 2 * logs[:free] + np.log(_expm1_over(1 - power, steps))
+        ends = [_beyond(middles + side * steps / 2, middles, growth) for side in (-1, 1)]
+        power = (ends[1] - ends[0]) / steps
+        bent = (1 - power) * steps / 2
+        # The mean of exp(bent x) over x from -1 to 1: sinh(bent) / bent.
+        better = mean + np.log(_expm1_over(2 * bent, np.ones_like(bent))) - bent
         change = float(np.max(np.abs(better - growth)))
-        growth = (growth + better) / 2
+        growth = better
         if change < 1e-12:
             break
-    return _integrated(rates, _beyond(logs, logs[:free], growth))
+    return growth
 
 
 def _beyond(x: Array, places: Array, values: Array) -> Array:
-    """Interpolate; beyond the last place follow the last straight line."""
-    inside = np.interp(x, places, values)
-    slope = (values[-1] - values[-2]) / (places[-1] - places[-2])
-    result: Array = np.where(x > places[-1], values[-1] + slope * (x - places[-1]), inside)
+    """Interpolate; beyond the ends follow the straight lines there."""
+    slopes = np.diff(values[[0, 1, -2, -1]])[[0, 2]] / np.diff(places[[0, 1, -2, -1]])[[0, 2]]
+    low = np.minimum(x - places[0], 0.0) * slopes[0]
+    high = np.maximum(x - places[-1], 0.0) * slopes[1]
+    result: Array = np.interp(x, places, values) + low + high
     return result
 
 

@@ -1,25 +1,28 @@
 """The increase function that goes with a decrease function.
 
-Santos, Turner, Janakiraman 2003, section V-B: with a recovery time of T_rec = 1/rmin at every rate (Condition 3), the rate
-over time without marks obeys
+Santos, Turner, Janakiraman 2003, section V-B: with a recovery time of T_rec = 1/rmin at every rate (Condition
+3), the rate over time without marks obeys
 
     F_inc(t) = f_dec(F_inc(t + T_rec)),  F_inc(0) = rmin                                      (equation 2)
     f_inc(r) = min(F_inc^r(1/r), rmax)
 
-The equation says nothing of the first T_rec, in which the rate rises from rmin to f_dec^-1(rmin): any rising curve will do
-there, and all others follow. Among them this module takes the smoothest, in the following sense.
+The equation says nothing of the first T_rec, in which the rate rises from rmin to f_dec^-1(rmin): any rising
+curve will do there, and all others follow. Among them this module takes the smoothest, in the following
+sense.
 
-Smoothness rule: the growth dF_inc/dt, as a function of the rate r, is as near to a power of r as the equation allows: the
-integral of the squared curvature of log(dF_inc/dt) over log r, from rmin to rmax, is the least possible.
+Smoothness rule: the growth dF_inc/dt, as a function of the rate r, is as near to a power of r as the equation
+allows: the integral of the squared curvature of log(dF_inc/dt) over log r, from rmin to rmax, is the least
+possible.
 
-The rule knows no unit of rate or time. With LIPD, FIMD, or a decrease by a constant the growth can be a power of the rate
-all the way (2, 1 and 0), so it is. It looks at f_dec between rmin and rmax only. If f_dec goes on below rmin towards a
-fixed point, the solution tends to the principal iterate of f_dec^-1 (Abel's and Schroeder's equations), the only one whose
-curvature stays bounded there.
+The rule knows no unit of rate or time. With LIPD, FIMD, or a decrease by a constant the growth can be a power
+of the rate all the way (2, 1 and 0), so it is. It looks at f_dec between rmin and rmax only. If f_dec goes on
+below rmin towards a fixed point, the solution tends to the principal iterate of f_dec^-1 (Abel's and
+Schroeder's equations), the only one whose curvature stays bounded there.
 
-Method: f_dec takes the rates of one recovery time, from f_dec(rmax) to rmax, down to rmin, recovery by recovery. The time
-between two neighbours is the same in each: one unknown per cell of the first recovery time. The growth in a cell is its
-width over its time, so its logarithm is linear in the unknowns, and the rule is a linear least-squares problem.
+Method: f_dec takes the rates of one recovery time, from f_dec(rmax) to rmax, down to rmin, recovery by
+recovery. The time between two neighbours is the same in each: one unknown per cell of the first recovery
+time. The growth in a cell is its width over its time, so its logarithm is linear in the unknowns, and the
+rule is a linear least-squares problem.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from becalm.errors import DesignError
 
 NODES = 40_000
 """Rates at which the curve is worked out, about."""
-CELLS = (64, 512)
+CELLS = (64, 256)
 """Fewest and most cells of one recovery time."""
 RECOVERIES = 20_000
 """Most recovery times from rmin to rmax."""
@@ -47,15 +50,15 @@ def derive(f_dec: RateFunction, *, rmin: float = RMIN, rmax: float = RMAX, name:
     """Find the increase function of a decrease function.
 
     Args:
-        f_dec: a Python function of the rate, an expression in `r`, `rmin` and `rmax`, or points: pairs of a rate and the
-            rate after a mark.
+        f_dec: a Python function of the rate, an expression in `r`, `rmin` and `rmax`, or points: pairs of a
+            rate and the rate after a mark.
         rmin: smallest rate, as a share of the link's rate.
         rmax: largest rate.
         name: what to call it.
 
     Raises:
-        DesignError: the function raises, is no number, leaves [rmin, rmax], is not below the rate itself, or does not
-            rise with it; with the rate where that happens.
+        DesignError: the function raises, is no number, leaves [rmin, rmax], is not below the rate itself,
+            or does not rise with it; with the rate where that happens.
 
     """
     decrease = function.read(f_dec, "f_dec", rmin, rmax)
@@ -77,7 +80,7 @@ def _solved(f_dec: Function) -> Curve:
 
 
 def _orbits(f_dec: Function) -> tuple[Array, np.ndarray, np.ndarray]:
-    """Return rising rates, the cell that each is the upper end of, and how many decreases from the first cells it is."""
+    """Return rising rates, the cell that each ends, and the decreases that led there from the first cells."""
     bottom = float(f_dec(np.array([f_dec.rmax]))[0])
     count = min(max(NODES // _recoveries(f_dec), CELLS[0]), CELLS[1])
     top = np.geomspace(bottom, f_dec.rmax, count + 1)[1:]
@@ -113,7 +116,9 @@ def _check_rising(f_dec: Function, rates: Array) -> None:
     still = np.flatnonzero(np.diff(rates) <= 0)
     if len(still):
         rate = float(rates[still[0]])
-        raise DesignError(f"{f_dec.name}: must rise with the rate above rmin; it does not where it is {rate:.6g}", rate)
+        raise DesignError(
+            f"{f_dec.name}: must rise with the rate above rmin; it does not where it is {rate:.6g}", rate
+        )
 
 
 def _smoothest(rates: Array, cells: np.ndarray) -> Array:
@@ -124,7 +129,8 @@ def _smoothest(rates: Array, cells: np.ndarray) -> Array:
     middles = (logs[1:] + logs[:-1]) / 2
     widths = np.log(np.diff(rates))
     before, after = np.diff(middles)[:-1], np.diff(middles)[1:]
-    # Second differences of (widths - log durations) over the middles of three cells, weighted to add up to the integral.
+    # Second differences of (widths - log durations) over the middles of three cells, weighted to add up to
+    # the integral.
     weight = np.sqrt((before + after) / 2)
     factors = [2 / (before * (before + after)), -2 / (before * after), 2 / (after * (before + after))]
     factors = [factor * weight for factor in factors]
@@ -139,7 +145,8 @@ def _smoothest(rates: Array, cells: np.ndarray) -> Array:
     logarithms = np.zeros(count)
     logarithms[:-1] = np.linalg.lstsq(normal[:-1, :-1], right[:-1], rcond=1e-15)[0]
     durations = np.exp(logarithms - logarithms.max())
-    return durations / math.fsum(durations)
+    result: Array = durations / math.fsum(durations)
+    return result
 
 
 def _from_rmin(f_dec: Function, rates: Array, times: Array) -> Curve:

@@ -79,7 +79,7 @@ def _check(node: ast.AST, text: str) -> None:
 class _Floats(ast.NodeTransformer):
     """Integers become floating-point numbers, so that no power of them takes for ever."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         try:
             return ast.copy_location(ast.Constant(float(str(node.value))), node)
         except (OverflowError, ValueError) as error:

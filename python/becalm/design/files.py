@@ -6,11 +6,14 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from becalm.design.tabulate import Cct, DelayTable
+from becalm.design.check import Check
+from becalm.design.law import Law
+from becalm.design.tabulate import MAX_MULTIPLIER, Cct, DelayTable
 from becalm.errors import DesignError
 
 FORMATS = ("json", "csv", "h")
@@ -23,7 +26,8 @@ _SETTINGS = ("increase", "timer", "limit")
 
 def text(table: DelayTable | Cct, form: str) -> str:
     """Return a table as the text of a file; `form`: one of `FORMATS`."""
-    return {"json": _json, "csv": _csv, "h": _c}[form](table)
+    writers: dict[str, Callable[[DelayTable | Cct], str]] = {"json": _json, "csv": _csv, "h": _c}
+    return writers[form](table)
 
 
 def read(path: str | PathLike[str]) -> DelayTable | Cct:
@@ -48,10 +52,65 @@ def read(path: str | PathLike[str]) -> DelayTable | Cct:
 
 def parse(content: str, form: str) -> DelayTable | Cct:
     """Read a table from the text of a file; `form`: one of `FORMATS`."""
-    return _made({"json": json.loads, "csv": _from_csv, "h": _from_c}[form](content))
+    readers: dict[str, Callable[[str], dict[str, Any]]] = {"json": json.loads, "csv": _from_csv, "h": _from_c}
+    return _made(readers[form](content))
 
 
-def _plain(table: DelayTable | Cct) -> dict[str, Any]:
+def toml(table: DelayTable) -> str:
+    """Return a table as `[response.table]` of a scenario."""
+    steps = [f"[{slower}, {acks}, {faster}]" for slower, acks, faster in table.steps]
+    lines = [f"    {', '.join(steps[start : start + 8])}," for start in range(0, len(steps), 8)]
+    return "\n".join(
+        [f"# {table.name}", "[response.table]", f"rmax = {table.rmax!r}", "steps = [", *lines, "]", ""]
+    )
+
+
+def functions(law: Law, found: Check) -> str:
+    """Return a law as CSV: the rates after a mark and without one, and the recovery time in packet times."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["r", "f_dec", "f_inc", "recovery_time"])
+    columns = (found.rates, law.f_dec(found.rates), law.f_inc(found.rates), found.recovery)
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        writer.writerow([repr(value) for value in row])
+    return out.getvalue()
+
+
+def read_points(path: str | PathLike[str]) -> list[tuple[float, float]]:
+    """Read a function from a file of points: JSON, a list of pairs; or CSV, two numbers per line.
+
+    Raises:
+        FileNotFoundError: no such file.
+        DesignError: no such points.
+
+    """
+    path = Path(path)
+    try:
+        content = path.read_text()
+        if path.suffix == ".json":
+            return [(float(rate), float(value)) for rate, value in json.loads(content)]
+        lines = [line for line in csv.reader(io.StringIO(content)) if line and not line[0].startswith("#")]
+        start = 0 if _is_number(lines[0][0]) else 1
+        return [(float(line[0]), float(line[1])) for line in lines[start:]]
+    except (IndexError, TypeError, ValueError) as error:
+        raise DesignError(f"{path}: must hold pairs of a rate and the function there: {error}") from error
+
+
+def read_function(given: str) -> str | list[tuple[float, float]]:
+    """Return an expression as it is, and the points of a file if its name ends in .csv or .json."""
+    return read_points(given) if given.endswith((".csv", ".json")) else given
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def plain(table: DelayTable | Cct) -> dict[str, Any]:
+    """Return a table as plain data."""
     if isinstance(table, DelayTable):
         return {
             "kind": "delays",
@@ -60,7 +119,12 @@ def _plain(table: DelayTable | Cct) -> dict[str, Any]:
             "steps": [list(step) for step in table.steps],
         }
     settings = {key: getattr(table, key) for key in _SETTINGS}
-    return {"kind": "cct", "name": table.name, **settings, "entries": [list(entry) for entry in table.entries]}
+    return {
+        "kind": "cct",
+        "name": table.name,
+        **settings,
+        "entries": [list(entry) for entry in table.entries],
+    }
 
 
 def _made(data: dict[str, Any]) -> DelayTable | Cct:
@@ -74,7 +138,7 @@ def _made(data: dict[str, Any]) -> DelayTable | Cct:
 
 
 def _json(table: DelayTable | Cct) -> str:
-    data = _plain(table)
+    data = plain(table)
     rows = data.pop("steps" if "steps" in data else "entries")
     name = "steps" if isinstance(table, DelayTable) else "entries"
     head = json.dumps(data, indent=2)[:-2]
@@ -83,7 +147,7 @@ def _json(table: DelayTable | Cct) -> str:
 
 def _csv(table: DelayTable | Cct) -> str:
     """Write the rows below a line of comment with everything else."""
-    data = _plain(table)
+    data = plain(table)
     rows = data.pop("steps" if "steps" in data else "entries")
     out = io.StringIO()
     out.write(f"# {json.dumps(data)}\n")
@@ -107,19 +171,20 @@ def _from_csv(content: str) -> dict[str, Any]:
 
 
 def _c(table: DelayTable | Cct) -> str:
-    data = _plain(table)
+    data = plain(table)
     name = re.sub(r"\W", "_", table.name.lower()).lstrip("0123456789") or "design"
     rows = data.pop("steps" if "steps" in data else "entries")
     head = f"/* {json.dumps(data).replace('*/', '* /')} */\n#include <stdint.h>\n\n"
     if isinstance(table, DelayTable):
         declared = (
-            "/* By inter-packet delay: the delay after a marked ACK; so many unmarked ACKs in a row lead to a faster one. */\n"
-            f"static const struct {{ uint8_t slower; uint32_t acks; uint8_t faster; }} {name}[{len(rows)}] = {{\n"
+            "/* By delay: that after a marked ACK; so many unmarked ACKs in a row lead to a faster one. */\n"
+            "static const struct { uint8_t slower; uint32_t acks; uint8_t faster; } "
+            f"{name}[{len(rows)}] = {{\n"
         )
         lines = [f"    {{{slower}, {acks}, {faster}}}," for slower, acks, faster in rows]
     else:
         declared = (
-            "/* Entries of the congestion control table: shift in bits 15 and 14, multiplier in bits 13 to 0. */\n"
+            "/* Congestion control table: shift in bits 15 and 14, multiplier in bits 13 to 0. */\n"
             f"static const uint16_t {name}_cct[{len(rows)}] = {{\n"
         )
         words = [f"0x{word:04x}" for word in table.words]
@@ -137,9 +202,5 @@ def _from_c(content: str) -> dict[str, Any]:
         data["steps"] = re.findall(r"\{(\d+), (\d+), (\d+)\}", body)
     else:
         words = [int(word, 16) for word in re.findall(r"0x[0-9a-f]{4}", body)]
-        data["entries"] = [(word >> 14, word & MAX_WORD) for word in words]
+        data["entries"] = [(word >> 14, word & MAX_MULTIPLIER) for word in words]
     return data
-
-
-MAX_WORD = 0x3FFF
-"""The bits of the multiplier."""

@@ -16,8 +16,11 @@ from becalm.design.expression import compiled
 from becalm.design.hermite import Array, Rising
 from becalm.errors import DesignError
 
-RateFunction: TypeAlias = "str | Callable[[float], float] | Mapping[float, float] | Iterable[tuple[float, float]]"
-"""An expression in `r`, `rmin` and `rmax`; a Python function; or points, pairs of a rate and the function there."""
+RateFunction: TypeAlias = (
+    "str | Callable[[float], float] | Mapping[float, float] | Iterable[tuple[float, float]]"
+)
+"""An expression in `r`, `rmin` and `rmax`; a Python function; or points, pairs of a rate and the function
+there."""
 
 SLOWEST = 1e-6
 """Smallest rate that can be set."""
@@ -113,24 +116,29 @@ def check_decrease(f_dec: Function) -> None:
     """Make sure that a function can be a decrease.
 
     Raises:
-        DesignError: it is not below the rate it decreases, falls where the rate rises, or stands still above rmin;
-            with the rate.
+        DesignError: it is not below the rate it decreases, falls where the rate rises, or stands still above
+            rmin; with the rate.
 
     """
     rates = look(f_dec.rmin, f_dec.rmax)
     values = f_dec(rates)
-    _refuse(f_dec, rates[1:], values[1:], values[1:] >= rates[1:] * (1 - 1e-12), "must be below the rate itself")
+    _refuse(
+        f_dec, rates[1:], values[1:], values[1:] >= rates[1:] * (1 - 1e-12), "must be below the rate itself"
+    )
     rmin = f_dec.rmin
     _refuse(f_dec, rates[:1], values[:1], values[:1] > rmin * (1 + SLACK), f"must be rmin = {rmin:.6g}")
     falls = np.diff(values) < -1e-12 * values[1:]
-    before = [f"must not fall as the rate rises; {f_dec.at(r)} = {v:.6g}" for r, v in zip(rates, values, strict=True)]
+    before = [
+        f"must not fall as the rate rises; {f_dec.at(r)} = {v:.6g}"
+        for r, v in zip(rates, values, strict=True)
+    ]
     _refuse(f_dec, rates[1:], values[1:], falls, before)
     still = (np.diff(values) < 1e-13 * values[1:]) & (values[:-1] > rmin * (1 + SLACK))
     before = [f"must rise with the rate above rmin; {f_dec.at(r)} is the same" for r in rates]
     _refuse(f_dec, rates[1:], values[1:], still, before)
     if values[-1] <= rmin * (1 + SLACK):
         raise DesignError(
-            f"{f_dec.at(rates[-1])} = {values[-1]:.6g}: every decrease ends at rmin, and nothing says how to recover",
+            f"{f_dec.at(rates[-1])} = {values[-1]:.6g}: every decrease ends at rmin, none recovers",
             float(rates[-1]),
         )
 
@@ -165,12 +173,16 @@ def _through(
     """
     rates, values = _points(given, name)
     if rates[-1] < rmax * (1 - SLACK):
-        raise DesignError(f"{name}: the last point is at {rates[-1]:.6g}, must be at rmax = {rmax:.6g}", rates[-1])
+        raise DesignError(
+            f"{name}: the last point is at {rates[-1]:.6g}, must be at rmax = {rmax:.6g}", rates[-1]
+        )
     # The function bends where it meets rmin: nothing below takes part in the interpolation above.
     end = int(np.argmax(values > rmin * (1 + SLACK)))
     start = max(end - 1, 0)
     if values[start] > rmin * (1 + SLACK) and rates[0] > rmin * (1 + SLACK):
-        raise DesignError(f"{name}: the first point is at {rates[0]:.6g}, must be at rmin = {rmin:.6g}", rates[0])
+        raise DesignError(
+            f"{name}: the first point is at {rates[0]:.6g}, must be at rmin = {rmin:.6g}", rates[0]
+        )
     rates, values = rates[start:], values[start:]
     if len(rates) < 2 or np.any(np.diff(values) <= 0):
         place = start + int(np.argmax(np.diff(values) <= 0)) if len(rates) > 1 else 0
@@ -187,19 +199,21 @@ def _through(
     return call
 
 
-def _points(
-    given: Mapping[float, float] | Iterable[tuple[float, float]], name: str
-) -> tuple[Array, Array]:
+def _points(given: Mapping[float, float] | Iterable[tuple[float, float]], name: str) -> tuple[Array, Array]:
     pairs: Any = given.items() if isinstance(given, Mapping) else given
     try:
-        table = np.array([[float(rate), float(value)] for rate, value in pairs], dtype=np.float64).reshape(-1, 2)
+        table = np.array([[float(rate), float(value)] for rate, value in pairs], dtype=np.float64).reshape(
+            -1, 2
+        )
     except (TypeError, ValueError) as error:
         raise DesignError(f"{name}: must be a function, an expression, or pairs of rates: {error}") from error
     table = table[np.argsort(table[:, 0], kind="stable")]
     rates, values = table[:, 0], table[:, 1]
     for rate, value in zip(rates, values, strict=True):
         if not (math.isfinite(rate) and math.isfinite(value) and rate > 0 and value > 0):
-            raise DesignError(f"{name}({rate:.6g}) = {value:.6g}: points must be finite and above 0", float(rate))
+            raise DesignError(
+                f"{name}({rate:.6g}) = {value:.6g}: points must be finite and above 0", float(rate)
+            )
     if len(rates) < 2:
         raise DesignError(f"{name}: {len(rates)} points: must be at least 2")
     twice = np.flatnonzero(np.diff(rates) <= SLACK * rates[1:])

@@ -11,8 +11,9 @@ Array = NDArray[np.float64]
 class Rising:
     """A piecewise cubic through rising points, with rising values wherever it is asked.
 
-    Slopes lie between those of the secants on both sides, in the mean of their logarithms, and are limited to three times
-    the smaller one (Fritsch and Carlson 1980), which smooth data never notice. Outside of the points it is constant.
+    Slopes lie between those of the secants on both sides, in the mean of their logarithms, and are limited to
+    three times the smaller one (Fritsch and Carlson 1980), which smooth data never notice. Outside of the
+    points it is constant.
 
     Args:
         x: strictly rising places, two or more.

@@ -9,11 +9,12 @@ import numpy as np
 
 from becalm.design import curve, function
 from becalm.design.curve import Curve
-from becalm.design.function import SLACK, Function, RateFunction
+from becalm.design.function import SLACK, RateFunction
 from becalm.design.hermite import Array
 
 RMIN = 1 / 256
-"""santos2003, section VI-B: the slowest rate of InfiniBand's inter-packet delays, as a share of the fastest."""
+"""santos2003, section VI-B: the slowest rate of InfiniBand's inter-packet delays, as a share of the
+fastest."""
 RMAX = 1.0
 PACKET_TIME = 2.048e-6
 """Transmission time of 2048 B at 1 GB/s in s: what santos2003 counts recovery times in."""
@@ -21,7 +22,7 @@ PACKET_TIME = 2.048e-6
 
 @dataclass(frozen=True)
 class Law:
-    """A response function. Rates are shares of the link's rate, times are in packet times at the link's rate."""
+    """A response function. Rates are shares of the link's rate, times are in packet times at that rate."""
 
     name: str
     rmin: float

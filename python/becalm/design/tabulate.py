@@ -1,7 +1,8 @@
 """Tables of a response function, as hardware holds them, with what is lost by rounding.
 
-Two kinds: steps over the 256 inter-packet delays (`DelayTable`, which `[response.table]` runs), and a congestion control
-table of IBTA adapters (`Cct`, for `[response.ibta]`). Both go to JSON, CSV and a C array, and come back: see `files`.
+Two kinds: steps over the 256 inter-packet delays (`DelayTable`, which `[response.table]` runs), and a
+congestion control table of IBTA adapters (`Cct`, for `[response.ibta]`). Both go to JSON, CSV and a C array,
+and come back: see `files`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ MAX_TIMER, MAX_INCREASE = 65_535, 255
 
 @dataclass(frozen=True)
 class DelayTable:
-    """A step [slower, acks, faster] for each inter-packet delay 0, 1, 2, ...; the rate of delay i is rmax / (1 + i).
+    """A step [slower, acks, faster] for each inter-packet delay 0, 1, 2, ...
 
-    A marked ACK leads to the delay `slower`, and `acks` unmarked ones in a row to the delay `faster`.
+    The rate of delay i is rmax / (1 + i). A marked ACK leads to the delay `slower`, and `acks` unmarked ones
+    in a row to the delay `faster`.
     """
 
     name: str
@@ -46,7 +48,8 @@ class DelayTable:
     @property
     def rates(self) -> Array:
         """The rate of each delay."""
-        return self.rmax / (1.0 + np.arange(len(self.steps)))
+        delays: Array = np.arange(len(self.steps), dtype=np.float64)
+        return self.rmax / (1.0 + delays)
 
     def response(self, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return the table as `[response.table]` of a scenario; `settings`: window, initial, persistent."""
@@ -55,8 +58,8 @@ class DelayTable:
     def errors(self, law: Law) -> dict[str, Array]:
         """Return what rounding to delays does to a law, per delay, relatively.
 
-        `decrease`: the rate after a mark, over that of f_dec, less 1. `increase`: the time to the next faster delay,
-        over that of the rate without steps, less 1; 0 for delay 0.
+        `decrease`: the rate after a mark, over that of f_dec, less 1. `increase`: the time to the next faster
+        delay, over that of the rate without steps, less 1; 0 for delay 0.
         """
         rates = self.rates
         slower, acks, faster = (np.array(column) for column in zip(*self.steps, strict=True))
@@ -83,8 +86,9 @@ class DelayTable:
 class Cct:
     """A congestion control table of IBTA adapters and the settings that go with it.
 
-    Entry i is the delay of the rate that the law would have i / `increase` decreases below rmax. A BECN adds `increase` to
-    the index; the timer takes 1 off every `timer` units of 1.024 us. So a decrease is recovered in a recovery time.
+    Entry i is the delay of the rate that the law would have i / `increase` decreases below rmax. A BECN adds
+    `increase` to the index; the timer takes 1 off every `timer` units of 1.024 us. So a decrease is recovered
+    in a recovery time.
     """
 
     name: str
@@ -126,8 +130,10 @@ class Cct:
 
 
 def tabulate(law: Law) -> DelayTable:
-    """Return the table nearest to a law: after a mark the next slower delay, and after as many ACKs as the law takes to
-    gain a delay, the delay that it has then.
+    """Return the table nearest to a law.
+
+    A mark leads to the next slower delay, and as many ACKs as the law takes to gain a delay to the one that
+    it has then.
 
     Raises:
         DesignError: rmin is below rmax / 256, or an increase takes too many ACKs.
@@ -136,10 +142,11 @@ def tabulate(law: Law) -> DelayTable:
     last = int(law.rmax / law.rmin * (1 + SLACK)) - 1
     if last >= DELAYS:
         raise DesignError(
-            f"rmin = {law.rmin:g}: must be at least rmax / {DELAYS} = {law.rmax / DELAYS:g} for a table of delays", law.rmin
+            f"rmin = {law.rmin:g}: must be at least rmax / {DELAYS} = {law.rmax / DELAYS:g} for a table",
+            law.rmin,
         )
     delays = np.arange(last + 1)
-    starts = _inside(law.rmax / (1.0 + delays), law)
+    starts = _inside(law.rmax / (1.0 + delays.astype(np.float64)), law)
     slower = np.clip(_delay(law.rmax, law.f_dec(starts)), delays, last)
     acks, reached = _climb(law, starts)
     faster = np.minimum(_delay(law.rmax, reached), np.maximum(delays - 1, 0))
@@ -163,12 +170,14 @@ def tabulate_cct(law: Law, *, packet_time: float = PACKET_TIME) -> Cct:
     timer = round(packet_time / law.rmin / increase / TIMER_UNIT)
     if not 1 <= timer <= MAX_TIMER:
         raise DesignError(
-            f"rmin = {law.rmin:g}: makes CCTI_Timer {timer} units of 1.024 us, must be between 1 and {MAX_TIMER}", law.rmin
+            f"rmin = {law.rmin:g}: makes CCTI_Timer {timer}, must be between 1 and {MAX_TIMER}",
+            law.rmin,
         )
     limit = math.ceil(recoveries * increase - SLACK)
     if limit >= MOST_ENTRIES:
         raise DesignError(
-            f"{law.name}: {limit + 1} entries, must be at most {MOST_ENTRIES}; a larger rmin makes fewer", law.rmin
+            f"{law.name}: {limit + 1} entries, must be at most {MOST_ENTRIES}; a larger rmin makes fewer",
+            law.rmin,
         )
     gaps = _gaps(law, increase, max(limit + 1, LEAST_ENTRIES))
     return Cct(law.name, tuple(nearest(float(gap)) for gap in gaps), increase, timer, limit)

@@ -49,8 +49,13 @@ fn shares_by_policy_response_and_buffer() {
             if *marking == "none" && needs_marks {
                 continue;
             }
-            let response_text =
-                if *response == "fixed" { "fixed.rate = 0.15".to_string() } else { format!("{response} = {{}}") };
+            let response_text = match *response {
+                "fixed" => "fixed.rate = 0.15".to_string(),
+                "table" => {
+                    "table.steps = [[1, 1, 0], [3, 8, 0], [5, 4, 1], [5, 3, 2], [5, 2, 3], [5, 2, 4]]".to_string()
+                }
+                other => format!("{other} = {{}}"),
+            };
             for buffer in [2, 4, 16] {
                 let results = run(&scene(buffer, marking, &response_text));
                 let shares = numbers(&results, "groups", "share");
