@@ -58,8 +58,9 @@ docs: build ## write the generated pages: schemes, scenario keys, JSON Schema
 	$(BIN)/python docs/generate.py
 
 .PHONY: pictures
-pictures: build ## draw the pictures of the README
+pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python docs/pictures/victim.py
+	$(BIN)/python docs/pictures/design.py
 
 .PHONY: bench
 bench: need-rust ## packet-hops per core-second on fixed scenarios

@@ -179,7 +179,7 @@ def _c(table: DelayTable | Cct) -> str:
         declared = (
             "/* By delay: that after a marked ACK; so many unmarked ACKs in a row lead to a faster one. */\n"
             "static const struct { uint8_t slower; uint32_t acks; uint8_t faster; } "
-            f"{name}[{len(rows)}] = {{\n"
+            f"{name}_delays[{len(rows)}] = {{\n"
         )
         lines = [f"    {{{slower}, {acks}, {faster}}}," for slower, acks, faster in rows]
     else:

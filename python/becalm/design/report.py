@@ -144,7 +144,10 @@ def _scene(axes: Axes, trial: pl.DataFrame, scene: str, quantity: str, x: str) -
     styles = {name: {"color": COLOURS[place], "marker": MARKERS[place]} for place, name in enumerate(order)}
     curves(axes, chosen, x="x", y="value", by="response", order=order, styles=styles)
     _dress(axes, x, QUANTITIES[scene][quantity], scene)
-    axes.set_xscale("log", base=2 if scene == "static" else 10)
+    axes.set_xscale("log")
+    places = chosen["x"].unique().sort().to_list()
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
     axes.set_ylim(min(0.8, 0.98 * float(chosen["value"].to_numpy().min())), 1.02)
     axes.legend(fontsize="small")
 
