@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -221,6 +222,7 @@ def test_a_cct_recovers_a_decrease_in_a_recovery_time() -> None:
         assert len(cct.entries) >= 128
         assert cct.increase == increase
         assert cct.timer * 1.024e-6 * increase == pytest.approx(256 * 2.048e-6, rel=0.01)
+        assert cct.recovery_time == pytest.approx(256 * 2.048e-6)
         rates = 1 / (1 + cct.gaps)
         assert rates[0] == 1.0
         assert rates[cct.limit] == pytest.approx(RMIN, rel=1e-3)
@@ -229,6 +231,15 @@ def test_a_cct_recovers_a_decrease_in_a_recovery_time() -> None:
         assert rates[increase : cct.limit][slow] == pytest.approx(after[slow], rel=0.05)
         assert np.max(np.abs(cct.errors(law))) < 1 / 16
     assert list(tabulate_cct(lipd()).gaps) == list(range(256))
+
+
+@pytest.mark.parametrize(
+    ("f_dec", "rmin"), [("max(r - 0.9, rmin)", RMIN), ("max(r / 255, rmin)", RMIN), (FIMD, 0.4)]
+)
+def test_a_cct_whatever_the_number_of_recoveries(f_dec: str, rmin: float) -> None:
+    cct = tabulate_cct(derive(f_dec, rmin=rmin))
+    assert len(cct.entries) >= 128
+    assert cct.recovery_time == pytest.approx(2.048e-6 / rmin, rel=0.01)
 
 
 def test_entries_are_rounded_as_the_simulator_rounds() -> None:
@@ -325,6 +336,8 @@ def test_a_design_holds_everything_and_goes_to_a_folder(tmp_path: Path) -> None:
     assert made.check["Condition 3"].holds
     assert made.summary().columns == ["", "SQRT", "LIPD", "FIMD", "AIMD"]
     folder = made.save(tmp_path / "SQRT")
+    numbers = json.loads((folder / "design.json").read_text())
+    assert numbers["rounding"]["table"]["decrease"][0] == pytest.approx(0.5 / 0.95 - 1)
     there = {path.name for path in folder.iterdir()}
     tables = {f"{name}.{form}" for name in ("table", "cct") for form in files.FORMATS}
     assert there == {"design.json", "design.png", "functions.csv", "response.toml", *tables}

@@ -107,6 +107,11 @@ class Cct:
         return np.array([multiplier / 2**shift for shift, multiplier in self.entries])
 
     @property
+    def recovery_time(self) -> float:
+        """Time in s in which the timer takes back what a BECN added."""
+        return self.increase * self.timer * TIMER_UNIT
+
+    @property
     def words(self) -> list[int]:
         """The entries as the 16 bits that the adapter takes: shift in the upper two."""
         return [shift << 14 | multiplier for shift, multiplier in self.entries]
@@ -166,8 +171,9 @@ def tabulate_cct(law: Law, *, packet_time: float = PACKET_TIME) -> Cct:
 
     """
     recoveries = law.curve.total * law.rmin
-    increase = min(max(math.ceil((LEAST_ENTRIES - 1) / recoveries), 1), MAX_INCREASE)
-    timer = round(packet_time / law.rmin / increase / TIMER_UNIT)
+    units = packet_time / law.rmin / TIMER_UNIT
+    increase = _increase(math.ceil((LEAST_ENTRIES - 1) / recoveries), units)
+    timer = round(units / increase)
     if not 1 <= timer <= MAX_TIMER:
         raise DesignError(
             f"rmin = {law.rmin:g}: makes CCTI_Timer {timer}, must be between 1 and {MAX_TIMER}",
@@ -199,6 +205,16 @@ def nearest(gap: float) -> tuple[int, int]:
     while shift > 0 and multiplier % 2 == 0:
         shift, multiplier = shift - 1, multiplier // 2
     return shift, multiplier
+
+
+def _increase(least: int, units: float) -> int:
+    """Return the steps of a decrease: `least`, or up to twice as many if the timer then fits better.
+
+    They are never more than the units of the timer in a recovery time.
+    """
+    most = max(min(MAX_INCREASE, int(units)), 1)
+    choices = range(min(least, most), min(2 * least - 1, most) + 1)
+    return min(choices, key=lambda steps: round(abs(round(units / steps) * steps / units - 1), 6))
 
 
 def _gaps(law: Law, increase: int, count: int) -> Array:

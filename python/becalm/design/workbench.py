@@ -84,8 +84,14 @@ class Design:
             "checks": [check.to_json() for check in self.checks.values()],
             "table": plain(self.table),
             "cct": None if self.cct is None else plain(self.cct),
+            "rounding": self.rounding(),
             "trial": None if self.trial is None else self.trial.to_dicts(),
         }
+
+    def rounding(self) -> dict[str, Any]:
+        """Return what rounding does, relatively: per delay of the table, and per entry of the CCT."""
+        errors = {key: values.tolist() for key, values in self.table.errors(self.law).items()}
+        return {"table": errors, "cct": None if self.cct is None else self.cct.errors(self.law).tolist()}
 
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write numbers, functions, tables and figure to a folder, which is there whole or not at all.
