@@ -53,7 +53,7 @@ pub enum Arbiter {
     /// The packet that came into the switch first, among those that wait for this output.
     ///
     /// Younger packets may overtake the oldest packet of the whole switch at most `max_bypass` times; then nothing
-    /// leaves the switch before it does (Santos 2002 and 2003, Table I), unless it has no credit.
+    /// leaves the switch before it does, unless it has no credit.
     OldestFirst {
         /// Packets that may overtake the oldest one.
         max_bypass: u32,

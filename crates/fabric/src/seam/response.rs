@@ -5,7 +5,7 @@ use becalm_engine::Time;
 pub struct Pace {
     /// Idle time after a packet, as a multiple of the packet's own transmission time, at least 0.
     ///
-    /// The rate is the link's divided by 1 + `gap`: Santos' inter-packet delay, and the injection-rate
+    /// The rate is the link's divided by 1 + `gap`: an inter-packet delay, and the injection-rate
     /// delay of IBTA congestion control.
     pub gap: f64,
     /// Packets that may be sent and not yet acknowledged, at least 1; `u32::MAX` for no limit.

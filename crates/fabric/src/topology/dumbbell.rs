@@ -3,7 +3,7 @@ use becalm_engine::Time;
 use crate::link::Rate;
 use crate::topology::Topology;
 
-/// The scene of Santos 2002 and 2003, Fig. 1: two switches and one link between them.
+/// Two switches and one link between them: the smallest scene in which congestion spreads.
 ///
 /// Hosts `A1`..`A<remote>` and `AV` are on switch `A`; `B1`..`B<local>`, `BC` (the hot destination) and `BV` (the
 /// victim's destination) on switch `B`.
