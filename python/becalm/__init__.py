@@ -7,8 +7,8 @@ Typical use:
     print(results.groups)
 
 Floors, from the bottom: `scenario` (read, change, write), `results` (tables and folders), `run` (one
-scenario), `sweep` (many scenarios), `plot` (tables to figures), `experiments` (the papers), `design`
-(a workbench for response functions), `cli`.
+scenario), `sweep` (many scenarios), `plot` (tables to figures), `theory` (closed networks without a
+simulation), `experiments` (the papers), `design` (a workbench for response functions), `cli`.
 """
 
 from becalm._core import __version__

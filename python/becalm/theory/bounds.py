@@ -1,0 +1,55 @@
+"""What the throughput of a closed network cannot leave, whatever is not known of its service times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from becalm.theory.network import ClosedNetwork
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of the throughput by window, in packets per unit of time, each of the shape of the windows."""
+
+    lower: Array
+    upper: Array
+
+
+def asymptotic_bounds(network: ClosedNetwork, window: Array) -> Bounds:
+    """Bounds for any service times with these means (Denning and Buzen 1978).
+
+    At best nobody waits, or the bottleneck never rests. At worst a packet finds all others before it at every
+    centre.
+    """
+    upper = np.minimum(window / network.round_trip, 1 / network.bottleneck)
+    queueing = network.round_trip - network.delay
+    return Bounds(window / (window * queueing + network.delay), upper)
+
+
+def balanced_job_bounds(network: ClosedNetwork, window: Array) -> Bounds:
+    """Tighter bounds for exponential service (Zahorjan, Sevcik, Eager and Galler 1982).
+
+    Of all networks with the same round trip and bottleneck, those with centres all alike are the best and the
+    worst.
+    """
+    service = np.asarray(network.service)
+    total, mean, longest = service.sum(), service.mean(), network.bottleneck
+    others = window - 1
+    slow = others * longest / (1 + network.delay / (window * total))
+    fast = others * mean / (1 + network.delay / total)
+    upper = np.minimum(window / (network.round_trip + fast), 1 / longest)
+    return Bounds(window / (network.round_trip + slow), upper)
+
+
+def deterministic(network: ClosedNetwork, window: Array) -> Array:
+    """Return the throughput when all service times are constant: the upper asymptotic bound is reached.
+
+    Packets that go round in a fixed order are a timed event graph. Its rate is that of its slowest circuit: a
+    window per round trip, or a packet per service at the bottleneck.
+    """
+    return asymptotic_bounds(network, window).upper

@@ -1,0 +1,62 @@
+"""How well a network and its users do (Ramakrishnan and Jain 1990, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def power(throughput: float, response: float, alpha: float = 1.0) -> float:
+    """Throughput^alpha over response time, in the units of both (equation 1).
+
+    Raises:
+        ValueError: a response time that is not positive.
+
+    """
+    if response <= 0:
+        raise ValueError(f"response: {response}; it must be positive")
+    return float(throughput**alpha / response)
+
+
+def efficiency(throughput: float, response: float, knee_throughput: float, knee_response: float) -> float:
+    """Power over the power at the knee: 1 at the knee, less on both sides of it.
+
+    Raises:
+        ValueError: a response time or a knee that is not positive.
+
+    """
+    return power(throughput, response) / power(knee_throughput, knee_response)
+
+
+def jain(allocations: Sequence[float] | Array) -> float:
+    """Jain's index of what n users get: 1 if all get the same, 1/n if one gets all (equation 2).
+
+    Raises:
+        ValueError: nobody, a negative allocation, or nothing to share.
+
+    """
+    shares = np.asarray(allocations, dtype=np.float64)
+    if not len(shares) or shares.min() < 0 or shares.max() == 0:
+        raise ValueError("allocations: one or more, none negative, not all 0")
+    # Scaled first: squares of tiny or huge numbers would leave the range.
+    shares = shares / shares.max()
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
+
+
+def converged_at(time: Array, values: Array, target: float, margin: float) -> float | None:
+    """Return the first time from which all values stay within `margin` of `target`; None: they never do.
+
+    Args:
+        time: rising times, shape (n,).
+        values: the value at each, shape (n,).
+        target: where they should go.
+        margin: how far off they may stay, in the unit of the values.
+
+    """
+    outside = np.flatnonzero(np.abs(values - target) > margin)
+    first = 0 if not len(outside) else int(outside[-1]) + 1
+    return None if first >= len(time) else float(time[first])
