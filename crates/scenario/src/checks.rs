@@ -250,7 +250,8 @@ impl Draft {
             let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
             let check = becalm_fabric::routing::check(topology, pairs.map(|flow| (flow.source, flow.destination)));
             if let Err(error) = check {
-                mistakes.add(node.get("to").or(node.get("pattern")).unwrap_or(node), error.to_string(), "");
+                let keys = ["to", "pattern", "connections"];
+                mistakes.add(blame(node, &keys), error.to_string(), "");
             }
             self.check_starts(group, node, plan.last_start(), mistakes);
         }
@@ -325,7 +326,10 @@ impl Draft {
         }
         let key = if group.start >= end { "start" } else { "stagger" };
         let problem = format!("the last of these flows would start at {last}, not before {what} at {end}");
-        mistakes.add(node.get(key).unwrap_or(node), problem, "");
+        let late =
+            group.connections.iter().flatten().position(|connection| connection.start.is_some_and(|at| at >= end));
+        let own = late.and_then(|i| node.get("connections")?.items()?.get(i)?.get("start"));
+        mistakes.add(own.unwrap_or(blame(node, &[key])), problem, "");
     }
 
     fn check_observe(&self, root: &Node, topology: &Topology, plan: &Plan, mistakes: &mut Mistakes) {

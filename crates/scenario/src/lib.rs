@@ -34,6 +34,7 @@ mod run;
 mod scenario;
 mod schemes;
 pub mod sections;
+mod sendings;
 mod tables;
 
 pub use catalogue::{catalogue, json_schema};

@@ -8,15 +8,16 @@ use becalm_fabric::{AdapterConfig, NodeId, NodeKind, Rate, SourceSpec, Topology,
 use becalm_schema::{Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
+use crate::quantities::Bytes;
 use crate::sections::adapter::Adapter;
-use crate::sections::flows::{self, Group};
+use crate::sections::flows::{self, Group, Poisson};
 use crate::sections::packet::Packet;
-use crate::sections::pattern::Pattern;
+use crate::sendings::{Sending, sendings};
 
 /// The purpose of the random stream of a group's pattern; the fabric uses others.
 const PATTERN_STREAM: u64 = 1 << 32;
 /// Flows that a scenario may have.
-const MOST_FLOWS: usize = 4_000_000;
+pub(crate) const MOST_FLOWS: usize = 4_000_000;
 
 /// One flow.
 #[derive(Clone, Copy, Debug)]
@@ -51,21 +52,22 @@ impl Plan {
         let first = self.flows.len() as u32;
         let mut random = Stream::new(seed, self.groups.len() as u64, PATTERN_STREAM);
         let room = MOST_FLOWS - self.flows.len();
-        let Some(pairs) = pairs(group, node, network, room, &mut random, mistakes) else {
+        let Some(sendings) = sendings(group, node, network, room, &mut random, mistakes) else {
             self.groups.push(first..first);
             return;
         };
         let number = self.groups.len() as u32;
         let mut starts = (0u64..).map(|i| group.start.saturating_add(Time(group.stagger.0.saturating_mul(i))));
-        for (source, destinations) in pairs {
+        for Sending { source, destinations, message, start } in sendings {
             let begin = self.flows.len() as u32;
             self.flows.extend(destinations.iter().map(|&destination| Flow { source, destination, group: number }));
             let flows = begin..self.flows.len() as u32;
-            let traffic = traffic(group, network, source, packet);
+            let traffic = traffic(group, network, source, message, packet);
             let stop = group.stop.unwrap_or(Time::MAX);
             // What sends whole messages picks a destination for each; what streams has one source per flow.
-            if matches!(traffic, Traffic::Poisson { .. } | Traffic::Batch { .. }) {
-                self.sources.extend(starts.next().map(|start| SourceSpec { flows, traffic, start, stop }));
+            if matches!(traffic, Traffic::Poisson { .. } | Traffic::Batch { .. }) || start.is_some() {
+                let start = start.or_else(|| starts.next());
+                self.sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));
             } else {
                 let single = flows.zip(starts.by_ref());
                 self.sources.extend(single.map(|(i, start)| SourceSpec { flows: i..i + 1, traffic, start, stop }));
@@ -104,9 +106,9 @@ impl Plan {
 /// A topology with its hosts by name.
 pub(crate) struct Network<'a> {
     pub topology: &'a Topology,
-    names: Vec<&'a str>,
+    pub names: Vec<&'a str>,
     rates: Vec<Rate>,
-    by_name: HashMap<&'a str, NodeId>,
+    pub by_name: HashMap<&'a str, NodeId>,
 }
 
 impl<'a> Network<'a> {
@@ -117,7 +119,7 @@ impl<'a> Network<'a> {
     }
 
     /// The hosts of a list, in its order.
-    fn resolve(&self, list: &Node, mistakes: &mut Mistakes) -> Vec<NodeId> {
+    pub fn resolve(&self, list: &Node, mistakes: &mut Mistakes) -> Vec<NodeId> {
         if list.items().is_some_and(<[Node]>::is_empty) {
             mistakes.add(list, "must name at least one host", "");
         }
@@ -144,59 +146,14 @@ impl<'a> Network<'a> {
     }
 }
 
-/// Every source host with its destinations, of which there may be `most` in all; `None` after a mistake.
-fn pairs(
-    group: &Group,
-    node: &Node,
-    network: &Network<'_>,
-    most: usize,
-    random: &mut Stream,
-    mistakes: &mut Mistakes,
-) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
-    let before = mistakes.list.len();
-    let sources = network.resolve(node.get("from")?, mistakes);
-    let to = node.get("to").filter(|_| group.to.is_some());
-    let destinations = to.map(|to| network.resolve(to, mistakes));
-    if mistakes.list.len() > before {
-        return None;
-    }
-    let n = sources.len();
-    let each = match (&group.pattern, &destinations) {
-        (Some(Pattern::AllToAll(_)), _) => n.saturating_sub(1),
-        (_, Some(destinations)) => destinations.len(),
-        _ => 1,
-    };
-    if n.saturating_mul(each) > most {
-        mistakes.add(node, format!("there would be more than {MOST_FLOWS} flows"), "");
-        return None;
-    }
-    match (&group.pattern, &destinations) {
-        (Some(pattern), _) => {
-            let pattern = pattern.destinations(n, random);
-            let places = pattern.map_err(|why| mistakes.add(node.get("pattern").unwrap_or(node), why, "")).ok()?;
-            let hosts = |to: Vec<usize>| to.into_iter().map(|place| sources[place]).collect::<Vec<_>>();
-            let pairs = sources.iter().copied().zip(places.into_iter().map(hosts));
-            Some(pairs.filter(|(_, to)| !to.is_empty()).collect())
-        }
-        (None, Some(destinations)) => {
-            let others = |source| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
-            let pairs: Vec<_> = sources.into_iter().map(|source| (source, others(source))).collect();
-            if let Some((host, _)) = pairs.iter().find(|(_, to)| to.is_empty()) {
-                let name = &network.topology.node(*host).name;
-                mistakes.add(to.unwrap_or(node), format!("host `{name}` would send only to itself"), "");
-            }
-            Some(pairs)
-        }
-        (None, None) => None,
-    }
-}
-
-fn traffic(group: &Group, network: &Network<'_>, source: NodeId, packet: &Packet) -> Traffic {
+/// What a host sends; `message` replaces the payload that the group has.
+fn traffic(group: &Group, network: &Network<'_>, source: NodeId, message: Option<Bytes>, packet: &Packet) -> Traffic {
     match &group.traffic {
-        flows::Traffic::Greedy(p) => Traffic::Greedy { bytes: p.message.unwrap_or(packet.mtu).0 },
+        flows::Traffic::Greedy(p) => Traffic::Greedy { bytes: message.or(p.message).unwrap_or(packet.mtu).0 },
         flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
         flows::Traffic::Poisson(p) => {
             let rate = network.rates[source.index()].bytes_per_second() * p.load;
+            let p = Poisson { message: message.unwrap_or(p.message), ..p.clone() };
             let seconds = p.wire_bytes(packet) / rate;
             Traffic::Poisson {
                 mean_interval: Time::from_secs(seconds).max(Time(1)),
@@ -204,7 +161,7 @@ fn traffic(group: &Group, network: &Network<'_>, source: NodeId, packet: &Packet
                 sizes: p.sizes.law(),
             }
         }
-        flows::Traffic::Batch(p) => Traffic::Batch { count: p.count, bytes: p.message.0 },
+        flows::Traffic::Batch(p) => Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0 },
     }
 }
 

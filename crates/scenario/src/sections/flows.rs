@@ -101,19 +101,36 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
+    /// One flow of a group that is given flow by flow.
+    pub struct Connection {
+        /// The sending host.
+        pub from: String,
+        /// The receiving host.
+        pub to: String,
+        /// Payload of its messages (the mean of them, where they vary), if not as the group's traffic says.
+        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        /// When it starts, if not as the group says.
+        pub start: Option<Time>,
+    }
+}
+
+becalm_schema::table! {
     /// A group of flows that are alike.
     ///
     /// There is one flow from every host in `from` to every other host in `to`, or as a `pattern` says. An incast is
-    /// `from = ["*"]` with one host in `to`.
+    /// `from = ["*"]` with one host in `to`. Or there is one flow for each of the `connections`.
     pub struct Group {
         /// Name of the group in results.
         pub name: String,
         /// Sending hosts: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
-        pub from: Vec<String>,
+        pub from: Option<Vec<String>>,
         /// Receiving hosts, likewise. Either this or a pattern.
         pub to: Option<Vec<String>>,
         /// Who sends to whom among the hosts in `from`.
         pub pattern: Option<Pattern>,
+        /// The flows one by one, in place of `from` with `to` or `pattern`. What `traffic` says of a source host, such
+        /// as its load or number of messages, holds for each of them.
+        pub connections: Option<Vec<Connection>>,
         /// When the first flow starts.
         pub start: Time = Time::ZERO,
         /// When all flows stop; the end of the run if left out.
@@ -132,6 +149,16 @@ becalm_schema::table! {
 
 impl Group {
     fn check(&self) -> Result<(), Conflict> {
+        if self.connections.is_some() {
+            let given = [("from", self.from.is_some()), ("to", self.to.is_some()), ("pattern", self.pattern.is_some())];
+            let beside = given.into_iter().find(|(_, is_given)| *is_given);
+            return beside.map_or(Ok(()), |(key, _)| {
+                Err(Conflict { key, problem: "cannot be set beside connections, which say who sends to whom".into() })
+            });
+        }
+        if self.from.is_none() {
+            return Err(Conflict { key: "from", problem: "is missing: who sends? Connections would do, too".into() });
+        }
         match (&self.to, &self.pattern) {
             (None, None) => {
                 Err(Conflict { key: "to", problem: "is missing: who receives? A pattern would do, too".into() })

@@ -152,6 +152,37 @@ fn values_that_do_not_fit_together() {
 }
 
 #[test]
+fn connections() {
+    let connected = |list: &str| {
+        let from_to = "from = [\"B1..B2\"]\nto = [\"BC\"]";
+        complaint(&GOOD.replace(from_to, &format!("connections = [\n{list}]")))
+    };
+    let cases = [
+        ("none", connected("")),
+        ("from nobody", spoilt("from = [\"B1..B2\"]\n", "")),
+        ("beside from", spoilt("to = [\"BC\"]", "connections = [{from = \"B1\", to = \"BC\"}]")),
+        ("beside a pattern", connected("{from = \"B1\", to = \"BC\"}]\npattern.shift = {by = 1}\n#")),
+        ("to itself", connected("{from = \"B1\", to = \"BC\"},\n{from = \"B1\", to = \"B1\"}")),
+        ("unknown ends", connected("{from = \"B9\", to = \"BC\"},\n{from = \"B1\", to = \"BX\"}")),
+        ("half of one", connected("{from = \"B1\"}")),
+        ("an empty message", connected("{from = \"B1\", to = \"BC\", message = \"0 B\"}")),
+        ("starts after the end", connected("{from = \"B1\", to = \"BC\", start = \"10 ms\"}")),
+        (
+            "a message without messages",
+            complaint(
+                &GOOD
+                    .replace(
+                        "from = [\"B1..B2\"]\nto = [\"BC\"]",
+                        "connections = [\n{from = \"B1\", to = \"BC\", message = \"1 B\"}]",
+                    )
+                    .replace("traffic.greedy = {}", "traffic.on_off = {mean_on = \"1 ms\", mean_off = \"1 ms\"}"),
+            ),
+        ),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
 fn fat_trees() {
     let tree = |topology: &str| {
         complaint(&format!(

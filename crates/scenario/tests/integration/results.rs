@@ -181,6 +181,43 @@ fn patterns_say_who_sends_to_whom() {
 }
 
 #[test]
+fn connections_have_their_own_messages_and_starts() {
+    let flows = r#"
+        [[flows]]
+        name = "f"
+        start = "10 us"
+        traffic.batch = {count = 1, message = "3000 B"}
+        connections = [
+            {from = "a", to = "b"},
+            {from = "a", to = "c", message = "9000 B"},
+            {from = "a", to = "b", start = "60 us", message = "1 B"},
+            {from = "c", to = "a", start = "40 us"},
+        ]
+    "#;
+    let delivered_after = |warmup: &str| {
+        let results = run(&single(&format!("duration = \"100 us\"\nwarmup = \"{warmup}\""), flows));
+        assert_eq!(names(&results, "flows", "source"), ["a", "a", "a", "c"]);
+        assert_eq!(names(&results, "flows", "destination"), ["b", "c", "b", "a"]);
+        numbers(&results, "flows", "delivered_bytes")
+    };
+    assert_eq!(delivered_after("10 us"), [3040.0, 9100.0, 21.0, 3040.0]);
+    assert_eq!(delivered_after("40 us"), [0.0, 0.0, 21.0, 3040.0]);
+    assert_eq!(delivered_after("60 us"), [0.0, 0.0, 21.0, 0.0]);
+}
+
+#[test]
+fn the_load_of_a_connection_does_not_depend_on_its_messages() {
+    let flows = r#"
+        [[flows]]
+        name = "f"
+        traffic.poisson.load = 0.3
+        connections = [{from = "a", to = "b", message = "500 B"}, {from = "b", to = "c"}]
+    "#;
+    let shares = numbers(&run(&single("duration = \"100 ms\"", flows)), "flows", "share");
+    assert!(shares.iter().all(|share| (share - 0.3).abs() < 0.01), "{shares:?}");
+}
+
+#[test]
 fn given_routes_are_taken() {
     let packets = |routes: &str| {
         let text = format!(
