@@ -13,10 +13,25 @@ use clap::Parser;
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 
-const SCENARIOS: [(&str, &str); 3] = [
-    ("dumbbell", include_str!("../scenarios/dumbbell.toml")),
-    ("clos128_0.5", include_str!("../scenarios/clos128_0.5.toml")),
-    ("clos128_0.9", include_str!("../scenarios/clos128_0.9.toml")),
+/// The text of a scenario: one or more files of `scenarios`, one after the other.
+macro_rules! text {
+    ($($file:literal),+) => { concat!($(include_str!(concat!("../scenarios/", $file, ".toml")), "\n"),+) };
+}
+
+const SCENARIOS: [(&str, &str); 13] = [
+    ("dumbbell", text!("dumbbell")),
+    ("clos128_0.5", text!("clos128_0.5")),
+    ("clos128_0.9", text!("clos128_0.9")),
+    ("perm128", text!("perm128")),
+    ("perm128_cc", text!("perm128", "cc128")),
+    ("hot128", text!("hot128")),
+    ("hot128_cc", text!("hot128", "cc128")),
+    ("incast128", text!("incast128")),
+    ("incast128_cc", text!("incast128", "cc128_incast")),
+    ("perm1024", text!("perm1024")),
+    ("perm1024_cc", text!("perm1024", "cc1024")),
+    ("hot1024", text!("hot1024")),
+    ("hot1024_cc", text!("hot1024", "cc1024")),
 ];
 
 /// Packet-hops per core-second on fixed scenarios.
