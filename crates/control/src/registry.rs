@@ -5,7 +5,9 @@
 
 use becalm_engine::Time;
 use becalm_fabric::Packet;
-use becalm_fabric::seam::{Answer, Arrival, Departure, Echo, Marker, Notice, Pace, Response, SwitchShape, SwitchView};
+use becalm_fabric::seam::{
+    Answer, Arrival, Departure, Echo, Marker, Notice, Pace, Response, SwitchShape, SwitchView, Unanswered,
+};
 use becalm_schema::{Choice, FieldDoc, Table};
 use serde_json::json;
 
@@ -168,8 +170,8 @@ impl Echoing {
 
 impl Echo for Echoing {
     #[inline]
-    fn answer(&mut self, packet: &Packet) -> Answer {
-        echo!(self, scheme => scheme.answer(packet))
+    fn answer(&mut self, packet: &Packet, unanswered: Unanswered) -> Answer {
+        echo!(self, scheme => scheme.answer(packet, unanswered))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::event::{Context, Event, Outlink};
 use crate::flow::{Candidates, Pacer, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 use crate::packet::{Kind, Packet, Slab};
-use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response};
+use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response, Unanswered};
 use crate::source::Source;
 use crate::switch::Switch;
 use crate::topology::{NodeKind, Topology};
@@ -300,9 +300,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Kind::Data => self.receive_data(host, &packet),
             Kind::Ack => {
                 let sender = &mut self.senders[packet.flow.index()];
-                sender.in_flight -= 1;
-                sender.acks += 1;
-                sender.acks_marked += u64::from(packet.echo);
+                sender.acknowledged(packet.sequence, packet.echo);
                 let pacer = sender.pacer;
                 self.notify(pacer, Notice::Ack { marked: packet.echo }, now, agenda);
                 self.consider(packet.flow, now, agenda);
@@ -316,17 +314,20 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     fn receive_data(&mut self, host: u32, packet: &Packet) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        receiver.disordered += u64::from(packet.sequence != receiver.packets);
+        receiver.disordered += u32::from(packet.sequence != receiver.packets);
         receiver.packets += 1;
         receiver.bytes += u64::from(packet.size);
         receiver.payload += u64::from(packet.payload);
         receiver.marked += u64::from(packet.marked);
         receiver.messages += u64::from(packet.last);
-        let (kind, size, echo) = match self.echoes[host as usize].answer(packet) {
+        receiver.unanswered.packets += 1;
+        receiver.unanswered.marked |= packet.marked;
+        let (kind, size, echo) = match self.echoes[host as usize].answer(packet, receiver.unanswered) {
             Answer::Ack { echo } => (Kind::Ack, self.packets.ack, echo),
             Answer::Cnp => (Kind::Cnp, self.packets.cnp, true),
             Answer::Silent => return,
         };
+        receiver.unanswered = Unanswered::default();
         let answer = Packet {
             destination: self.host_of(packet.flow),
             kind,

@@ -7,7 +7,7 @@ use becalm_engine::Time;
 use crate::adapter::Ready;
 use crate::config::PacketConfig;
 use crate::ids::FlowId;
-use crate::seam::{Pace, Response};
+use crate::seam::{Pace, Response, Unanswered};
 
 /// Messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +181,13 @@ impl Sender {
         self.packets += 1;
         self.bytes += u64::from(size);
     }
+
+    /// Notes that the packets up to this one have been acknowledged.
+    pub fn acknowledged(&mut self, sequence: u32, marked: bool) {
+        self.in_flight = self.packets - (sequence + 1);
+        self.acks += 1;
+        self.acks_marked += u64::from(marked);
+    }
 }
 
 /// The receiving end.
@@ -193,7 +200,8 @@ pub(crate) struct Receiver {
     pub marked: u64,
     pub messages: u64,
     /// Packets that arrived out of order: always zero unless the model is broken.
-    pub disordered: u64,
+    pub disordered: u32,
+    pub unanswered: Unanswered,
 }
 
 #[cfg(test)]
@@ -242,6 +250,16 @@ mod tests {
         sender.post(Posted { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
         let pieces: Vec<_> = (4..8).map(|i| sender.next_piece(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
         assert_eq!(pieces, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
+    }
+
+    #[test]
+    fn an_ack_stands_for_all_packets_before_it() {
+        let mut sender = Sender::default();
+        (0..5).for_each(|_| sender.sent(2068));
+        sender.acknowledged(2, true);
+        assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (2, 1, 1));
+        sender.acknowledged(4, false);
+        assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (0, 2, 1));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     fn check_flows(&self) -> Result<(), FabricError> {
-        let disordered: u64 = self.receivers.iter().map(|receiver| receiver.disordered).sum();
+        let disordered: u64 = self.receivers.iter().map(|receiver| u64::from(receiver.disordered)).sum();
         if disordered > 0 {
             return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
         }

@@ -9,7 +9,7 @@ use crate::ids::{FlowId, PacketId};
 pub enum Kind {
     /// A piece of a message.
     Data,
-    /// An acknowledgement of one data packet.
+    /// An acknowledgement of a data packet and all before it.
     Ack,
     /// A congestion notification packet.
     Cnp,

@@ -1,5 +1,7 @@
 //! What no section can see alone: whether the parts of a scenario fit together.
 
+mod acks;
+
 use std::collections::HashSet;
 
 use becalm_control::marking::ibta::Ports;
@@ -11,7 +13,7 @@ use becalm_schema::{Choice, Field, Mistakes, Node};
 use crate::hosts::{expand_list, unknown};
 use crate::links::links;
 use crate::plan::{Network, Plan};
-use crate::schemes::{acknowledges, default_echo, default_marking, default_response, has_window, idles_without_marks};
+use crate::schemes::{default_echo, default_marking, default_response, idles_without_marks};
 use crate::sections::adapter::{Adapter, PortControl};
 use crate::sections::flows::Group;
 use crate::sections::observe::Observe;
@@ -73,6 +75,7 @@ impl Draft {
         self.check_caps(root, mistakes);
         self.check_response(root, mistakes);
         self.check_windows(root, mistakes);
+        self.check_acks(root, mistakes);
         self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;
@@ -211,28 +214,6 @@ impl Draft {
             if idle(&group.response) {
                 mistakes.add(node.get("response").unwrap_or(node), why, "");
             }
-        }
-    }
-
-    /// A window that nothing opens again.
-    fn check_windows(&self, root: &Node, mistakes: &mut Mistakes) {
-        if self.echo.as_ref().is_none_or(acknowledges) {
-            return;
-        }
-        let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
-        let mut blame_window = |response: &Option<ResponseParams>, node: &Node| {
-            let Some(params) = response.as_ref().filter(|params| has_window(params)) else { return };
-            let scheme = node.get(params.name()).unwrap_or(node);
-            match scheme.get("window") {
-                Some(window) => mistakes.add(window, why, ""),
-                None => mistakes.add(scheme, format!("has by default a window that {why}"), ""),
-            }
-        };
-        if self.flows.iter().flatten().any(|group| group.response.is_none()) {
-            blame_window(&self.response, root.get("response").unwrap_or(root));
-        }
-        for (group, node) in self.groups(root) {
-            blame_window(&group.response, node.get("response").unwrap_or(node));
         }
     }
 

@@ -35,16 +35,16 @@ pub(crate) fn idles_without_marks(params: &ResponseParams) -> bool {
     moves(true) && !moves(false)
 }
 
-/// Whether a response has a window, which only ACKs open again.
-pub(crate) fn has_window(params: &ResponseParams) -> bool {
-    Responding::new(params).pace().window < u32::MAX
+/// The window of a response in its initial state, which only ACKs open again.
+pub(crate) fn window(params: &ResponseParams) -> u32 {
+    Responding::new(params).pace().window
 }
 
-/// Whether data packets are acknowledged.
-pub(crate) fn acknowledges(params: &EchoParams) -> bool {
+/// How many data packets one ACK stands for at the most; `None` where there are no ACKs.
+pub(crate) fn ack_every(params: &EchoParams) -> Option<u32> {
     match params {
-        EchoParams::AckEcho(_) => true,
-        EchoParams::Ibta(p) => p.transport == echo::ibta::Transport::Reliable,
+        EchoParams::AckEcho(_) => Some(1),
+        EchoParams::Ibta(p) => (p.transport == echo::ibta::Transport::Reliable).then_some(p.ack_every),
     }
 }
 

@@ -15,7 +15,7 @@
 //! None.
 
 use becalm_fabric::Packet;
-use becalm_fabric::seam::{Answer, Echo};
+use becalm_fabric::seam::{Answer, Echo, Unanswered};
 
 becalm_schema::table! {
     /// Every packet is acknowledged, and the ACK carries its mark back.
@@ -34,7 +34,7 @@ impl AckEcho {
 }
 
 impl Echo for AckEcho {
-    fn answer(&mut self, packet: &Packet) -> Answer {
+    fn answer(&mut self, packet: &Packet, _: Unanswered) -> Answer {
         Answer::Ack { echo: packet.marked }
     }
 }

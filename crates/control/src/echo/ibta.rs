@@ -1,9 +1,9 @@
 //! The echo of IBTA congestion control: BECN in an ACK or in a packet of its own.
 //!
 //! # What it does
-//! On a reliable connection every data packet is acknowledged, and the ACK of a marked packet (FECN) tells the source
-//! so (BECN). Without reliability nothing is acknowledged, and a marked packet is answered by a congestion
-//! notification packet (CNP).
+//! On a reliable connection data packets are acknowledged, and the ACK of a marked packet (FECN) tells the source so
+//! (BECN). An ACK may stand for several packets: then it tells of a mark on any of them. Without reliability nothing
+//! is acknowledged, and a marked packet is answered by a congestion notification packet (CNP).
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
@@ -11,13 +11,18 @@
 //!
 //! # Parameters
 //! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs, so `reliable`.
+//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is so many after the
+//!   last one acknowledged. A source then hears of a mark as late as it hears of anything, and no more often than once
+//!   per ACK: `CCTI_Timer` should be longer than the time between two ACKs of a flow at its fair share.
 //!
 //! # Departures from the source
-//! - Every data packet of a reliable connection has an ACK of its own; adapters may acknowledge several at once.
+//! - A mark waits for the next ACK that is due anyway. The specification wants it returned as soon as possible, and
+//!   leaves to the adapter when it acknowledges.
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
 use becalm_fabric::Packet;
-use becalm_fabric::seam::{Answer, Echo};
+use becalm_fabric::seam::{Answer, Echo, Unanswered};
+use becalm_schema::Conflict;
 
 becalm_schema::words! {
     /// Whether data packets are acknowledged.
@@ -34,6 +39,20 @@ becalm_schema::table! {
     pub struct Params {
         /// Whether data packets are acknowledged.
         pub transport: Transport = Transport::Reliable,
+        /// Packets that one ACK stands for at the most; the end of a message is always acknowledged.
+        pub ack_every: u32 = 1; "packets"; 1..=65_535,
+    }
+    check Params::check;
+}
+
+impl Params {
+    fn check(&self) -> Result<(), Conflict> {
+        match (self.transport, self.ack_every) {
+            (Transport::Unreliable, 2..) => {
+                Err(Conflict { key: "ack_every", problem: "does nothing: nothing is acknowledged".into() })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -41,19 +60,23 @@ becalm_schema::table! {
 #[derive(Clone, Debug)]
 pub struct Ibta {
     transport: Transport,
+    ack_every: u32,
 }
 
 impl Ibta {
     /// An echo for all destinations.
     pub fn new(params: &Params) -> Ibta {
-        Ibta { transport: params.transport }
+        Ibta { transport: params.transport, ack_every: params.ack_every }
     }
 }
 
 impl Echo for Ibta {
-    fn answer(&mut self, packet: &Packet) -> Answer {
+    fn answer(&mut self, packet: &Packet, unanswered: Unanswered) -> Answer {
         match self.transport {
-            Transport::Reliable => Answer::Ack { echo: packet.marked },
+            Transport::Reliable if packet.last || unanswered.packets >= self.ack_every => {
+                Answer::Ack { echo: unanswered.marked }
+            }
+            Transport::Reliable => Answer::Silent,
             Transport::Unreliable if packet.marked => Answer::Cnp,
             Transport::Unreliable => Answer::Silent,
         }
@@ -66,8 +89,8 @@ mod tests {
     use becalm_engine::Time;
     use becalm_fabric::{FlowId, Kind, PacketId};
 
-    fn answers(transport: Transport) -> [Answer; 2] {
-        let packet = |marked| Packet {
+    fn packet(marked: bool, last: bool) -> Packet {
+        Packet {
             posted: Time::ZERO,
             injected: Time::ZERO,
             flow: FlowId(0),
@@ -78,15 +101,19 @@ mod tests {
             tie: 0,
             kind: Kind::Data,
             vl: 0,
-            last: true,
+            last,
             marked,
             echo: false,
             input: 0,
             output: 0,
             order: 0,
             next: PacketId::NONE,
-        };
-        [false, true].map(|marked| Ibta::new(&Params { transport }).answer(&packet(marked)))
+        }
+    }
+
+    fn answers(transport: Transport) -> [Answer; 2] {
+        let mut echo = Ibta::new(&Params { transport, ack_every: 1 });
+        [false, true].map(|marked| echo.answer(&packet(marked, true), Unanswered { packets: 1, marked }))
     }
 
     #[test]
@@ -97,5 +124,15 @@ mod tests {
     #[test]
     fn without_reliability_only_a_mark_is_answered() {
         assert_eq!(answers(Transport::Unreliable), [Answer::Silent, Answer::Cnp]);
+    }
+
+    #[test]
+    fn an_ack_waits_for_the_last_packet_or_the_end_of_a_message_and_tells_of_any_mark() {
+        let mut echo = Ibta::new(&Params { ack_every: 3, ..Params::default() });
+        let mut answer = |packets, marked, last| echo.answer(&packet(false, last), Unanswered { packets, marked });
+        assert_eq!(answer(2, true, false), Answer::Silent);
+        assert_eq!(answer(3, true, false), Answer::Ack { echo: true });
+        assert_eq!(answer(3, false, false), Answer::Ack { echo: false });
+        assert_eq!(answer(1, true, true), Answer::Ack { echo: true });
     }
 }

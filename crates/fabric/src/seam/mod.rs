@@ -3,7 +3,7 @@
 //! | seam | where it runs | sees | answers |
 //! |---|---|---|---|
 //! | [`Marker`] | a switch | a packet that arrives, and [`SwitchView`]; a packet that departs | mark it or not |
-//! | [`Echo`] | the destination adapter | the packet that arrived | [`Answer`] |
+//! | [`Echo`] | the destination adapter | the packet that arrived, and what is [`Unanswered`] | [`Answer`] |
 //! | [`Response`] | a source flow | [`Notice`]s | a [`Pace`] |
 //!
 //! [`Observer`] is the fourth: it watches the model and never changes it.
@@ -15,7 +15,7 @@ mod marker;
 mod observer;
 mod response;
 
-pub use echo::{Answer, Echo};
+pub use echo::{Answer, Echo, Unanswered};
 pub use marker::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 pub use observer::Observer;
 pub use response::{Notice, Pace, Response};

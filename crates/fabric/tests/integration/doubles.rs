@@ -1,7 +1,9 @@
 //! The plainest schemes, to run the fabric without any.
 
 use becalm_engine::{Simulator, Time};
-use becalm_fabric::seam::{Answer, Arrival, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView};
+use becalm_fabric::seam::{
+    Answer, Arrival, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView, Unanswered,
+};
 use becalm_fabric::*;
 
 /// Marks nothing.
@@ -20,7 +22,7 @@ impl Marker for Unmarked {
 pub struct Acks;
 
 impl Echo for Acks {
-    fn answer(&mut self, packet: &Packet) -> Answer {
+    fn answer(&mut self, packet: &Packet, _: Unanswered) -> Answer {
         Answer::Ack { echo: packet.marked }
     }
 }

@@ -100,6 +100,20 @@ becalm_schema::choice! {
     }
 }
 
+impl Traffic {
+    /// Packets of the longest message.
+    pub fn most_packets(&self, packet: &Packet) -> u32 {
+        let bytes = match self {
+            Traffic::Greedy(p) => p.message.unwrap_or(packet.mtu).0,
+            Traffic::OnOff(_) => packet.mtu.0,
+            Traffic::Poisson(p) if p.sizes == Sizes::Exponential => u32::MAX,
+            Traffic::Poisson(p) => p.message.0,
+            Traffic::Batch(p) => p.message.0,
+        };
+        bytes.div_ceil(packet.mtu.0)
+    }
+}
+
 becalm_schema::table! {
     /// One flow of a group that is given flow by flow.
     pub struct Connection {
@@ -172,6 +186,16 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_message_is_counted_in_packets() {
+        let packet = Packet::default();
+        let most = |traffic: Traffic| traffic.most_packets(&packet);
+        assert_eq!(most(Traffic::Greedy(Greedy::default())), 1);
+        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)) })), 3);
+        assert_eq!(most(Traffic::Batch(Batch { count: 1, message: Bytes(4096) })), 2);
+        assert!(most(Traffic::Poisson(Poisson { load: 0.1, message: Bytes(1), sizes: Sizes::Exponential })) > 1 << 20);
+    }
 
     #[test]
     fn messages_take_their_headers_on_the_wire() {

@@ -130,6 +130,12 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
+        ("ACKs for nothing", added("[echo.ibta]\ntransport = \"unreliable\"\nack_every = 2\n")),
+        ("ACKs for messages of a packet", added("[echo.ibta]\nack_every = 2\n")),
+        (
+            "a window that closes before the ACK",
+            complaint(&format!("{GOOD}[echo.ibta]\nack_every = 2\n").replace("{}", "{message = \"8 KiB\"}")),
+        ),
         (
             "overrides for nothing that exists",
             spoilt(

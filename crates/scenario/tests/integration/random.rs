@@ -34,6 +34,7 @@ fn switch() -> impl Strategy<Value = String> {
 fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("greedy = {}".to_string()),
+        Just("greedy.message = \"9000 B\"".to_string()),
         (1u32..200, 1u32..200)
             .prop_map(|(on, off)| format!("on_off = {{mean_on = \"{on} us\", mean_off = \"{off} us\"}}")),
         (0.05f64..1.5, 1u32..9000)
@@ -44,7 +45,7 @@ fn traffic() -> impl Strategy<Value = String> {
 
 fn response() -> impl Strategy<Value = String> {
     select(Responding::names()).prop_map(|name| match name {
-        "fixed" => "fixed.rate = 0.3".to_string(),
+        "fixed" => "fixed = {rate = 0.3, window = 3}".to_string(),
         "table" => "table = {steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = 3}".to_string(),
         other => format!("{other}.window = 3"),
     })
@@ -52,13 +53,16 @@ fn response() -> impl Strategy<Value = String> {
 
 fn scene() -> impl Strategy<Value = String> {
     let marking = select(Marking::names().iter().filter(|name| **name != "none").copied().collect::<Vec<_>>());
-    (topology(), switch(), marking, response(), traffic(), traffic(), any::<u32>()).prop_map(
-        |(topology, switch, marking, response, first, second, seed)| {
+    (topology(), switch(), marking, response(), traffic(), traffic(), 1u32..4, any::<u32>()).prop_map(
+        |(topology, switch, marking, response, first, second, ack_every, seed)| {
+            // Only messages of several packets can have fewer ACKs than packets.
+            let several = [&first, &second].iter().any(|traffic| traffic.contains("9000"));
+            let echo = if several { format!("[echo.ibta]\nack_every = {ack_every}\n") } else { String::new() };
             let group = |name, sl, traffic| {
                 format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nsl = {sl}\ntraffic.{traffic}\n")
             };
             format!(
-                "[run]\nduration = \"300 us\"\nseed = {seed}\n{topology}{switch}[marking.{marking}]\n[response]\n{response}\n{}{}",
+                "[run]\nduration = \"300 us\"\nseed = {seed}\n{topology}{switch}{echo}[marking.{marking}]\n[response]\n{response}\n{}{}",
                 group("first", 0, first),
                 group("second", 1, second)
             )

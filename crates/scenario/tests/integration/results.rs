@@ -71,6 +71,27 @@ fn a_batch_arrives_whole() {
 }
 
 #[test]
+fn one_ack_stands_for_several_packets_and_the_window_opens_by_as_many() {
+    let batch = r#"
+        [response.none]
+        window = 3
+        [echo.ibta]
+        ack_every = 3
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+        traffic.batch = {count = 10, message = "10000 B"}
+    "#;
+    let results = run(&single("duration = \"10 ms\"", batch));
+    assert_eq!(numbers(&results, "flows", "delivered_packets"), [50.0]);
+    // Messages of five packets: an ACK after three, and one at the end.
+    let hosts = names(&results, "hosts", "host");
+    let b = hosts.iter().position(|host| host == "b").unwrap();
+    assert_eq!(numbers(&results, "hosts", "sent_packets")[b], 20.0);
+}
+
+#[test]
 fn poisson_traffic_offers_its_load() {
     let poisson = r#"
         [[flows]]
