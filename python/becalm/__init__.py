@@ -6,9 +6,10 @@ Typical use:
     results = becalm.run(scenario)
     print(results.groups)
 
-Floors, from the bottom: `scenario` (read, change, write), `results` (tables and folders), `run` (one
-scenario), `sweep` (many scenarios), `plot` (tables to figures), `theory` (closed networks without a
-simulation), `experiments` (the papers), `design` (a workbench for response functions), `cli`.
+Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
+`results` (tables and folders), `run` (one scenario), `sweep` (many scenarios), `plot` (tables to figures),
+`theory` (closed networks without a simulation), `experiments` (the papers), `design` (a workbench for
+response functions), `cli`.
 """
 
 from becalm._core import __version__
@@ -26,6 +27,7 @@ from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
 from becalm.sweep import SweepProgress, SweepResults, sweep
+from becalm.workload import read_connection_matrix
 
 __all__ = [
     "BecalmError",
@@ -45,6 +47,7 @@ __all__ = [
     "design",
     "load",
     "load_results",
+    "read_connection_matrix",
     "run",
     "sweep",
 ]
