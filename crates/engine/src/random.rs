@@ -39,10 +39,14 @@ impl Stream {
         self.0.random_range(0..n)
     }
 
+    /// An exponentially distributed number with mean 1.
+    pub fn standard_exponential(&mut self) -> f64 {
+        -libm::log(1.0 - self.unit())
+    }
+
     /// An exponentially distributed span with this mean, at least 1 ps.
     pub fn exponential(&mut self, mean: Time) -> Time {
-        let span = mean.scaled(-libm::log(1.0 - self.unit()));
-        span.max(Time(1))
+        mean.scaled(self.standard_exponential()).max(Time(1))
     }
 }
 

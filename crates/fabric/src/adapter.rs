@@ -425,7 +425,7 @@ impl Adapter {
         }
         self.packets += 1;
         self.bytes += u64::from(size);
-        self.busy_until = cx.launch(self.port(), &self.link, id);
+        self.busy_until = cx.launch(self.port(), &self.link, id, self.link.rate.time_of(size));
     }
 }
 

@@ -2,10 +2,11 @@
 
 use becalm_engine::Time;
 
-use crate::ids::NodeId;
+use crate::ids::{NodeId, PortId};
 use crate::link::Rate;
 use crate::topology::Topology;
 use crate::traffic::SourceSpec;
+use crate::variation::Variation;
 
 /// What a buffer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,9 @@ pub enum Room {
 pub const CREDIT_BYTES: u32 = 64;
 
 impl Room {
+    /// More than can ever be taken.
+    pub const UNLIMITED: Room = Room::Packets(u32::MAX);
+
     /// The buffer's size in units of credit.
     pub const fn capacity(self) -> u32 {
         match self {
@@ -99,6 +103,21 @@ pub struct SwitchConfig {
     pub input_reads: InputReads,
     /// Which virtual lane goes next on an output.
     pub vl_arbitration: VlArbitration,
+    /// How the time that an output takes for a packet varies around what its size and the link's rate ask for. Unless
+    /// fixed, packets must be stored first: one that leaves while it comes in could run dry.
+    pub service: Variation,
+}
+
+/// A link that gets another rate in the course of a run. Packets must be stored first, as for
+/// [`SwitchConfig::service`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateChange {
+    /// From when on; a packet in transmission goes on at the old rate.
+    pub at: Time,
+    /// The port that sends on the link; the other direction keeps its rate.
+    pub from: PortId,
+    /// The new rate.
+    pub rate: Rate,
 }
 
 /// Which virtual lane of a link goes next.
@@ -193,6 +212,8 @@ pub struct FabricSpec<R, K, E> {
     pub responses: Vec<R>,
     /// What makes the flows send.
     pub sources: Vec<SourceSpec>,
+    /// Rates that change in the course of the run.
+    pub changes: Vec<RateChange>,
     /// One marker per switch, in the order of the switches in the topology.
     pub markers: Vec<K>,
     /// How destinations answer.

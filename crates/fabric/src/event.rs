@@ -39,6 +39,8 @@ pub enum Event {
     Timer(u32),
     /// At a host: a packet has been taken in.
     Drained(PacketId),
+    /// The link behind the port gets another rate; its place in the list of changes.
+    Rate(u32),
 }
 
 impl Event {
@@ -52,6 +54,7 @@ impl Event {
             Event::Timer(_) => 3,
             Event::Post(_) => 4,
             Event::Wake => 5,
+            Event::Rate(_) => 6,
         }
     }
 }
@@ -98,11 +101,11 @@ impl<O: Observer> Context<'_, O> {
         self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
     }
 
-    /// Sends a packet over a link from now on; returns when its last byte leaves.
+    /// Sends a packet over a link from now on, in this time; returns when its last byte leaves.
     #[inline]
-    pub fn launch(&mut self, from: PortId, link: &Outlink, id: PacketId) -> Time {
+    pub fn launch(&mut self, from: PortId, link: &Outlink, id: PacketId, transmission: Time) -> Time {
         let packet = &self.slab[id];
-        let tail = self.now + link.rate.time_of(packet.size);
+        let tail = self.now + transmission;
         let arrival = match (link.to_switch, self.switch.switching) {
             (true, Switching::CutThrough) => self.now + link.delay + self.switch.forwarding_delay,
             (true, Switching::StoreAndForward) => tail + link.delay + self.switch.forwarding_delay,

@@ -3,7 +3,7 @@
 use becalm_engine::{Agenda, Key, Model, Simulator, Time};
 
 use crate::adapter::{Adapter, Flows, Ready, tie};
-use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, SwitchConfig};
+use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, RateChange, SwitchConfig};
 use crate::credit::Line;
 use crate::error::FabricError;
 use crate::event::{Context, Event, Outlink};
@@ -40,6 +40,7 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) sources: Vec<Source>,
     pub(crate) slab: Slab,
     pub(crate) credit: Vec<Line>,
+    changes: Vec<RateChange>,
     seed: u64,
     hops: u64,
 }
@@ -127,7 +128,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             match place {
                 Place::Switch(rank) => {
                     let marker = markers.next().expect("counted");
-                    switches.push(Switch::new(node, *rank, &spec.switch, links, largest, marker));
+                    switches.push(Switch::new(node, *rank, &spec.switch, links, largest, spec.seed, marker));
                 }
                 Place::Host(rank) => {
                     adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));
@@ -152,6 +153,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             sources,
             slab: Slab::default(),
             credit,
+            changes: spec.changes,
             seed: spec.seed,
             hops: 0,
         };
@@ -168,6 +170,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
         for pacer in 0..self.pacers.len() {
             self.arm_timer(pacer as u32, agenda);
+        }
+        for (i, change) in (0u32..).zip(&self.changes) {
+            let event = Event::Rate(i);
+            agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
         }
     }
 
@@ -253,6 +259,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 switch.credit(port, &mut cx);
             }
             Event::Tail { input, vl, units } => switch.tail(port, input, vl, units, &mut cx),
+            Event::Rate(change) => self.change_rate(change),
             Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
                 unreachable!("{event:?} is not for a switch")
             }
@@ -276,9 +283,18 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Event::Wake => self.adapters[rank as usize].woken(now),
             Event::Post(source) => self.post(source, now, agenda),
             Event::Timer(pacer) => self.timer(pacer, now, agenda),
+            Event::Rate(change) => self.change_rate(change),
             Event::Tail { .. } | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
         }
         self.drive(rank, now, agenda);
+    }
+
+    fn change_rate(&mut self, change: u32) {
+        let RateChange { from, rate, .. } = self.changes[change as usize];
+        match self.places[from.node.index()] {
+            Place::Host(rank) => self.adapters[rank as usize].link.rate = rate,
+            Place::Switch(rank) => self.switches[rank as usize].state.outputs[usize::from(from.port)].link.rate = rate,
+        }
     }
 
     fn drive(&mut self, host: u32, now: Time, agenda: &mut Agenda<Event>) {

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use becalm_engine::Time;
+use becalm_engine::{Stream, Time};
 
 use crate::adapter::Ready;
 use crate::config::PacketConfig;
 use crate::ids::FlowId;
 use crate::seam::{Pace, Response, Unanswered};
+use crate::variation::Variation;
 
 /// Messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +99,7 @@ pub(crate) struct Sender {
     pub pacer: u32,
     pub destination: u32,
     pub vl: u8,
-    /// Always has a message of this many bytes to send.
+    /// Always has a message of this many bytes to send, in the mean.
     pub greedy: Option<u32>,
     /// When it began to always have one.
     pub greedy_since: Time,
@@ -113,6 +114,8 @@ pub(crate) struct Sender {
     pub bytes: u64,
     pub acks: u64,
     pub acks_marked: u64,
+    /// How the messages of a greedy flow vary, where they do.
+    sizes: Option<Box<(Variation, Stream)>>,
     posted: VecDeque<Posted>,
     open: Option<Open>,
 }
@@ -137,6 +140,19 @@ impl Sender {
         (self.greedy, self.greedy_since) = (greedy, now);
     }
 
+    /// From now on the messages of a greedy flow vary like this.
+    pub fn vary(&mut self, sizes: Variation, random: &Stream) {
+        if sizes != Variation::Fixed {
+            self.sizes = Some(Box::new((sizes, random.clone())));
+        }
+    }
+
+    /// Size of the next message of a greedy flow.
+    fn greedy_size(&mut self, mtu: u32) -> u32 {
+        let mean = self.greedy.unwrap_or(mtu);
+        self.sizes.as_mut().map_or(mean, |sizes| sizes.0.size(mean, &mut sizes.1))
+    }
+
     /// Place of the first message in the order of posting at the host, if there is one.
     pub fn first_order(&self) -> Option<u64> {
         self.posted.front().map(|first| first.order)
@@ -157,8 +173,8 @@ impl Sender {
     /// greedy ones, which count as posted when they are begun.
     pub fn next_piece(&mut self, now: Time, mtu: u32) -> Piece {
         let first = self.posted.front().map(|first| Open { posted: first.at, rest: first.bytes, greedy: false });
-        let next = || Open { posted: now, rest: self.greedy.unwrap_or(mtu), greedy: true };
-        let open = self.open.or(first).unwrap_or_else(next);
+        let open =
+            self.open.or(first).unwrap_or_else(|| Open { posted: now, rest: self.greedy_size(mtu), greedy: true });
         let piece = Piece { posted: open.posted, payload: open.rest.min(mtu), last: open.rest <= mtu };
         self.open = (!piece.last).then(|| Open { rest: open.rest - mtu, ..open });
         if piece.last && !open.greedy {

@@ -4,7 +4,8 @@
 //!
 //! - [`ids`], [`packet`], [`link`]: names, packets and the slab they live in, link rates.
 //! - [`topology`], [`routing`]: nodes and cables, forwarding tables.
-//! - [`config`], [`traffic`]: how switches, adapters and flows are set up, and what makes flows send.
+//! - [`config`], [`traffic`], [`variation`]: how switches, adapters and flows are set up, what makes flows send, and
+//!   how sizes and times vary.
 //! - [`seam`]: the traits that a congestion-control scheme implements, and what it may see.
 //! - `event`: what happens, and what handling it may touch.
 //! - `credit`: what a sender knows of the next buffer.
@@ -34,11 +35,12 @@ mod source;
 mod switch;
 pub mod topology;
 pub mod traffic;
+pub mod variation;
 mod vl;
 
 pub use config::{
-    AdapterConfig, Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing, Room,
-    SwitchConfig, Switching, VlArbitration,
+    AdapterConfig, Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing,
+    RateChange, Room, SwitchConfig, Switching, VlArbitration,
 };
 pub use error::FabricError;
 pub use event::Event;
@@ -48,4 +50,5 @@ pub use link::Rate;
 pub use packet::{Kind, Packet};
 pub use routing::Routes;
 pub use topology::{Cable, ClosSpec, DumbbellSpec, FatTreeSpec, Level, Node, NodeKind, Topology};
-pub use traffic::{SizeLaw, SourceSpec, Traffic};
+pub use traffic::{SourceSpec, Traffic};
+pub use variation::Variation;

@@ -7,7 +7,8 @@ use crate::fabric::Fabric;
 use crate::flow::Posted;
 use crate::ids::{FlowId, SourceId};
 use crate::seam::{Echo, Marker, Notice, Observer, Response};
-use crate::traffic::{SizeLaw, SourceSpec, Traffic};
+use crate::traffic::{SourceSpec, Traffic};
+use crate::variation::Variation;
 
 /// The purpose of the random stream of a source.
 const TRAFFIC_STREAM: u64 = 1;
@@ -53,9 +54,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let source = &mut self.sources[id.index()];
         let first = FlowId(source.spec.flows.start);
         let next = match source.spec.traffic {
-            Traffic::Greedy { bytes } => {
+            Traffic::Greedy { bytes, sizes } => {
                 source.on = now < source.spec.stop;
-                self.senders[first.index()].set_greedy(source.on.then_some(bytes), now);
+                let sender = &mut self.senders[first.index()];
+                sender.set_greedy(source.on.then_some(bytes), now);
+                sender.vary(sizes, &source.random);
                 self.consider(first, now, agenda);
                 return self.schedule_stop(id, agenda);
             }
@@ -77,15 +80,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Traffic::Poisson { mean_interval, bytes, sizes } => {
                 let flow = source.pick_flow();
                 let next = now.saturating_add(source.random.exponential(mean_interval));
-                let bytes = match sizes {
-                    SizeLaw::Fixed => bytes,
-                    SizeLaw::Exponential => source.random.exponential(Time(u64::from(bytes))).0 as u32,
-                };
+                let bytes = sizes.size(bytes, &mut source.random);
                 self.post_messages(flow, bytes, 1, now, agenda);
                 next
             }
-            Traffic::Batch { count, bytes } => {
-                self.post_batch(id, count, bytes, now, agenda);
+            Traffic::Batch { count, bytes, sizes } => {
+                self.post_batch(id, count, bytes, sizes, now, agenda);
                 return;
             }
         };
@@ -95,13 +95,23 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    fn post_batch(&mut self, id: SourceId, count: u32, bytes: u32, now: Time, agenda: &mut Agenda<Event>) {
+    fn post_batch(
+        &mut self,
+        id: SourceId,
+        count: u32,
+        bytes: u32,
+        sizes: Variation,
+        now: Time,
+        agenda: &mut Agenda<Event>,
+    ) {
         let flows = self.sources[id.index()].spec.flows.clone();
-        if flows.len() == 1 {
+        if flows.len() == 1 && sizes == Variation::Fixed {
             return self.post_messages(FlowId(flows.start), bytes, count, now, agenda);
         }
         for _ in 0..count {
-            let flow = self.sources[id.index()].pick_flow();
+            let source = &mut self.sources[id.index()];
+            let flow = source.pick_flow();
+            let bytes = sizes.size(bytes, &mut source.random);
             self.post_messages(flow, bytes, 1, now, agenda);
         }
     }

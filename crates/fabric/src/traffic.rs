@@ -5,14 +5,17 @@ use std::ops::Range;
 use becalm_engine::Time;
 
 use crate::ids::FlowId;
+use crate::variation::Variation;
 
 /// When and how much a source sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
     /// As much as the pace allows, from `start` until `stop`, as one message after the other.
     Greedy {
-        /// Payload of a message in bytes; one that is not finished at `stop` never is.
+        /// Mean payload of a message in bytes; one that is not finished at `stop` never is.
         bytes: u32,
+        /// How payloads vary.
+        sizes: Variation,
     },
     /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON. Every packet is a message.
     /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::seam::Notice::Restart)).
@@ -29,24 +32,17 @@ pub enum Traffic {
         /// Mean payload of a message in bytes.
         bytes: u32,
         /// How payloads vary.
-        sizes: SizeLaw,
+        sizes: Variation,
     },
     /// A number of messages, all posted at `start`.
     Batch {
         /// Messages.
         count: u32,
-        /// Payload of a message in bytes.
+        /// Mean payload of a message in bytes.
         bytes: u32,
+        /// How payloads vary.
+        sizes: Variation,
     },
-}
-
-/// How the payloads of messages vary around their mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeLaw {
-    /// All alike.
-    Fixed,
-    /// Exponentially distributed, rounded to bytes.
-    Exponential,
 }
 
 /// A source: one kind of traffic over one or more flows of the same host.

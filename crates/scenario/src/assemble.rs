@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::{Simulator, Time};
 use becalm_fabric::seam::SwitchShape;
-use becalm_fabric::{Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, PortId, Room};
+use becalm_fabric::{Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, PortId, RateChange, Room};
 use becalm_metrics::Watch;
 
+use crate::links::links;
 use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
@@ -30,10 +31,18 @@ impl Scenario {
             flows,
             responses,
             sources: self.plan.sources.clone(),
+            changes: self.rate_changes(),
             markers: markers.collect(),
             echo: Echoing::new(&sections.echo),
             seed,
         }
+    }
+
+    fn rate_changes(&self) -> Vec<RateChange> {
+        let links = links(&self.topology);
+        let port = |name: &str| links.iter().find(|link| link.name == name).expect("checked").from;
+        let changes = self.sections.changes.iter();
+        changes.map(|p| RateChange { at: p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
     }
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sections::Sections;
 use crate::sections::adapter::Adapter;
+use crate::sections::changes::Change;
 use crate::sections::flows::{Group, Traffic};
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
@@ -34,6 +35,7 @@ pub fn catalogue() -> Value {
             section::<Adapter>("adapter"),
             section::<Packet>("packet"),
             section::<Group>("flows"),
+            section::<Change>("changes"),
             section::<Observe>("observe"),
         ],
     })

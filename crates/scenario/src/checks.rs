@@ -2,24 +2,25 @@
 
 mod acks;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use becalm_control::marking::ibta::Ports;
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
-use becalm_fabric::{Node as Switched, Room, Topology};
+use becalm_fabric::{Node as Switched, Rate, Room, Topology};
 use becalm_schema::{Choice, Field, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
 use crate::links::links;
 use crate::plan::{Network, Plan};
-use crate::schemes::{default_echo, default_marking, default_response, idles_without_marks};
+use crate::schemes::{default_echo, default_marking, default_response, idles_without_marks, needs_limited_buffer};
 use crate::sections::adapter::{Adapter, PortControl};
+use crate::sections::changes::Change;
 use crate::sections::flows::Group;
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
 use crate::sections::run::Run;
-use crate::sections::switch::{Switch, VlArbitration};
+use crate::sections::switch::{Switch, Switching, VlArbitration};
 use crate::sections::topology::TopologyChoice;
 
 /// Values that series may hold, so that a slip in a unit does not fill the memory.
@@ -36,6 +37,7 @@ pub(crate) struct Draft {
     echo: Option<EchoParams>,
     response: Option<ResponseParams>,
     flows: Vec<Option<Group>>,
+    changes: Vec<Option<Change>>,
     observe: Option<Observe>,
 }
 
@@ -50,7 +52,7 @@ fn section<T: Field>(root: &Node, name: &str, default: Option<T>) -> Option<T> {
 impl Draft {
     /// Reads what can be read.
     pub fn read(root: &Node) -> Draft {
-        let groups = root.get("flows").and_then(Node::items).unwrap_or_default();
+        let items = |name: &str| root.get(name).and_then(Node::items).unwrap_or_default();
         Draft {
             run: section(root, "run", None),
             topology: section(root, "topology", None),
@@ -60,7 +62,8 @@ impl Draft {
             marking: section(root, "marking", Some(default_marking())),
             echo: section(root, "echo", Some(default_echo())),
             response: section(root, "response", Some(default_response())),
-            flows: groups.iter().map(|node| Group::read(node, &mut Mistakes::default())).collect(),
+            flows: items("flows").iter().map(|node| Group::read(node, &mut Mistakes::default())).collect(),
+            changes: items("changes").iter().map(|node| Change::read(node, &mut Mistakes::default())).collect(),
             observe: section(root, "observe", Some(Observe::default())),
         }
     }
@@ -69,6 +72,8 @@ impl Draft {
     pub fn check(&self, root: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Plan)> {
         self.check_run(root, mistakes);
         self.check_buffer(root, mistakes);
+        self.check_unlimited(root, mistakes);
+        self.check_storing(root, mistakes);
         self.check_groups(root, mistakes);
         self.check_lanes(root, mistakes);
         self.check_weights(root, mistakes);
@@ -80,6 +85,7 @@ impl Draft {
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;
         self.check_overrides(root, &topology, mistakes);
+        self.check_changes(root, &topology, mistakes);
         let plan = self.plan(root, &topology, mistakes);
         self.check_observe(root, &topology, &plan, mistakes);
         Some((topology, plan))
@@ -107,6 +113,58 @@ impl Draft {
             let problem =
                 format!("a buffer of {bytes} B has no room for a packet of {largest} B; nothing could be sent");
             mistakes.add(blame(root, &["switch.buffer", "packet.mtu", "packet"]), problem, "");
+        }
+    }
+
+    /// What goes by the size of a buffer needs one that has a size.
+    fn check_unlimited(&self, root: &Node, mistakes: &mut Mistakes) {
+        let unlimited = self.switch.as_ref().is_some_and(|switch| switch.buffer.0 == Room::UNLIMITED);
+        if let Some(marking) = self.marking.as_ref().filter(|marking| unlimited && needs_limited_buffer(marking)) {
+            let key = format!("marking.{}", marking.name());
+            let problem = "goes by how full a buffer is, but switch.buffer is unlimited";
+            mistakes.add(blame(root, &[&key, "marking"]), problem, "");
+        }
+    }
+
+    /// What must not be asked for where packets leave while they still come in.
+    fn check_storing(&self, root: &Node, mistakes: &mut Mistakes) {
+        let Some(switch) = self.switch.as_ref().filter(|switch| switch.switching == Switching::CutThrough) else {
+            return;
+        };
+        let why = "needs switching = \"store_and_forward\": a packet that leaves while it comes in could run dry";
+        if switch.service.varies() {
+            mistakes.add(blame(root, &["switch.service"]), why, "");
+        }
+        if !self.changes.is_empty() {
+            mistakes.add(blame(root, &["changes"]), why, "");
+        }
+    }
+
+    /// Changes of rates must name links, come before the end, and change something.
+    fn check_changes(&self, root: &Node, topology: &Topology, mistakes: &mut Mistakes) {
+        let nodes = root.get("changes").and_then(Node::items).unwrap_or_default();
+        let links = links(topology);
+        let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let mut changes: Vec<_> = self.changes.iter().zip(nodes).filter_map(|(c, n)| Some((c.as_ref()?, n))).collect();
+        changes.sort_by_key(|(change, _)| change.at);
+        let mut last: HashMap<&str, (Time, Rate)> =
+            links.iter().map(|link| (link.name.as_str(), (Time::ZERO, link.rate))).collect();
+        for (change, node) in changes {
+            let at = |key| node.get(key).unwrap_or(node);
+            let Some((time, rate)) = last.get_mut(change.link.as_str()) else {
+                unknown("link", &change.link, &names, at("link"), mistakes);
+                continue;
+            };
+            if *time == change.at && change.at > Time::ZERO {
+                mistakes.add(at("at"), "is the time of another change of this link", "");
+            }
+            if *rate == change.rate.rate() {
+                mistakes.add(at("rate"), "does nothing: the link has this rate already", "");
+            }
+            if let Some(run) = self.run.as_ref().filter(|run| change.at >= run.duration) {
+                mistakes.add(at("at"), format!("must be before the run's end at {}", run.duration), "");
+            }
+            (*time, *rate) = (change.at, change.rate.rate());
         }
     }
 
@@ -273,6 +331,10 @@ impl Draft {
     /// cables.
     fn check_cycles(&self, root: &Node, topology: &Topology, plan: &Plan, mistakes: &mut Mistakes) {
         let Some(choice) = &self.topology else { return };
+        // Nothing ever waits for room.
+        if self.switch.as_ref().is_some_and(|switch| switch.buffer.0 == Room::UNLIMITED) {
+            return;
+        }
         let (allowed, advice) = match choice {
             TopologyChoice::Edges(edges) => (
                 edges.allow_cycles,

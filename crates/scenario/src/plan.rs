@@ -149,7 +149,9 @@ impl<'a> Network<'a> {
 /// What a host sends; `message` replaces the payload that the group has.
 fn traffic(group: &Group, network: &Network<'_>, source: NodeId, message: Option<Bytes>, packet: &Packet) -> Traffic {
     match &group.traffic {
-        flows::Traffic::Greedy(p) => Traffic::Greedy { bytes: message.or(p.message).unwrap_or(packet.mtu).0 },
+        flows::Traffic::Greedy(p) => {
+            Traffic::Greedy { bytes: message.or(p.message).unwrap_or(packet.mtu).0, sizes: p.sizes.0 }
+        }
         flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
         flows::Traffic::Poisson(p) => {
             let rate = network.rates[source.index()].bytes_per_second() * p.load;
@@ -158,10 +160,12 @@ fn traffic(group: &Group, network: &Network<'_>, source: NodeId, message: Option
             Traffic::Poisson {
                 mean_interval: Time::from_secs(seconds).max(Time(1)),
                 bytes: p.message.0,
-                sizes: p.sizes.law(),
+                sizes: p.sizes.0,
             }
         }
-        flows::Traffic::Batch(p) => Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0 },
+        flows::Traffic::Batch(p) => {
+            Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0, sizes: p.sizes.0 }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use becalm_fabric::{Rate, Room};
 use becalm_schema::field::{Field, refuse};
-use becalm_schema::{Mistakes, Node, Ranged, quantity};
+use becalm_schema::{Mistakes, Node, Ranged, Value, quantity};
 use serde_json::json;
 
 const RATES: [(&str, f64); 8] = [
@@ -18,6 +18,9 @@ const RATES: [(&str, f64); 8] = [
 const SIZES: [(&str, f64); 6] =
     [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
 const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
+
+/// The word for no limit.
+const UNLIMITED: &str = "unlimited";
 
 /// Slowest and fastest link, in bits per second; within them times keep their precision.
 const RATE_LIMITS: std::ops::RangeInclusive<f64> = 1e6..=1e13;
@@ -116,13 +119,16 @@ pub struct Buffer(pub Room);
 
 impl Field for Buffer {
     fn expects() -> String {
-        "a number of packets or bytes with its unit, such as \"4 packets\" or \"64 KiB\"".to_string()
+        "a number of packets or bytes with its unit, such as \"4 packets\" or \"64 KiB\", or \"unlimited\"".to_string()
     }
 
     fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Buffer> {
         let Some(text) = node.text() else { return refuse(node, mistakes) };
+        if text == UNLIMITED {
+            return Some(Buffer(Room::UNLIMITED));
+        }
         let room = match (quantity(text, &PACKETS), Bytes::parse(text)) {
-            (Some(n), _) if n >= 0.0 && n <= f64::from(u32::MAX) && n.fract() == 0.0 => Room::Packets(n as u32),
+            (Some(n), _) if n >= 0.0 && n < f64::from(u32::MAX) && n.fract() == 0.0 => Room::Packets(n as u32),
             (None, Some(Bytes(n))) => Room::Bytes(n),
             _ => return refuse(node, mistakes),
         };
@@ -135,6 +141,7 @@ impl Field for Buffer {
 
     fn to_json(&self) -> serde_json::Value {
         match self.0 {
+            Room::UNLIMITED => json!(UNLIMITED),
             Room::Packets(1) => json!("1 packet"),
             Room::Packets(n) => json!(format!("{n} packets")),
             Room::Bytes(n) => json!(Bytes(n).in_words()),
@@ -142,7 +149,33 @@ impl Field for Buffer {
     }
 
     fn json_schema() -> serde_json::Value {
-        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(packets?|B|kB|MB|KiB|MiB|GiB)\s*$"})
+        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|kB|MB|KiB|MiB|GiB)\s*)$"})
+    }
+}
+
+/// A number of packets, or `"unlimited"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(pub u32);
+
+impl Field for Limit {
+    fn expects() -> String {
+        format!("a number of packets between 0 and {}, or \"unlimited\"", u32::MAX - 1)
+    }
+
+    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Limit> {
+        match &node.value {
+            Value::Integer(packets) if (0..i128::from(u32::MAX)).contains(packets) => Some(Limit(*packets as u32)),
+            Value::Text(word) if word == UNLIMITED => Some(Limit(u32::MAX)),
+            _ => refuse(node, mistakes),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        if self.0 == u32::MAX { json!(UNLIMITED) } else { json!(self.0) }
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"oneOf": [{"type": "integer", "minimum": 0, "maximum": u32::MAX - 1}, {"const": UNLIMITED}]})
     }
 }
 
@@ -182,6 +215,8 @@ mod tests {
         assert_eq!(read("4 packets"), Ok(Buffer(Room::Packets(4))));
         assert_eq!(read("1 packet"), Ok(Buffer(Room::Packets(1))));
         assert_eq!(read("64 KiB"), Ok(Buffer(Room::Bytes(65536))));
+        assert_eq!(read("unlimited"), Ok(Buffer(Room::UNLIMITED)));
+        assert_eq!(Buffer(Room::UNLIMITED).to_json(), json!("unlimited"));
         for wrong in ["0 packets", "10 B", "1.5 packets", "-4 packets", "4"] {
             assert!(read::<Buffer>(wrong).is_err(), "{wrong}");
         }

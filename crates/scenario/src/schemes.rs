@@ -40,6 +40,18 @@ pub(crate) fn window(params: &ResponseParams) -> u32 {
     Responding::new(params).pace().window
 }
 
+/// Whether a marker goes by how full a buffer of limited size is.
+pub(crate) fn needs_limited_buffer(params: &MarkingParams) -> bool {
+    match params {
+        MarkingParams::NoMarks(_) => false,
+        MarkingParams::Naive(_)
+        | MarkingParams::InputTriggered(_)
+        | MarkingParams::InputOutputTriggered(_)
+        | MarkingParams::Ibta(_)
+        | MarkingParams::QueueThreshold(_) => true,
+    }
+}
+
 /// How many data packets one ACK stands for at the most; `None` where there are no ACKs.
 pub(crate) fn ack_every(params: &EchoParams) -> Option<u32> {
     match params {

@@ -33,9 +33,10 @@ impl<K: Marker> Switch<K> {
         config: &SwitchConfig,
         links: Vec<Outlink>,
         largest: u32,
+        seed: u64,
         marker: K,
     ) -> Switch<K> {
-        Switch { state: State::new(node, rank, config, links, largest), marker }
+        Switch { state: State::new(node, rank, config, links, largest, seed), marker }
     }
 
     /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
@@ -163,7 +164,8 @@ impl<K: Marker> Switch<K> {
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u64::from(marked);
-        let tail: Time = cx.launch(from, &out.link, id);
+        let transmission = out.transmission(size);
+        let tail: Time = cx.launch(from, &out.link, id, transmission);
         cx.schedule(tail, from.node, output, 0, Event::Tail { input, vl, units });
     }
 }

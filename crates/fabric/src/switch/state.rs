@@ -1,5 +1,7 @@
 //! The buffers, queues and outputs of a switch, and who goes next.
 
+use becalm_engine::{Stream, Time, mix};
+
 use crate::bits;
 use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig};
 use crate::event::{Context, Outlink};
@@ -8,7 +10,11 @@ use crate::packet::Slab;
 use crate::seam::Observer;
 use crate::switch::fifo::Fifo;
 use crate::switch::seniority::Seniority;
+use crate::variation::Variation;
 use crate::vl::VlArbiter;
+
+/// The purpose of the random stream of an output's transmission times.
+const SERVICE_STREAM: u64 = 2;
 
 /// An input buffer of one port and VL.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +50,26 @@ pub(crate) struct Output {
     pub packets: u64,
     pub bytes: u64,
     pub marked: u64,
+    /// How transmission times vary, where they do.
+    service: Option<Box<(Variation, Stream)>>,
+}
+
+impl Output {
+    /// The time that a packet takes on the link.
+    #[inline]
+    pub fn transmission(&mut self, size: u32) -> Time {
+        let nominal = self.link.rate.time_of(size);
+        match &mut self.service {
+            None => nominal,
+            Some(service) => service.0.span(nominal, &mut service.1),
+        }
+    }
+}
+
+/// The random stream of an output, where transmission times vary. It depends on nothing that happens elsewhere.
+fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> Option<Box<(Variation, Stream)>> {
+    let entity = || mix(u64::from(node.0), u64::from(port));
+    (law != Variation::Fixed).then(|| Box::new((law, Stream::new(seed, entity(), SERVICE_STREAM))))
 }
 
 /// One VL of an output port.
@@ -84,7 +110,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub fn new(node: NodeId, rank: u32, config: &SwitchConfig, links: Vec<Outlink>, largest: u32) -> State {
+    pub fn new(node: NodeId, rank: u32, config: &SwitchConfig, links: Vec<Outlink>, largest: u32, seed: u64) -> State {
         let (ports, vls) = (links.len(), usize::from(config.vls));
         let words = bits::words(ports);
         State {
@@ -95,15 +121,16 @@ impl State {
             room: config.buffer,
             largest: config.buffer.need(largest),
             inputs: vec![Input::default(); ports * vls],
-            outputs: links
-                .into_iter()
-                .map(|link| Output {
+            outputs: (0u16..)
+                .zip(links)
+                .map(|(port, link)| Output {
                     link,
                     sending: None,
                     vl: VlArbiter::new(config.vls, &config.vl_arbitration),
                     packets: 0,
                     bytes: 0,
                     marked: 0,
+                    service: service(config.service, seed, node, port),
                 })
                 .collect(),
             lanes: vec![Lane::default(); ports * vls],

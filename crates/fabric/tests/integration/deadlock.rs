@@ -31,7 +31,7 @@ fn a_ring_of_full_buffers_is_reported() {
     let topology = ring();
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let flows: Vec<_> = (0..3).map(|i| free_flow(host(i), host(i + 2))).collect();
-    let sources = (0..3).map(|i| SourceSpec::always(FlowId(i), Traffic::Greedy { bytes: 2048 })).collect();
+    let sources = (0..3).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut spec = plain(topology, flows, sources);
     spec.switch.buffer = Room::Packets(2);
     let mut run = simulate(spec, ());
@@ -65,8 +65,7 @@ fn a_congestion_tree_is_not() {
     let topology = Topology::dumbbell(&DumbbellSpec { remote: 3, local: 3, rate: gigabyte(), delay: Time::ZERO });
     let centre = topology.find("BC").expect("a host of the dumbbell");
     let flows: Vec<_> = topology.hosts().filter(|&h| h != centre).map(|h| free_flow(h, centre)).collect();
-    let sources =
-        (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), Traffic::Greedy { bytes: 2048 })).collect();
+    let sources = (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut run = simulate(plain(topology, flows, sources), ());
     for us in 0..3_000 {
         run.run_until(Time(us * 1_000_000 + us * 7_919));

@@ -48,6 +48,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,
+    service: Variation::Fixed,
 };
 
 /// An adapter without caps.
@@ -82,6 +83,7 @@ pub fn plain(
         packets: PACKETS,
         flows: flows.iter().enumerate().map(own).collect(),
         sources,
+        changes: Vec::new(),
         echo: Acks,
         seed: 1,
     }
@@ -98,6 +100,11 @@ pub fn simulate<R: Response, K: Marker, E: Echo + Clone, O: Observer>(
 /// A flow at line rate without a window.
 pub fn free_flow(source: NodeId, destination: NodeId) -> (FlowSpec, Steady) {
     (FlowSpec { source, destination, vl: 0, response: 0 }, Steady(Pace::FREE))
+}
+
+/// Always a message of one packet to send.
+pub fn greedy() -> Traffic {
+    Traffic::Greedy { bytes: 2048, sizes: Variation::Fixed }
 }
 
 /// A star: `n` hosts `h0`, `h1`, ... on one switch at 1 GB/s.

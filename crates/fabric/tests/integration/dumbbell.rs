@@ -18,8 +18,7 @@ fn shares(remote: u32, local: u32, window: u32) -> (f64, f64) {
         let response = Steady(Pace { gap: 0.0, window });
         flows.push((free_flow(host(&name), host(to)).0, response));
         let start = Time::from_us(100) * (flows.len() as u64 - 1);
-        let source =
-            SourceSpec { start, ..SourceSpec::always(FlowId(flows.len() as u32 - 1), Traffic::Greedy { bytes: 2048 }) };
+        let source = SourceSpec { start, ..SourceSpec::always(FlowId(flows.len() as u32 - 1), greedy()) };
         sources.push(source);
     }
     let victim = FlowId(flows.len() as u32 - 1);

@@ -67,7 +67,7 @@ struct Scene {
 }
 
 fn scenes() -> impl Strategy<Value = Scene> {
-    let room = prop_oneof![(1u32..6).prop_map(Room::Packets), (2112u32..9000).prop_map(Room::Bytes)];
+    let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
     let arbiter =
         prop_oneof![(0u32..6).prop_map(|max_bypass| Arbiter::OldestFirst { max_bypass }), Just(Arbiter::RoundRobin)];
     let switch =
@@ -84,6 +84,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
             } else {
                 VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
             },
+            service: if a || b { Variation::Fixed } else { Variation::Exponential },
         });
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
     let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
@@ -138,11 +139,21 @@ fn topology(scene: &Scene, random: &mut Stream) -> Topology {
 fn traffic(random: &mut Stream) -> Traffic {
     let bytes = random.below(9000);
     match random.below(4) {
-        0 => Traffic::Greedy { bytes: bytes + 1 },
+        0 => Traffic::Greedy { bytes: bytes + 1, sizes: Variation::Uniform { spread: 1.0 } },
         1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
-        2 => Traffic::Poisson { mean_interval: Time::from_us(7), bytes, sizes: SizeLaw::Exponential },
-        _ => Traffic::Batch { count: 20, bytes },
+        2 => Traffic::Poisson { mean_interval: Time::from_us(7), bytes, sizes: Variation::Exponential },
+        _ => Traffic::Batch { count: 20, bytes, sizes: Variation::Erlang { shape: 2 } },
     }
+}
+
+/// Some links get another rate.
+fn changes(topology: &Topology, random: &mut Stream) -> Vec<RateChange> {
+    let change = |_| RateChange {
+        at: Time::from_us(u64::from(random.below(300))),
+        from: topology.cables()[random.below(topology.cables().len() as u32) as usize].a,
+        rate: Rate::from_bits_per_second(2e9),
+    };
+    (0..3).map(change).collect()
 }
 
 type Run = becalm_engine::Simulator<Fabric<Erratic, Inspector, Acks, Trajectory>>;
@@ -178,7 +189,12 @@ fn build(scene: &Scene) -> Run {
         shape: (topology.node(switch).degree, scene.config.vls),
         random: Stream::new(scene.seed, u64::from(switch.0), 8),
     });
+    let changes = match scene.config.switching {
+        Switching::CutThrough => Vec::new(),
+        Switching::StoreAndForward => changes(&topology, &mut random),
+    };
     let spec = FabricSpec {
+        changes,
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
         topology,

@@ -6,4 +6,5 @@ mod dumbbell;
 mod guards;
 mod queues;
 mod saturation;
+mod stations;
 mod ties;

@@ -13,7 +13,7 @@ fn delivered(n: u32, order: impl Fn(u32) -> u32) -> Vec<u64> {
     let response = Steady(Pace { gap: 0.0, window: 1 });
     let flow = |i: u32| (free_flow(host(order(i)), host(n)).0, response);
     let flows = (0..n).map(flow).collect();
-    let sources = (0..n).map(|i| SourceSpec::always(FlowId(i), Traffic::Greedy { bytes: 2048 })).collect();
+    let sources = (0..n).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut run = simulate(plain(topology, flows, sources), ());
     run.run_until(Time::from_ms(20));
     (0..n).map(|i| run.model.flow(FlowId(i)).delivered_packets).collect()

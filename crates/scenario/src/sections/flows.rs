@@ -10,6 +10,7 @@ use becalm_schema::Conflict;
 use crate::quantities::Bytes;
 use crate::sections::packet::Packet;
 use crate::sections::pattern::Pattern;
+use crate::sections::variation::Variation;
 
 becalm_schema::table! {
     /// Always has a message to send, from start to stop.
@@ -17,6 +18,16 @@ becalm_schema::table! {
         /// Payload of a message; if left out, every packet is a message of its own. A message counts as posted when its
         /// first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
+        pub sizes: Variation = Variation::FIXED,
+    }
+    check Greedy::check;
+}
+
+impl Greedy {
+    fn check(&self) -> Result<(), Conflict> {
+        let fine = self.message.is_some() || !self.sizes.varies();
+        Conflict::unless(fine, "sizes", || "needs a mean: set message".to_string())
     }
 }
 
@@ -30,26 +41,6 @@ becalm_schema::table! {
     }
 }
 
-becalm_schema::words! {
-    /// How the payloads of messages vary around their mean.
-    pub enum Sizes {
-        /// All alike.
-        Fixed = "fixed",
-        /// Exponentially distributed, rounded to bytes.
-        Exponential = "exponential",
-    }
-}
-
-impl Sizes {
-    /// The law as the fabric has it.
-    pub fn law(self) -> fabric::SizeLaw {
-        match self {
-            Sizes::Fixed => fabric::SizeLaw::Fixed,
-            Sizes::Exponential => fabric::SizeLaw::Exponential,
-        }
-    }
-}
-
 becalm_schema::table! {
     /// Messages at exponentially distributed intervals; with several destinations, each goes to one at random.
     pub struct Poisson {
@@ -57,8 +48,8 @@ becalm_schema::table! {
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
         /// Mean payload of a message.
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
-        /// How payloads vary.
-        pub sizes: Sizes = Sizes::Fixed,
+        /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
+        pub sizes: Variation = Variation::FIXED,
     }
 }
 
@@ -66,10 +57,11 @@ impl Poisson {
     /// Mean number of bytes that a message takes on the wire.
     pub fn wire_bytes(&self, packet: &Packet) -> f64 {
         let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
-        let packets = match self.sizes {
-            Sizes::Fixed => (message / mtu).ceil(),
+        let packets = match self.sizes.0 {
+            fabric::Variation::Fixed => (message / mtu).ceil(),
             // A message has more than k packets with probability exp(-k mtu / mean).
-            Sizes::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
+            fabric::Variation::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
+            _ => (0..).map(|k| self.sizes.exceeds(f64::from(k) * mtu / message)).take_while(|p| *p > 1e-12).sum(),
         };
         message + packets * f64::from(packet.header.0)
     }
@@ -81,8 +73,10 @@ becalm_schema::table! {
     pub struct Batch {
         /// Messages of each source host.
         pub count: u32; ""; 1..,
-        /// Payload of a message.
+        /// Mean payload of a message.
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
+        /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
+        pub sizes: Variation = Variation::FIXED,
     }
 }
 
@@ -104,11 +98,10 @@ impl Traffic {
     /// Packets of the longest message.
     pub fn most_packets(&self, packet: &Packet) -> u32 {
         let bytes = match self {
-            Traffic::Greedy(p) => p.message.unwrap_or(packet.mtu).0,
+            Traffic::Greedy(p) => p.sizes.largest(p.message.unwrap_or(packet.mtu).0),
             Traffic::OnOff(_) => packet.mtu.0,
-            Traffic::Poisson(p) if p.sizes == Sizes::Exponential => u32::MAX,
-            Traffic::Poisson(p) => p.message.0,
-            Traffic::Batch(p) => p.message.0,
+            Traffic::Poisson(p) => p.sizes.largest(p.message.0),
+            Traffic::Batch(p) => p.sizes.largest(p.message.0),
         };
         bytes.div_ceil(packet.mtu.0)
     }
@@ -192,19 +185,26 @@ mod tests {
         let packet = Packet::default();
         let most = |traffic: Traffic| traffic.most_packets(&packet);
         assert_eq!(most(Traffic::Greedy(Greedy::default())), 1);
-        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)) })), 3);
-        assert_eq!(most(Traffic::Batch(Batch { count: 1, message: Bytes(4096) })), 2);
-        assert!(most(Traffic::Poisson(Poisson { load: 0.1, message: Bytes(1), sizes: Sizes::Exponential })) > 1 << 20);
+        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Variation::FIXED })), 3);
+        let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Bytes(4096), sizes });
+        assert_eq!(most(batch(Variation::FIXED)), 2);
+        assert_eq!(most(batch(Variation(fabric::Variation::Uniform { spread: 0.5 }))), 3);
+        let sizes = Variation(fabric::Variation::Exponential);
+        assert!(most(Traffic::Poisson(Poisson { load: 0.1, message: Bytes(1), sizes })) > 1 << 20);
     }
 
     #[test]
     fn messages_take_their_headers_on_the_wire() {
         let packet = Packet::default();
         let poisson = |message, sizes| Poisson { load: 0.5, message: Bytes(message), sizes };
-        assert_eq!(poisson(2048, Sizes::Fixed).wire_bytes(&packet), 2068.0);
-        assert_eq!(poisson(2049, Sizes::Fixed).wire_bytes(&packet), 2089.0);
-        assert_eq!(poisson(1, Sizes::Exponential).wire_bytes(&packet), 21.0);
+        let exponential = Variation(fabric::Variation::Exponential);
+        assert_eq!(poisson(2048, Variation::FIXED).wire_bytes(&packet), 2068.0);
+        assert_eq!(poisson(2049, Variation::FIXED).wire_bytes(&packet), 2089.0);
+        assert_eq!(poisson(1, exponential).wire_bytes(&packet), 21.0);
         // 1 / (1 - 1/e) packets
-        assert!((poisson(2048, Sizes::Exponential).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
+        assert!((poisson(2048, exponential).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
+        // Half of the messages have a second packet.
+        let uniform = Variation(fabric::Variation::Uniform { spread: 0.5 });
+        assert!((poisson(2048, uniform).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5).abs() < 1e-9);
     }
 }

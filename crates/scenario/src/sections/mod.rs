@@ -1,6 +1,7 @@
 //! The sections of a scenario, one file each.
 
 pub mod adapter;
+pub mod changes;
 pub mod flows;
 pub mod observe;
 pub mod packet;
@@ -9,11 +10,13 @@ pub mod routes;
 pub mod run;
 pub mod switch;
 pub mod topology;
+pub mod variation;
 
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 
 use crate::schemes::{default_echo, default_marking, default_response};
 use adapter::Adapter;
+use changes::Change;
 use flows::Group;
 use observe::Observe;
 use packet::Packet;
@@ -42,6 +45,8 @@ becalm_schema::table! {
         pub response: ResponseParams = default_response(),
         /// Groups of flows.
         pub flows: Vec<Group>,
+        /// Links that get another rate in the course of the run.
+        pub changes: Vec<Change> = Vec::new(),
         /// What is written down over time.
         pub observe: Observe = Observe::default(),
     }

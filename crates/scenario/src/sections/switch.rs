@@ -4,7 +4,8 @@ use becalm_engine::Time;
 use becalm_fabric as fabric;
 use becalm_fabric::{Room, SwitchConfig};
 
-use crate::quantities::Buffer;
+use crate::quantities::{Buffer, Limit};
+use crate::sections::variation::Variation;
 
 becalm_schema::words! {
     /// When a switch may begin to send a packet on.
@@ -41,7 +42,7 @@ becalm_schema::table! {
     /// packets for other outputs.
     pub struct OldestFirst {
         /// Packets that may overtake the oldest one of the switch.
-        pub max_bypass: u32 = 4; "packets",
+        pub max_bypass: Limit = Limit(4); "packets",
     }
 }
 
@@ -130,6 +131,9 @@ becalm_schema::table! {
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
         /// Who gets a free output.
         pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
+        /// How the time that an output takes for a packet varies around what the packet's size asks for; drawn anew at
+        /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
+        pub service: Variation = Variation::FIXED,
     }
 }
 
@@ -153,7 +157,7 @@ impl Switch {
                 Switching::StoreAndForward => fabric::Switching::StoreAndForward,
             },
             arbiter: match &self.arbiter {
-                Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass },
+                Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0 },
                 Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
             },
             queueing: match self.queueing {
@@ -165,6 +169,7 @@ impl Switch {
                 InputReads::One => fabric::InputReads::One,
             },
             vl_arbitration: self.vl_arbitration.config(),
+            service: self.service.0,
         }
     }
 }

@@ -189,6 +189,29 @@ fn connections() {
 }
 
 #[test]
+fn stations() {
+    let stored = |more: &str| spoilt("[switch]\n", &format!("{more}\n[switch]\nswitching = \"store_and_forward\"\n"));
+    let change = |link: &str, at: &str, rate: &str| {
+        format!("[[changes]]\nlink = \"{link}\"\nat = \"{at}\"\nrate = \"{rate}\"\n")
+    };
+    let cases = [
+        ("a law without its number", spoilt("buffer", "service = \"erlang\"\nbuffer")),
+        ("a spread of more than all", spoilt("buffer", "service = {uniform = 1.5}\nbuffer")),
+        ("service that varies under cut-through", spoilt("buffer", "service = \"exponential\"\nbuffer")),
+        ("a change under cut-through", added(&change("A->B", "1 ms", "2 GB/s"))),
+        ("a change of no link", stored(&change("A->C", "1 ms", "2 GB/s"))),
+        ("a change after the end", stored(&change("A->B", "10 ms", "2 GB/s"))),
+        ("a change at the start", stored(&change("A->B", "0 s", "2 GB/s"))),
+        ("a change to the same", stored(&change("A->B", "1 ms", "1 GB/s"))),
+        ("two at once", stored(&(change("A->B", "1 ms", "2 GB/s") + &change("A->B", "1 ms", "1 GB/s")))),
+        ("marks by a buffer without end", spoilt("4 packets", "unlimited")),
+        ("no bypass in words", spoilt("buffer", "arbiter.oldest_first.max_bypass = \"none\"\nbuffer")),
+        ("sizes around nothing", spoilt("greedy = {}", "greedy = {sizes = \"exponential\"}")),
+    ];
+    insta::assert_snapshot!(listed(&cases));
+}
+
+#[test]
 fn fat_trees() {
     let tree = |topology: &str| {
         complaint(&format!(

@@ -9,3 +9,4 @@ mod ready;
 mod resolved;
 mod results;
 mod scenes;
+mod stations;

@@ -18,14 +18,17 @@ fn topology() -> impl Strategy<Value = String> {
 fn switch() -> impl Strategy<Value = String> {
     (
         select(vec!["1 packet", "2 packets", "7 packets", "2112 B", "9 KiB"]),
+        select(vec!["\"fixed\"", "\"exponential\"", "{erlang = 3}", "{uniform = 0.5}"]),
         select(vec!["cut_through", "store_and_forward"]),
         select(vec!["voq", "fifo"]),
         select(vec!["many", "one"]),
         select(vec!["oldest_first = {max_bypass = 0}", "oldest_first = {max_bypass = 3}", "round_robin = {}"]),
     )
-        .prop_map(|(buffer, switching, queueing, reads, arbiter)| {
+        .prop_map(|(buffer, service, switching, queueing, reads, arbiter)| {
+            // Packets that cut through cannot vary on the way.
+            let service = if switching == "cut_through" { "\"fixed\"" } else { service };
             format!(
-                "[switch]\nbuffer = \"{buffer}\"\nswitching = \"{switching}\"\nqueueing = \"{queueing}\"\n\
+                "[switch]\nservice = {service}\nbuffer = \"{buffer}\"\nswitching = \"{switching}\"\nqueueing = \"{queueing}\"\n\
                  input_reads = \"{reads}\"\nvls = 2\narbiter.{arbiter}\n"
             )
         })
@@ -35,11 +38,14 @@ fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("greedy = {}".to_string()),
         Just("greedy.message = \"9000 B\"".to_string()),
+        (1u32..9000).prop_map(|bytes| format!("greedy = {{message = \"{bytes} B\", sizes = {{erlang = 2}}}}")),
         (1u32..200, 1u32..200)
             .prop_map(|(on, off)| format!("on_off = {{mean_on = \"{on} us\", mean_off = \"{off} us\"}}")),
         (0.05f64..1.5, 1u32..9000)
             .prop_map(|(load, bytes)| format!("poisson = {{load = {load}, message = \"{bytes} B\"}}")),
-        (1u32..40, 1u32..9000).prop_map(|(n, bytes)| format!("batch = {{count = {n}, message = \"{bytes} B\"}}")),
+        (1u32..40, 1u32..9000).prop_map(|(n, bytes)| format!(
+            "batch = {{count = {n}, message = \"{bytes} B\", sizes = {{uniform = 1}}}}"
+        )),
     ]
 }
 
