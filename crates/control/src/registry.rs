@@ -118,6 +118,10 @@ schemes! {
     "input_output_triggered" => input_output_triggered::InputOutputTriggered,
     "ibta" => ibta::Ibta,
     "queue_threshold" => queue_threshold::QueueThreshold,
+    "regeneration_cycle" => regeneration_cycle::RegenerationCycle,
+    "queue_hysteresis" => queue_hysteresis::QueueHysteresis,
+    "interval_average" => interval_average::IntervalAverage,
+    "exponential_average" => exponential_average::ExponentialAverage,
 }
 
 schemes! {
@@ -135,6 +139,7 @@ schemes! {
     "aimd" => aimd::Aimd,
     "ibta" => ibta::Ibta,
     "table" => table::Tabulated,
+    "binary_feedback" => binary_feedback::BinaryFeedback,
 }
 
 impl Marking {
@@ -153,6 +158,11 @@ impl Marker for Marking {
     #[inline]
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         marking!(self, scheme => scheme.departing(departure, switch))
+    }
+
+    #[inline]
+    fn left(&mut self, now: Time, output: u16, vl: u8) {
+        marking!(self, scheme => scheme.left(now, output, vl))
     }
 
     #[inline]
@@ -191,6 +201,11 @@ impl Response for Responding {
     #[inline]
     fn notice(&mut self, now: Time, notice: Notice) {
         response!(self, scheme => scheme.notice(now, notice))
+    }
+
+    #[inline]
+    fn sent(&mut self, in_flight: u32) {
+        response!(self, scheme => scheme.sent(in_flight))
     }
 
     #[inline]

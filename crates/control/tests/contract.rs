@@ -123,11 +123,45 @@ fn answers(params: &ResponseParams, notices: &[Notice]) -> Vec<(f64, u32, Option
     let mut all = Vec::new();
     for notice in notices {
         now += Time::from_us(2);
+        response.sent(response.pace().window);
         response.notice(now, *notice);
         let pace = response.pace();
         all.push((pace.gap, pace.window, response.deadline()));
     }
     all
+}
+
+/// What a response may still have in mind. One that moves its window may do so by the feedback of a whole window, which
+/// it may begin to collect a window late.
+struct Memory {
+    /// The largest window so far.
+    largest: u64,
+    /// Notices since the feedback last changed.
+    alike: u64,
+    marked: Option<bool>,
+}
+
+impl Memory {
+    fn new(window: u32) -> Memory {
+        Memory { largest: u64::from(window), alike: 0, marked: None }
+    }
+
+    /// Whether a response that now has this window may have decided by feedback from before the last change.
+    fn may_hold_older(&mut self, notice: &Notice, window: u32) -> bool {
+        let marked = match notice {
+            Notice::Ack { marked } => Some(*marked),
+            Notice::Becn => Some(true),
+            Notice::Timer | Notice::Restart => None,
+        };
+        let first = self.marked.is_none();
+        if marked.is_some() && marked != self.marked && !first {
+            self.alike = 0;
+        }
+        self.marked = marked.or(self.marked);
+        self.alike += 1;
+        self.largest = self.largest.max(u64::from(window));
+        self.alike <= 2 * self.largest
+    }
 }
 
 fn notice() -> impl Strategy<Value = Notice> {
@@ -167,19 +201,40 @@ proptest! {
     fn responses_slow_down_on_marks_and_speed_up_without(notices in prop::collection::vec(notice(), 1..400)) {
         for params in responses() {
             let mut response = Responding::new(&params);
+            let mut memory = Memory::new(response.pace().window);
             for notice in &notices {
                 let before = response.pace();
+                response.sent(before.window);
                 response.notice(Time::ZERO, *notice);
                 let after = response.pace();
+                let older = memory.may_hold_older(notice, after.window);
                 match notice {
                     Notice::Ack { marked: true } | Notice::Becn => {
-                        prop_assert!(after.gap >= before.gap - SLACK && after.window <= before.window, "{params:?}");
+                        prop_assert!(after.gap >= before.gap - SLACK, "{params:?}");
+                        prop_assert!(after.window <= before.window || older, "{params:?}");
                     }
                     Notice::Ack { marked: false } => {
-                        prop_assert!(after.gap <= before.gap + SLACK && after.window >= before.window, "{params:?}");
+                        prop_assert!(after.gap <= before.gap + SLACK, "{params:?}");
+                        prop_assert!(after.window >= before.window || older, "{params:?}");
                     }
                     Notice::Timer | Notice::Restart => {}
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn responses_never_go_the_wrong_way_on_feedback_of_one_kind(marked in any::<bool>(), n in 1usize..400) {
+        for params in responses() {
+            let mut response = Responding::new(&params);
+            for _ in 0..n {
+                let before = response.pace();
+                response.sent(before.window);
+                response.notice(Time::ZERO, Notice::Ack { marked });
+                let after = response.pace();
+                let slower = after.gap >= before.gap - SLACK && after.window <= before.window;
+                let faster = after.gap <= before.gap + SLACK && after.window >= before.window;
+                prop_assert!(if marked { slower } else { faster }, "{params:?}");
             }
         }
     }
@@ -207,6 +262,7 @@ proptest! {
                 let switch = Switch { packets: vec![departure] };
                 marker.arrived(&arrival, &switch);
                 prop_assert!(!marker.departing(&departure, &switch), "{params:?}");
+                marker.left(departure.now, departure.output, departure.vl);
             }
         }
     }
@@ -281,6 +337,7 @@ fn verdicts(params: &MarkingParams, steps: &[u16]) -> Vec<bool> {
             let place = usize::from(step >> 8) % switch.packets.len();
             let leaves = switch.packets[place];
             all.push(marker.departing(&leaves, &switch));
+            marker.left(arrival.now, leaves.output, leaves.vl);
             switch.packets.remove(place);
         }
     }

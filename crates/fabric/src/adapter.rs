@@ -390,8 +390,8 @@ impl Adapter {
             next: PacketId::NONE,
         };
         sender.sent(size);
-        let pacer = sender.pacer;
-        flows.pacers[pacer as usize].sent(cx.now, self.link.rate.time_of(size));
+        let (pacer, in_flight) = (sender.pacer, sender.in_flight);
+        flows.pacers[pacer as usize].sent(cx.now, self.link.rate.time_of(size), in_flight);
         flows.rotate(id);
         if let Some(rate) = self.config.injection_rate {
             self.fetched_at = cx.now + rate.time_of(size);

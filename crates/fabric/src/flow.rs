@@ -85,9 +85,10 @@ impl<R: Response> Pacer<R> {
         }
     }
 
-    /// Notes that a packet goes out.
-    pub fn sent(&mut self, now: Time, transmission: Time) {
+    /// Notes that a packet goes out; with it, so many of its flow are not yet acknowledged.
+    pub fn sent(&mut self, now: Time, transmission: Time, in_flight: u32) {
         self.last = Some((now, transmission));
+        self.response.sent(in_flight);
         self.standing = Standing::Idle;
         self.pace = self.response.pace();
     }
@@ -282,7 +283,7 @@ mod tests {
     fn the_gap_is_a_multiple_of_the_packets_own_time() {
         let mut pacer = Pacer::new(0, Candidates::One(FlowId(0)), Thrice);
         assert_eq!(pacer.due(), Time::ZERO);
-        pacer.sent(Time::from_us(10), Time::from_us(2));
+        pacer.sent(Time::from_us(10), Time::from_us(2), 1);
         assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
     }
 }

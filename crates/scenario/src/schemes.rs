@@ -43,7 +43,11 @@ pub(crate) fn window(params: &ResponseParams) -> u32 {
 /// Whether a marker goes by how full a buffer of limited size is.
 pub(crate) fn needs_limited_buffer(params: &MarkingParams) -> bool {
     match params {
-        MarkingParams::NoMarks(_) => false,
+        MarkingParams::NoMarks(_)
+        | MarkingParams::RegenerationCycle(_)
+        | MarkingParams::QueueHysteresis(_)
+        | MarkingParams::IntervalAverage(_)
+        | MarkingParams::ExponentialAverage(_) => false,
         MarkingParams::Naive(_)
         | MarkingParams::InputTriggered(_)
         | MarkingParams::InputOutputTriggered(_)

@@ -4,6 +4,7 @@
 //! that rate; so a flow with rate `r` sends one packet in `1/r`.
 
 pub mod aimd;
+pub mod binary_feedback;
 pub mod cct;
 pub mod discrete;
 pub mod fimd;

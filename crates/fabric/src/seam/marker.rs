@@ -88,6 +88,11 @@ pub trait Marker {
     /// A packet's header is about to leave: mark it?
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool;
 
+    /// The last byte of a packet has left by an output.
+    fn left(&mut self, now: Time, output: u16, vl: u8) {
+        let _ = (now, output, vl);
+    }
+
     /// Whether an output's virtual lane is in the congestion state, for the counters; asked after every packet that
     /// joins or leaves its queue. A marker that knows no such state says no.
     fn is_congested(&self, output: u16, vl: u8) -> bool {

@@ -42,6 +42,11 @@ pub trait Response {
     /// Takes in a notice.
     fn notice(&mut self, now: Time, notice: Notice);
 
+    /// A packet of the flow goes out, and with it this many are not yet acknowledged.
+    fn sent(&mut self, in_flight: u32) {
+        let _ = in_flight;
+    }
+
     /// When the flow wants a [`Notice::Timer`]; asked after every notice, and once when the run begins.
     fn deadline(&self) -> Option<Time> {
         None

@@ -102,6 +102,7 @@ impl<K: Marker> Switch<K> {
     pub fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.outputs[usize::from(output)].sending = None;
+        self.marker.left(cx.now, output, vl);
         let buffer = state.at(input, vl);
         let Input { taken, packets, leaving, .. } = &mut state.inputs[buffer];
         *taken -= units;

@@ -53,6 +53,7 @@ fn response() -> impl Strategy<Value = String> {
     select(Responding::names()).prop_map(|name| match name {
         "fixed" => "fixed = {rate = 0.3, window = 3}".to_string(),
         "table" => "table = {steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = 3}".to_string(),
+        "binary_feedback" => "binary_feedback.initial = 5".to_string(),
         other => format!("{other}.window = 3"),
     })
 }

@@ -1,0 +1,80 @@
+//! The queue length averaged with exponential weights.
+//!
+//! # What it does
+//! Every packet that arrives finds a number of packets in its queue, the one in transmission included, and moves a running
+//! average towards it: average + weight (number - average). The packet is marked if the average is then at least
+//! a threshold.
+//!
+//! # Source
+//! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
+//! Transactions on Computer Systems 8(2), 1990, section 4.1: "a weighted exponential running average of the queue
+//! length", tried there and not adopted.
+//!
+//! # Parameters
+//! - `weight`: of the newest number, 0.0001 to 1.
+//! - `threshold`: packets, 0.001 to 1000000.
+//!
+//! # Departures from the source
+//! - A queue is one output and virtual lane.
+//! - The paper gives no weight and does not say when it sampled the queue; 0.1 and sampling at arrivals are ours.
+//! - ACKs and congestion notification packets count in the queue and are never marked.
+
+use becalm_engine::Time;
+
+use super::filter::{Filter, Filtered};
+
+becalm_schema::table! {
+    /// Packets are marked that arrive when a running average of the queue that arrivals find has reached a threshold.
+    pub struct Params {
+        /// Weight of the newest queue length.
+        pub weight: f64 = 0.1; ""; 0.0001..=1.0,
+        /// The average from which on arrivals are marked.
+        pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
+    }
+}
+
+/// The marker.
+pub type ExponentialAverage = Filtered<Running>;
+
+/// The running average.
+#[derive(Clone, Debug)]
+pub struct Running {
+    params: Params,
+    packets: u32,
+    average: f64,
+}
+
+impl Filter for Running {
+    type Params = Params;
+
+    fn new(params: &Params) -> Running {
+        Running { params: params.clone(), packets: 0, average: 0.0 }
+    }
+
+    fn arrives(&mut self, _: Time) -> bool {
+        self.average += self.params.weight * (f64::from(self.packets) - self.average);
+        self.packets += 1;
+        self.average >= self.params.threshold
+    }
+
+    fn leaves(&mut self, _: Time) {
+        self.packets = self.packets.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::filter::tests::verdicts;
+
+    #[test]
+    fn the_average_follows_what_arrivals_find() {
+        let marks = |threshold| {
+            let steps = [(0, true), (1, true), (2, true), (3, true), (4, false), (5, false), (6, false), (7, true)];
+            verdicts::<Running>(&Params { weight: 0.5, threshold }, &steps)
+        };
+        // They find 0, 1, 2, 3, then 1: averages of 0, 0.5, 1.25, 2.125, 1.5625.
+        assert_eq!(marks(1.25), [false, false, true, true, true]);
+        assert_eq!(marks(1.6), [false, false, false, true, false]);
+    }
+}

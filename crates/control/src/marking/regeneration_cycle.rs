@@ -1,0 +1,139 @@
+//! The queue length averaged over regeneration cycles (DECbit).
+//!
+//! # What it does
+//! A regeneration cycle of a queue is a busy period and the idle period after it. A packet that arrives is marked if
+//! the average number of packets in the queue, the one in transmission included, is at least a threshold. The average is
+//! over the last complete cycle and what there has been of the current one. So a queue that is never long keeps the
+//! memory of its last cycle, and one that has been busy for long goes by the current one.
+//!
+//! # Source
+//! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
+//! Transactions on Computer Systems 8(2), 1990, sections 2 and 4.1: the interval of the average "is the last
+//! (busy + idle) cycle time plus the busy period of the current cycle".
+//!
+//! # Parameters
+//! - `threshold`: packets, 0.001 to 1000000; the paper uses 1.
+//!
+//! # Departures from the source
+//! - A queue is one output and virtual lane; the paper models a router as one queue.
+//! - The first packet of all finds no average and is not marked. Until the second cycle begins, the average is over
+//!   the first one alone.
+//! - ACKs and congestion notification packets count in the queue and are never marked.
+
+use becalm_engine::Time;
+
+use super::filter::{Area, Filter, Filtered};
+
+becalm_schema::table! {
+    /// Packets are marked that arrive when the average queue, over the last busy and idle cycle and the current busy
+    /// period, has reached a threshold.
+    pub struct Params {
+        /// The average from which on arrivals are marked.
+        pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
+    }
+}
+
+/// The marker.
+pub type RegenerationCycle = Filtered<Cycles>;
+
+/// The last cycle and the current one.
+#[derive(Clone, Debug)]
+pub struct Cycles {
+    threshold: f64,
+    current: Area,
+    /// When the current cycle began; `None` before the first packet.
+    began: Option<Time>,
+    /// When the last cycle began, and its packets times picoseconds.
+    last: (Time, u128),
+}
+
+impl Cycles {
+    /// A busy period begins after an idle one: the current cycle is over.
+    fn regenerate(&mut self, now: Time) {
+        self.last = self.began.map_or((now, 0), |began| (began, self.current.area));
+        self.began = Some(now);
+        self.current.area = 0;
+    }
+}
+
+impl Filter for Cycles {
+    type Params = Params;
+
+    fn new(params: &Params) -> Cycles {
+        Cycles { threshold: params.threshold, current: Area::default(), began: None, last: (Time::ZERO, 0) }
+    }
+
+    fn arrives(&mut self, now: Time) -> bool {
+        self.current.advance(now);
+        if self.current.packets == 0 {
+            self.regenerate(now);
+        }
+        self.current.packets += 1;
+        let (start, area) = self.last;
+        let time = now.since(start).as_ps();
+        time > 0 && (area + self.current.area) as f64 >= self.threshold * time as f64
+    }
+
+    fn leaves(&mut self, now: Time) {
+        self.current.leaves(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marking::filter::tests::verdicts;
+
+    const IN: bool = true;
+    const OUT: bool = false;
+
+    fn marks(threshold: f64, steps: &[(u64, bool)]) -> Vec<bool> {
+        verdicts::<Cycles>(&Params { threshold }, steps)
+    }
+
+    #[test]
+    fn averages_over_the_last_cycle_and_the_current_one() {
+        // First cycle from 0 to 10: one packet for 2, two for 2, one for 2, none for 4: area 8. Then one for 2: 10 of 12
+        // at the next arrival; then two for 8: 26 of 20; then one for 1 until all have left. The cycle that begins
+        // at 25 has the one before in its average: 2 + 16 + 1 of 15.
+        let steps = [
+            (0, IN),
+            (2, IN),
+            (4, OUT),
+            (6, OUT),
+            (10, IN),
+            (12, IN),
+            (20, IN),
+            (20, OUT),
+            (20, OUT),
+            (21, OUT),
+            (25, IN),
+        ];
+        // The averages that arrivals find: none, 2/2, 8/10, 10/12, 26/20, 19/15.
+        assert_eq!(marks(1.0, &steps), [false, true, false, false, true, true]);
+        assert_eq!(marks(0.81, &steps), [false, true, false, true, true, true]);
+        assert_eq!(marks(1.28, &steps), [false, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn a_cycle_before_the_last_one_is_forgotten() {
+        let mut steps = vec![(0, IN), (0, IN), (0, IN), (0, IN), (9, OUT), (9, OUT), (9, OUT), (9, OUT)];
+        steps.extend([(10, IN), (11, OUT), (20, IN), (21, OUT), (30, IN), (31, OUT)]);
+        let marks = marks(1.0, &steps);
+        // 36 of 10 at the beginning of the second cycle; at that of the third 1 of 10.
+        assert_eq!(marks[4..], [true, false, false]);
+    }
+
+    #[test]
+    fn even_arrivals_are_marked_from_full_load_on() {
+        let stream = |service: u64| {
+            let packets = (0..50).flat_map(|i| [(10 * i, IN), (10 * i + service, OUT)]);
+            let mut steps: Vec<_> = packets.collect();
+            // What frees the server comes before what arrives at the same time.
+            steps.sort_by_key(|&(time, arrives)| (time, arrives));
+            marks(1.0, &steps)
+        };
+        assert!(stream(9).iter().all(|marked| !marked), "below full load");
+        assert!(stream(10)[1..].iter().all(|marked| *marked), "at full load");
+    }
+}
