@@ -40,6 +40,14 @@ pub(crate) fn window(params: &ResponseParams) -> u32 {
     Responding::new(params).pace().window
 }
 
+/// The smallest window that a response may come to.
+pub(crate) fn least_window(params: &ResponseParams) -> u32 {
+    match params {
+        ResponseParams::BinaryFeedback(_) => 1,
+        _ => window(params),
+    }
+}
+
 /// Whether a marker goes by how full a buffer of limited size is.
 pub(crate) fn needs_limited_buffer(params: &MarkingParams) -> bool {
     match params {

@@ -4,7 +4,7 @@ use becalm_control::ResponseParams;
 use becalm_schema::{Choice, Mistakes, Node};
 
 use super::{Draft, blame};
-use crate::schemes::{ack_every, window};
+use crate::schemes::{ack_every, least_window};
 use crate::sections::flows::Group;
 
 impl Draft {
@@ -15,10 +15,13 @@ impl Draft {
         }
         let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
         let mut blame_window = |response: &Option<ResponseParams>, node: &Node| {
-            let Some(params) = response.as_ref().filter(|params| window(params) < u32::MAX) else { return };
+            let Some(params) = response.as_ref().filter(|params| least_window(params) < u32::MAX) else { return };
             let scheme = node.get(params.name()).unwrap_or(node);
             match scheme.get("window") {
                 Some(window) => mistakes.add(window, why, ""),
+                None if matches!(params, ResponseParams::BinaryFeedback(_)) => {
+                    mistakes.add(scheme, "moves a window, but no data packet is acknowledged", "");
+                }
                 None => mistakes.add(scheme, format!("has by default a window that {why}"), ""),
             }
         };
@@ -40,11 +43,12 @@ impl Draft {
             mistakes.add(node, "does nothing: every message is one packet, and its end is acknowledged", "");
         }
         for group in self.flows.iter().flatten() {
-            let Some(window) = group.response.as_ref().or(self.response.as_ref()).map(window) else { continue };
+            let Some(window) = group.response.as_ref().or(self.response.as_ref()).map(least_window) else { continue };
             if window < every.min(longest(group)) {
                 let (name, problem) = (&group.name, "would close for ever");
-                let problem =
-                    format!("must be at most {window}, the window of `{name}`, which {problem} before an ACK is sent");
+                let problem = format!(
+                    "must be at most {window}, the least window of `{name}`, which {problem} before an ACK is sent"
+                );
                 mistakes.add(node, problem, "");
             }
         }

@@ -129,6 +129,14 @@ fn values_that_do_not_fit_together() {
                     .replace("[response.lipd]", "[echo.ibta]\ntransport = \"unreliable\"\n[response.lipd]\nwindow = 4"),
             ),
         ),
+        (
+            "a window that moves without ACKs",
+            complaint(
+                &GOOD
+                    .replace("[response.lipd]\nrmin = 0.00390625", "[response.binary_feedback]")
+                    .replace("[marking", "[echo.ibta]\ntransport = \"unreliable\"\n[marking"),
+            ),
+        ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
         ("ACKs for nothing", added("[echo.ibta]\ntransport = \"unreliable\"\nack_every = 2\n")),
         ("ACKs for messages of a packet", added("[echo.ibta]\nack_every = 2\n")),
