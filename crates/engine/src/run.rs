@@ -26,6 +26,11 @@ impl<E: Copy> Agenda<E> {
         self.queue.push(time, key, event);
     }
 
+    /// The time of the next event.
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
     /// All pending events, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = &crate::Entry<E>> {
         self.queue.iter()
@@ -67,6 +72,11 @@ impl<M: Model> Simulator<M> {
     /// Events handled so far.
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Adds events that another simulator, now part of this one, has handled.
+    pub fn count_events(&mut self, events: u64) {
+        self.events += events;
     }
 
     /// Handles events up to and including `until`, at most `max_events` of them.

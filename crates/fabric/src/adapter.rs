@@ -195,6 +195,11 @@ impl Adapter {
         self.config.drain_rate.is_some()
     }
 
+    /// Gives new numbers to the packets that wait.
+    pub fn renumber(&mut self, renumber: impl Fn(PacketId) -> PacketId) {
+        self.answers.iter_mut().for_each(|id| *id = renumber(*id));
+    }
+
     pub fn port(&self) -> PortId {
         PortId { node: self.node, port: 0 }
     }

@@ -4,6 +4,7 @@ use becalm_engine::{Agenda, Key, Time};
 
 use crate::config::{SwitchConfig, Switching};
 use crate::credit::Line;
+use crate::domains::Message;
 use crate::ids::{NodeId, PacketId, PortId, SourceId};
 use crate::link::Rate;
 use crate::packet::Slab;
@@ -57,6 +58,23 @@ impl Event {
             Event::Rate(_) => 6,
         }
     }
+
+    /// The event that tells a waiting sender of credit, with its time and rank.
+    #[inline]
+    pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Event) {
+        let event = Event::Credit { vl };
+        (time, Key::new(sender.node.0, event.kind(), u64::from(vl), sender.port), event)
+    }
+
+    /// The same event for a packet that has another number.
+    pub(crate) fn with_packet(self, renumber: impl Fn(PacketId) -> PacketId) -> Event {
+        match self {
+            Event::Arrive(id) => Event::Arrive(renumber(id)),
+            Event::Ready(id) => Event::Ready(renumber(id)),
+            Event::Drained(id) => Event::Drained(renumber(id)),
+            Event::Credit { .. } | Event::Tail { .. } | Event::Wake | Event::Post(_) | Event::Timer(_) => self,
+        }
+    }
 }
 
 /// The outgoing half of a cable, as its sender sees it.
@@ -72,7 +90,12 @@ pub(crate) struct Outlink {
     pub lines: u32,
     /// Those of the link in the other direction, which ends here.
     pub lines_back: u32,
+    /// The part that the peer belongs to, or [`HERE`].
+    pub part: u16,
 }
+
+/// The same part: a thread of its own handles both ends of the link.
+pub(crate) const HERE: u16 = u16::MAX;
 
 impl Outlink {
     /// The line of credit for a VL.
@@ -92,6 +115,8 @@ pub(crate) struct Context<'a, O> {
     pub switch: &'a SwitchConfig,
     pub routes: &'a Routes,
     pub hops: &'a mut u64,
+    /// By part.
+    pub outboxes: &'a mut [Vec<Message>],
 }
 
 impl<O: Observer> Context<'_, O> {
@@ -113,8 +138,14 @@ impl<O: Observer> Context<'_, O> {
         };
         *self.hops += 1;
         self.observer.hop(self.now, from, packet);
-        let tie = u64::from(packet.tie);
-        self.schedule(arrival, link.peer.node, link.peer.port, tie, Event::Arrive(id));
+        let event = Event::Arrive(id);
+        let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
+        if link.part == HERE {
+            self.agenda.at(arrival, key, event);
+        } else {
+            let packet = self.slab.remove(id);
+            self.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
+        }
         tail
     }
 
@@ -122,7 +153,11 @@ impl<O: Observer> Context<'_, O> {
     #[inline]
     pub fn return_credit(&mut self, link: &Outlink, vl: u8, units: u32) {
         let time = self.now + link.delay;
-        if self.credit[link.lines_back as usize + usize::from(vl)].give_back(units, time) {
+        let line = link.lines_back + u32::from(vl);
+        if link.part != HERE {
+            let message = Message::Credit { time, sender: link.peer, line: (line, vl), units };
+            self.outboxes[usize::from(link.part)].push(message);
+        } else if self.credit[line as usize].give_back(units, time) {
             self.call(link.peer, vl, time);
         }
     }
@@ -135,7 +170,8 @@ impl<O: Observer> Context<'_, O> {
     }
 
     fn call(&mut self, sender: PortId, vl: u8, time: Time) {
-        self.schedule(time, sender.node, sender.port, u64::from(vl), Event::Credit { vl });
+        let (time, key, event) = Event::credit(time, sender, vl);
+        self.agenda.at(time, key, event);
     }
 
     /// Whether a sender has credit for so many units.

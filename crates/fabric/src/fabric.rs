@@ -5,11 +5,13 @@ use becalm_engine::{Agenda, Key, Model, Simulator, Time};
 use crate::adapter::{Adapter, Flows, Ready, tie};
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, RateChange, SwitchConfig};
 use crate::credit::Line;
+use crate::domains::Message;
 use crate::error::FabricError;
-use crate::event::{Context, Event, Outlink};
+use crate::event::{Context, Event, HERE, Outlink};
 use crate::flow::{Candidates, Pacer, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 use crate::packet::{Kind, Packet, Slab};
+use crate::partition::Partition;
 use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response, Unanswered};
 use crate::source::Source;
 use crate::switch::Switch;
@@ -33,14 +35,16 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) places: Vec<Place>,
     pub(crate) switches: Vec<Switch<K>>,
     pub(crate) adapters: Vec<Adapter>,
-    echoes: Vec<E>,
+    pub(crate) echoes: Vec<E>,
     pub(crate) senders: Vec<Sender>,
-    pacers: Vec<Pacer<R>>,
+    pub(crate) pacers: Vec<Pacer<R>>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) sources: Vec<Source>,
     pub(crate) slab: Slab,
     pub(crate) credit: Vec<Line>,
     changes: Vec<RateChange>,
+    /// What other parts are to be told, by part.
+    pub(crate) outboxes: Vec<Vec<Message>>,
     seed: u64,
     hops: u64,
 }
@@ -89,6 +93,18 @@ impl FlowView {
     pub fn greedy_until(&self, now: Time) -> Time {
         self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
     }
+
+    /// The same flow, with what it has received as another view of it says.
+    pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
+        FlowView {
+            delivered_packets: other.delivered_packets,
+            delivered_bytes: other.delivered_bytes,
+            delivered_payload: other.delivered_payload,
+            delivered_marked: other.delivered_marked,
+            messages_delivered: other.messages_delivered,
+            ..self
+        }
+    }
 }
 
 /// What a port has sent since the start of the run.
@@ -111,6 +127,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// # Panics
     /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
     pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
+        let whole = Partition::whole(&spec.topology);
+        Self::part(spec, observer, &whole, 0)
+    }
+
+    /// A simulator of which only the nodes of one part will do anything.
+    pub(crate) fn part(
+        spec: FabricSpec<R, K, E>,
+        observer: O,
+        partition: &Partition,
+        part: u16,
+    ) -> Result<Simulator<Self>, FabricError> {
         let topology = spec.topology;
         crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
@@ -119,6 +146,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
         let credit = vec![Line::new(spec.switch.buffer.capacity()); lines];
         let mut links = outlinks(&topology, &spec.adapters, spec.switch.vls);
+        for link in links.iter_mut().flatten() {
+            let other = partition.of_node[link.peer.node.index()];
+            link.part = if other == part { HERE } else { other };
+        }
         let largest = spec.packets.largest();
         let mut markers = spec.markers.into_iter();
         let mut switches = Vec::new();
@@ -154,27 +185,49 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             slab: Slab::default(),
             credit,
             changes: spec.changes,
+            outboxes: vec![Vec::new(); partition.parts],
             seed: spec.seed,
             hops: 0,
         };
         let mut simulator = Simulator::new(fabric);
         let Simulator { model, agenda, .. } = &mut simulator;
-        model.begin(agenda);
+        model.begin(agenda, &|node| partition.of_node[node.index()] == part);
         Ok(simulator)
     }
 
-    fn begin(&mut self, agenda: &mut Agenda<Event>) {
+    fn begin(&mut self, agenda: &mut Agenda<Event>, ours: &dyn Fn(NodeId) -> bool) {
         for i in 0..self.sources.len() {
+            if !ours(self.node_of_source(i)) {
+                continue;
+            }
             let id = SourceId(i as u32);
             self.sources[i].first_time().into_iter().for_each(|time| self.schedule_post(time, id, agenda));
         }
         for pacer in 0..self.pacers.len() {
-            self.arm_timer(pacer as u32, agenda);
+            if ours(self.adapters[self.pacers[pacer].host as usize].node) {
+                self.arm_timer(pacer as u32, agenda);
+            }
         }
-        for (i, change) in (0u32..).zip(&self.changes) {
+        for (i, change) in (0u32..).zip(&self.changes).filter(|(_, change)| ours(change.from.node)) {
             let event = Event::Rate(i);
             agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
         }
+    }
+
+    /// The host of a source.
+    pub(crate) fn node_of_source(&self, source: usize) -> NodeId {
+        self.ends_of(self.sources[source].first_flow()).0
+    }
+
+    /// The hosts that a flow goes from and to.
+    pub(crate) fn ends_of(&self, flow: FlowId) -> (NodeId, NodeId) {
+        let destination = self.senders[flow.index()].destination;
+        (self.adapters[self.host_of(flow) as usize].node, self.adapters[destination as usize].node)
+    }
+
+    /// Adds hops that another part has counted.
+    pub(crate) fn count_hops(&mut self, hops: u64) {
+        self.hops += hops;
     }
 
     /// The network.
@@ -243,6 +296,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             switch: &self.config,
             routes: &self.topology.routes,
             hops: &mut self.hops,
+            outboxes: &mut self.outboxes,
         };
         Parts { switches: &mut self.switches, adapters: &mut self.adapters, flows, cx }
     }
@@ -463,7 +517,16 @@ fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
-        Outlink { peer: *peer, to_switch, credited, rate: cable.rate, delay: cable.delay, lines, lines_back }
+        Outlink {
+            peer: *peer,
+            to_switch,
+            credited,
+            rate: cable.rate,
+            delay: cable.delay,
+            lines,
+            lines_back,
+            part: HERE,
+        }
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

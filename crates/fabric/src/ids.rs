@@ -35,6 +35,12 @@ id! {
     /// A packet in the slab; reused when the packet is gone.
     PacketId
 }
+impl PacketId {
+    /// The number of the same packet when all numbers grow by `offset`.
+    pub(crate) fn moved_by(self, offset: u32) -> PacketId {
+        if self.is_some() { PacketId(self.0 + offset) } else { self }
+    }
+}
 id! {
     /// A generator of messages.
     SourceId

@@ -12,6 +12,7 @@
 //! - `source`: sources at work.
 //! - `switch`, `adapter`, `flow`: the two kinds of node, and the two ends of a flow.
 //! - [`fabric`]: the model that the engine runs: events between nodes, credits, counters.
+//! - [`partition`], [`domains`]: one fabric on several threads.
 //! - `guards`: nothing lost, credits conserved, deadlocks found.
 //!
 //! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer gives the
@@ -21,6 +22,7 @@ mod adapter;
 mod bits;
 pub mod config;
 mod credit;
+pub mod domains;
 pub mod error;
 mod event;
 pub mod fabric;
@@ -29,6 +31,7 @@ mod guards;
 pub mod ids;
 pub mod link;
 pub mod packet;
+pub mod partition;
 pub mod routing;
 pub mod seam;
 mod source;
@@ -42,12 +45,14 @@ pub use config::{
     AdapterConfig, Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing,
     RateChange, Room, SwitchConfig, Switching, VlArbitration,
 };
+pub use domains::{Domains, Message};
 pub use error::FabricError;
 pub use event::Event;
 pub use fabric::{Fabric, FlowView, PortCounters};
 pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 pub use link::Rate;
 pub use packet::{Kind, Packet};
+pub use partition::Partition;
 pub use routing::Routes;
 pub use topology::{Cable, ClosSpec, DumbbellSpec, FatTreeSpec, Level, Node, NodeKind, Topology};
 pub use traffic::{SourceSpec, Traffic};

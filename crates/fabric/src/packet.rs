@@ -82,6 +82,18 @@ impl Slab {
         self.packets[id.index()]
     }
 
+    /// Takes over the packets of another slab; their numbers grow by what is returned.
+    pub(crate) fn join(&mut self, other: Slab) -> u32 {
+        let offset = self.packets.len() as u32;
+        let moved = |mut packet: Packet| {
+            packet.next = packet.next.moved_by(offset);
+            packet
+        };
+        self.packets.extend(other.packets.into_iter().map(moved));
+        self.free.extend(other.free.into_iter().map(|id| id.moved_by(offset)));
+        offset
+    }
+
     /// Packets that are stored now.
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()

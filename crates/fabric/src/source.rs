@@ -39,6 +39,11 @@ impl Source {
         (first < self.spec.stop).then_some(first)
     }
 
+    /// The first of its flows; all are of the same host.
+    pub fn first_flow(&self) -> FlowId {
+        FlowId(self.spec.flows.start)
+    }
+
     fn pick_flow(&mut self) -> FlowId {
         let flows = &self.spec.flows;
         match flows.len() as u32 {

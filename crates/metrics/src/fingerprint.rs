@@ -1,8 +1,8 @@
 //! A number that two runs share only if they did the same.
 
 use becalm_engine::{Time, mix};
-use becalm_fabric::seam::Observer;
-use becalm_fabric::{Kind, Packet, PortId};
+use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::{Kind, NodeId, Packet, PortId};
 
 /// Sums a hash of every hop and every delivery.
 ///
@@ -33,6 +33,12 @@ impl Fingerprint {
     }
 }
 
+impl Joint for Fingerprint {
+    fn join(&mut self, other: Self, _: &dyn Fn(NodeId) -> bool) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+}
+
 impl Observer for Fingerprint {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
@@ -48,7 +54,7 @@ impl Observer for Fingerprint {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use becalm_fabric::{FlowId, NodeId, PacketId};
+    use becalm_fabric::{FlowId, PacketId};
 
     /// A data packet of a flow.
     pub(crate) fn packet(flow: u32, sequence: u32, posted: Time) -> Packet {

@@ -1,8 +1,8 @@
 //! What reaches the hosts.
 
 use becalm_engine::Time;
-use becalm_fabric::Packet;
-use becalm_fabric::seam::Observer;
+use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::{NodeId, Packet};
 
 /// What a host has received in the measured window, packets of all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,17 @@ impl Hosts {
     /// What the hosts have received, by their rank.
     pub fn received(&self) -> &[Received] {
         &self.received
+    }
+}
+
+impl Joint for Hosts {
+    fn join(&mut self, other: Self, _: &dyn Fn(NodeId) -> bool) {
+        for (mine, its) in self.received.iter_mut().zip(other.received) {
+            mine.packets += its.packets;
+            mine.bytes += its.bytes;
+            mine.fecn += its.fecn;
+            mine.becn += its.becn;
+        }
     }
 }
 

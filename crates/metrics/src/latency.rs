@@ -1,8 +1,8 @@
 //! How long data packets take, from being posted to their last byte at the destination.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Observer;
-use becalm_fabric::{Kind, Packet};
+use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::{Kind, NodeId, Packet};
 use hdrhistogram::Histogram;
 
 /// Quantiles of a group are within 0.1%.
@@ -32,6 +32,13 @@ impl Record {
         self.max_ps = self.max_ps.max(span.as_ps());
         let ns = (span.as_ps() + 500) / 1000;
         self.histogram.record(ns.max(1)).expect("the histogram grows as needed");
+    }
+
+    fn join(&mut self, other: &Record) {
+        self.count += other.count;
+        self.sum_ps += other.sum_ps;
+        self.max_ps = self.max_ps.max(other.max_ps);
+        self.histogram.add(&other.histogram).expect("the histogram grows as needed");
     }
 
     fn summary(&self) -> Summary {
@@ -94,6 +101,15 @@ impl Latency {
     /// Latency of a group.
     pub fn group(&self, group: usize) -> Summary {
         self.groups[group].summary()
+    }
+}
+
+impl Joint for Latency {
+    fn join(&mut self, other: Self, _: &dyn Fn(NodeId) -> bool) {
+        let records = self.flows.iter_mut().chain(&mut self.groups);
+        for (mine, its) in records.zip(other.flows.iter().chain(&other.groups)).filter(|(_, its)| its.count > 0) {
+            mine.join(its);
+        }
     }
 }
 

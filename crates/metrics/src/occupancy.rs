@@ -1,8 +1,8 @@
 //! How full the switches' input buffers are.
 
 use becalm_engine::Time;
-use becalm_fabric::PortId;
-use becalm_fabric::seam::Observer;
+use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::{NodeId, PortId};
 
 use crate::ports::Ports;
 
@@ -45,6 +45,12 @@ impl Occupancy {
     pub fn max(&self, input: PortId, vl: u8) -> u32 {
         let level = self.level(input, vl);
         level.max.max(level.packets)
+    }
+}
+
+impl Joint for Occupancy {
+    fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
+        self.ports.take_over(&mut self.levels, &other.levels, theirs);
     }
 }
 

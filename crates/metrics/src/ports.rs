@@ -1,6 +1,6 @@
 //! Ports as indices into flat arrays.
 
-use becalm_fabric::{PortId, Topology};
+use becalm_fabric::{NodeId, PortId, Topology};
 
 /// Numbers the ports of all nodes: those of node 0 first, then those of node 1, and so on.
 #[derive(Clone, Debug)]
@@ -38,6 +38,17 @@ impl Ports {
     #[inline]
     pub fn index(&self, port: PortId) -> usize {
         self.first[port.node.index()] as usize + port.port as usize
+    }
+
+    /// Takes over what another array says of the ports of the nodes of which `theirs` says yes; both have the same
+    /// number of values for every port.
+    pub(crate) fn take_over<T: Clone>(&self, mine: &mut [T], other: &[T], theirs: &dyn Fn(NodeId) -> bool) {
+        let each = mine.len() / self.count.max(1);
+        for (node, &first) in self.first.iter().enumerate().filter(|(node, _)| theirs(NodeId(*node as u32))) {
+            let end = self.first.get(node + 1).map_or(self.count, |&next| next as usize);
+            let range = first as usize * each..end * each;
+            mine[range.clone()].clone_from_slice(&other[range]);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! How long outputs are in some state, such as waiting for credit.
 
 use becalm_engine::Time;
-use becalm_fabric::PortId;
+use becalm_fabric::seam::Joint;
+use becalm_fabric::{NodeId, PortId};
 
 use crate::ports::Ports;
 
@@ -52,6 +53,12 @@ impl Spans {
     /// The share of the window until `end`, 0 to 1; NaN for an empty window.
     pub fn share(&self, output: PortId, end: Time) -> f64 {
         self.time(output, end).as_ps() as f64 / end.since(self.from).as_ps() as f64
+    }
+}
+
+impl Joint for Spans {
+    fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
+        self.ports.take_over(&mut self.spans, &other.spans, theirs);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The congestion tree: which outputs were its roots, which its branches, and for how long.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Observer;
-use becalm_fabric::{NodeKind, Packet, PortId, Topology};
+use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
 use crate::ports::Ports;
 
@@ -136,6 +136,12 @@ impl Tree {
     }
 }
 
+impl Joint for Tree {
+    fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
+        self.ports.take_over(&mut self.lanes, &other.lanes, theirs);
+    }
+}
+
 impl Observer for Tree {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
@@ -171,7 +177,7 @@ impl Observer for Tree {
 mod tests {
     use super::*;
     use crate::fingerprint::tests::packet;
-    use becalm_fabric::{NodeId, Rate};
+    use becalm_fabric::Rate;
 
     const TRUNK: PortId = PortId { node: NodeId(0), port: 0 };
     const TO_HOST: PortId = PortId { node: NodeId(0), port: 1 };

@@ -1,8 +1,8 @@
 //! All observers of a run at once.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Observer;
-use becalm_fabric::{Packet, PortId, Topology};
+use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::{NodeId, Packet, PortId, Topology};
 
 use crate::fingerprint::Fingerprint;
 use crate::hosts::Hosts;
@@ -45,6 +45,18 @@ impl Watch {
             hosts: Hosts::new(from, topology.host_count()),
             tree: Tree::new(topology, vls, capacity, from),
         }
+    }
+}
+
+impl Joint for Watch {
+    fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
+        self.fingerprint.join(other.fingerprint, theirs);
+        self.latency.join(other.latency, theirs);
+        self.occupancy.join(other.occupancy, theirs);
+        self.stalls.join(other.stalls, theirs);
+        self.congestion.join(other.congestion, theirs);
+        self.hosts.join(other.hosts, theirs);
+        self.tree.join(other.tree, theirs);
     }
 }
 

@@ -17,5 +17,5 @@ mod response;
 
 pub use echo::{Answer, Echo, Unanswered};
 pub use marker::{Arrival, Departure, Marker, SwitchShape, SwitchView};
-pub use observer::Observer;
+pub use observer::{Joint, Observer};
 pub use response::{Notice, Pace, Response};

@@ -1,6 +1,6 @@
 use becalm_engine::Time;
 
-use crate::ids::PortId;
+use crate::ids::{NodeId, PortId};
 use crate::packet::Packet;
 
 /// Watches a run. The default of every method does nothing and costs nothing; `()` observes nothing.
@@ -41,3 +41,14 @@ pub trait Observer {
 }
 
 impl Observer for () {}
+
+/// An observer of a run that several threads share: each has one of its own, and in the end there is one.
+pub trait Joint {
+    /// Takes over what an observer of the same run has seen at the nodes of which `theirs` says yes; it has seen
+    /// nothing at others.
+    fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool);
+}
+
+impl Joint for () {
+    fn join(&mut self, (): (), _: &dyn Fn(NodeId) -> bool) {}
+}

@@ -344,6 +344,15 @@ impl State {
         affords.then_some(input)
     }
 
+    /// Gives new numbers to the packets that wait.
+    pub fn renumber(&mut self, renumber: impl Fn(PacketId) -> PacketId) {
+        let fifos = self.inputs.iter_mut().map(|input| &mut input.fifo);
+        for fifo in fifos.chain(self.voqs.iter_mut().map(|voq| &mut voq.offered)) {
+            (fifo.head, fifo.tail) = (renumber(fifo.head), renumber(fifo.tail));
+        }
+        self.seniority.waiting.iter_mut().for_each(|id| *id = renumber(*id));
+    }
+
     /// The packets that wait at the head of some queue, as (output, VL, input, packet).
     pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, PacketId)> + '_ {
         (0..self.ports).flat_map(move |output| {

@@ -1,7 +1,7 @@
 //! The model's rules hold on random fabrics.
 
-use becalm_engine::{Stream, Time, mix};
-use becalm_fabric::seam::{Arrival, Departure, Marker, Notice, Observer, Pace, Response, SwitchView};
+use becalm_engine::{Stream, Time, Work, mix};
+use becalm_fabric::seam::{Arrival, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView};
 use becalm_fabric::*;
 use proptest::prelude::*;
 
@@ -159,6 +159,10 @@ fn changes(topology: &Topology, random: &mut Stream) -> Vec<RateChange> {
 type Run = becalm_engine::Simulator<Fabric<Erratic, Inspector, Acks, Trajectory>>;
 
 fn build(scene: &Scene) -> Run {
+    simulate(spec(scene), Trajectory::default())
+}
+
+fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
     let mut random = Stream::new(scene.seed, 0, 0);
     let topology = topology(scene, &mut random);
     let hosts: Vec<_> = topology.hosts().collect();
@@ -193,7 +197,7 @@ fn build(scene: &Scene) -> Run {
         Switching::CutThrough => Vec::new(),
         Switching::StoreAndForward => changes(&topology, &mut random),
     };
-    let spec = FabricSpec {
+    FabricSpec {
         changes,
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
@@ -205,8 +209,56 @@ fn build(scene: &Scene) -> Run {
         sources,
         echo: Acks,
         seed: scene.seed,
-    };
-    simulate(spec, Trajectory::default())
+    }
+}
+
+/// A sum of hashes of all hops and deliveries.
+#[derive(Default, PartialEq, Debug)]
+struct Sum(u64);
+
+impl Observer for Sum {
+    fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
+        let place = u64::from(from.node.0) << 16 | u64::from(from.port);
+        let what = u64::from(packet.flow.0) << 34 | u64::from(packet.sequence) << 2 | packet.kind as u64;
+        self.0 = self.0.wrapping_add(mix(mix(now.0, place), what << 1 | u64::from(packet.marked)));
+    }
+    fn delivered(&mut self, now: Time, packet: &Packet) {
+        self.hop(now, PortId { node: NodeId::NONE, port: 0 }, packet);
+    }
+}
+
+impl Joint for Sum {
+    fn join(&mut self, other: Sum, _: &dyn Fn(NodeId) -> bool) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+}
+
+/// Any cut: clumps of nodes that no cable without delay joins to others go to random parts.
+fn cut(topology: &Topology, flows: &[FlowSpec], random: &mut Stream) -> Partition {
+    let fine = Partition::balanced(topology, flows, topology.nodes().len());
+    let parts = 1 + random.below(4);
+    let part_of: Vec<u16> = (0..fine.parts).map(|_| random.below(parts) as u16).collect();
+    let of_node = fine.of_node.iter().map(|&clump| part_of[usize::from(clump)]).collect();
+    Partition::new(topology, of_node, parts as usize)
+}
+
+/// What a run in some parts gives: the sum of all hops, the work, every flow.
+fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
+    let spec = spec(scene);
+    let cut = cut(&spec.topology, &spec.flows, &mut Stream::new(scene.seed, 1, 1));
+    let partition = if whole { Partition::whole(&spec.topology) } else { cut };
+    let mut run = Domains::new(spec, Sum::default, &partition).expect("the routes are complete");
+    let mut flows = Vec::new();
+    for until in [40, 41, 250] {
+        run.run(Time::from_us(until), &mut |_| true);
+        flows.extend((0..scene.flows).map(|i| format!("{:?}", run.flow(FlowId(i)))));
+    }
+    let work = run.work();
+    let mut joined = run.join();
+    joined.model.check(&joined.agenda).expect("the guards hold");
+    joined.run_until(Time::from_us(350));
+    joined.model.check(&joined.agenda).expect("the guards hold when the run goes on alone");
+    (joined.model.observer, work, flows)
 }
 
 /// Runs to the end, checking the guards now and then; says whether it ended in a deadlock.
@@ -244,5 +296,16 @@ proptest! {
     fn trees_never_deadlock(scene in scenes()) {
         let mut run = build(&Scene { extra_cables: 0, ..scene });
         prop_assert!(!run_checked(&mut run, 3));
+    }
+}
+
+proptest! {
+    // Fewer, since cables of picoseconds make the threads meet at nearly every event.
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// The same happens on any number of threads, wherever the fabric is cut, and in one part again after that.
+    #[test]
+    fn threads_change_nothing(scene in scenes()) {
+        prop_assert_eq!(outcome(&scene, false), outcome(&scene, true));
     }
 }

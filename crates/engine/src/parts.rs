@@ -1,0 +1,367 @@
+//! One model on several threads: parts that run side by side and tell each other what concerns the others.
+//!
+//! What a part tells another happens there at least the look-ahead after the event that it comes from. So all parts may
+//! handle their events side by side from the earliest one of all until just before that plus the look-ahead; then they
+//! exchange messages and agree on the next such window. Windows follow from the times of events alone: the result
+//! depends on neither the number of parts nor the speed of their threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use crate::{Agenda, Model, Simulator, Stop, Time};
+
+/// Events between two looks at whether to stop: a few milliseconds.
+const EVENTS_AT_ONCE: u64 = 10_000;
+/// Looks at whether the others have come before a waiting thread lets others have the core.
+const SPINS: u32 = 5_000;
+
+/// A model that can be one part of a larger one.
+pub trait Part: Model {
+    /// What a part tells another one.
+    type Message: Send;
+
+    /// What is to be told to another part since the last time; emptied by the caller.
+    fn outbox(&mut self, part: usize) -> &mut Vec<Self::Message>;
+
+    /// When what a message tells of happens: at least the look-ahead after the event that it comes from.
+    fn time(message: &Self::Message) -> Time;
+
+    /// Takes in a message.
+    fn receive(&mut self, message: Self::Message, agenda: &mut Agenda<Self::Event>);
+
+    /// How much has been done, in any unit, for reports of progress.
+    fn work(&self) -> u64;
+}
+
+/// How far all parts are together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The time up to which all parts are.
+    pub time: Time,
+    /// Events handled.
+    pub events: u64,
+    /// The sum of [`Part::work`].
+    pub work: u64,
+}
+
+/// The parts of a model.
+pub struct Parts<M: Part> {
+    simulators: Vec<Simulator<M>>,
+    lookahead: Time,
+}
+
+/// What the threads share during a run.
+struct Shared<T> {
+    meeting: Meeting,
+    /// When a part's next event is, or the first one that it has told another of; for odd and for even windows.
+    next: [Vec<AtomicU64>; 2],
+    events: Vec<AtomicU64>,
+    work: Vec<AtomicU64>,
+    /// By (receiver, sender).
+    mail: Vec<Mutex<Vec<T>>>,
+}
+
+/// Where threads wait for each other. They spin, since a window takes microseconds.
+struct Meeting {
+    threads: usize,
+    here: AtomicUsize,
+    held: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Meeting {
+    fn new(threads: usize) -> Meeting {
+        Meeting { threads, here: AtomicUsize::new(0), held: AtomicU64::new(0), cancelled: AtomicBool::new(false) }
+    }
+
+    /// Waits until all threads have come; says whether they have, or the meeting is cancelled.
+    fn join(&self) -> bool {
+        let held = self.held.load(Ordering::Acquire);
+        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.here.store(0, Ordering::Relaxed);
+            self.held.store(held + 1, Ordering::Release);
+            return !self.is_cancelled();
+        }
+        let mut spins = 0;
+        while self.held.load(Ordering::Acquire) == held {
+            if self.is_cancelled() {
+                return false;
+            }
+            spins += 1;
+            if spins < SPINS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+        true
+    }
+
+    /// Sends everybody away, now and for good.
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+}
+
+/// Cancels a meeting when the thread dies, so that nobody waits for it.
+struct CancelOnPanic<'a>(&'a Meeting);
+
+impl Drop for CancelOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.cancel();
+        }
+    }
+}
+
+impl<M> Parts<M>
+where
+    M: Part + Send,
+    M::Event: Send,
+{
+    /// Parts at the same time that tell each other everything at least `lookahead` ahead; several need more than none.
+    pub fn new(simulators: Vec<Simulator<M>>, lookahead: Time) -> Parts<M> {
+        assert!(!simulators.is_empty() && (simulators.len() == 1 || lookahead > Time::ZERO), "no look-ahead");
+        Parts { simulators, lookahead }
+    }
+
+    /// The parts.
+    pub fn simulators(&self) -> &[Simulator<M>] {
+        &self.simulators
+    }
+
+    /// The parts, for good.
+    pub fn into_simulators(self) -> Vec<Simulator<M>> {
+        self.simulators
+    }
+
+    /// The current time of all parts.
+    pub fn now(&self) -> Time {
+        self.simulators[0].now()
+    }
+
+    /// How far all parts are.
+    pub fn work(&self) -> Work {
+        let sum = |value: fn(&Simulator<M>) -> u64| self.simulators.iter().map(value).sum();
+        Work { time: self.now(), events: sum(Simulator::events), work: sum(|simulator| simulator.model.work()) }
+    }
+
+    /// Handles all events up to and including `until`, on one thread per part.
+    ///
+    /// `watch` is called every few milliseconds on the calling thread; when it answers `false` the run ends early, and
+    /// `None` comes back. [`Stop::Idle`] says that nothing is pending any more.
+    pub fn run(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
+        if self.simulators.len() == 1 {
+            return self.run_alone(until, watch);
+        }
+        let n = self.simulators.len();
+        let zeros = || (0..n).map(|_| AtomicU64::new(0)).collect();
+        let shared = Shared {
+            meeting: Meeting::new(n),
+            next: [zeros(), zeros()],
+            events: zeros(),
+            work: zeros(),
+            mail: (0..n * n).map(|_| Mutex::default()).collect(),
+        };
+        let lookahead = self.lookahead;
+        let (first, rest) = self.simulators.split_first_mut().expect("at least one part");
+        std::thread::scope(|scope| {
+            for (part, simulator) in (1..).zip(rest) {
+                let shared = &shared;
+                scope.spawn(move || shared.run(part, simulator, lookahead, until, &mut |_| true));
+            }
+            shared.run(0, first, lookahead, until, &mut |time| watch(&shared.progress(time)));
+        });
+        let stopped = shared.meeting.is_cancelled();
+        for (part, simulator) in self.simulators.iter_mut().enumerate() {
+            shared.deliver(part, simulator);
+        }
+        let idle = || self.simulators.iter().all(|simulator| simulator.agenda.pending().next().is_none());
+        (!stopped).then(|| if idle() { Stop::Idle } else { Stop::Time })
+    }
+
+    fn run_alone(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
+        loop {
+            let stop = self.simulators[0].run(until, EVENTS_AT_ONCE);
+            if !watch(&self.work()) {
+                return None;
+            }
+            if stop != Stop::Events {
+                return Some(stop);
+            }
+        }
+    }
+}
+
+impl<T: Send> Shared<T> {
+    /// Runs one part; `go_on` is told the time every few milliseconds, and says whether to.
+    fn run<M: Part<Message = T>>(
+        &self,
+        part: usize,
+        simulator: &mut Simulator<M>,
+        lookahead: Time,
+        until: Time,
+        go_on: &mut dyn FnMut(Time) -> bool,
+    ) {
+        let _guard = CancelOnPanic(&self.meeting);
+        let mut told = Time::MAX;
+        for window in 0.. {
+            let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(told);
+            let times = &self.next[window % 2];
+            times[part].store(next.0, Ordering::Relaxed);
+            if !self.meeting.join() {
+                return;
+            }
+            self.deliver(part, simulator);
+            let start = times.iter().map(|time| time.load(Ordering::Relaxed)).min().map_or(Time::MAX, Time);
+            if start > until {
+                simulator.run_until(until);
+                return;
+            }
+            let end = Time(start.saturating_add(lookahead).0 - 1).min(until);
+            while simulator.run(end, EVENTS_AT_ONCE) == Stop::Events {
+                self.report(part, simulator, go_on);
+            }
+            if window % 64 == 0 {
+                self.report(part, simulator, go_on);
+            }
+            told = self.post(part, simulator);
+        }
+    }
+
+    fn report<M: Part>(&self, part: usize, simulator: &Simulator<M>, go_on: &mut dyn FnMut(Time) -> bool) {
+        self.events[part].store(simulator.events(), Ordering::Relaxed);
+        self.work[part].store(simulator.model.work(), Ordering::Relaxed);
+        if !go_on(simulator.now()) {
+            self.meeting.cancel();
+        }
+    }
+
+    /// Hands over what other parts have told this one.
+    fn deliver<M: Part<Message = T>>(&self, part: usize, simulator: &mut Simulator<M>) {
+        let n = self.events.len();
+        for mail in &self.mail[part * n..(part + 1) * n] {
+            let mut mail = mail.lock().expect("no thread dies holding mail");
+            for message in mail.drain(..) {
+                simulator.model.receive(message, &mut simulator.agenda);
+            }
+        }
+    }
+
+    /// Sends what this part tells the others; returns the earliest time that it tells of.
+    fn post<M: Part<Message = T>>(&self, part: usize, simulator: &mut Simulator<M>) -> Time {
+        let n = self.events.len();
+        let mut earliest = Time::MAX;
+        for other in (0..n).filter(|&other| other != part) {
+            let outbox = simulator.model.outbox(other);
+            if !outbox.is_empty() {
+                earliest = outbox.iter().map(M::time).min().expect("not empty").min(earliest);
+                self.mail[other * n + part].lock().expect("no thread dies holding mail").append(outbox);
+            }
+        }
+        earliest
+    }
+
+    fn progress(&self, time: Time) -> Work {
+        let sum = |values: &[AtomicU64]| values.iter().map(|value| value.load(Ordering::Relaxed)).sum();
+        Work { time, events: sum(&self.events), work: sum(&self.work) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, mix};
+    use proptest::prelude::*;
+
+    /// Cells that send each other tokens: what a cell does with one depends on all that it has seen before.
+    struct Cells {
+        part: usize,
+        part_of: Vec<usize>,
+        states: Vec<u64>,
+        outboxes: Vec<Vec<(Time, Key, u64)>>,
+    }
+
+    const LOOKAHEAD: Time = Time(50);
+
+    impl Model for Cells {
+        type Event = u64;
+
+        fn handle(&mut self, now: Time, key: Key, token: u64, agenda: &mut Agenda<u64>) {
+            let cell = key.target() as usize;
+            self.states[cell] = mix(self.states[cell], token ^ now.0);
+            let state = self.states[cell];
+            let copies = if state.is_multiple_of(16) { 2 } else { 1 };
+            for copy in 0..copies {
+                let token = mix(state, copy);
+                let to = token as usize % self.part_of.len();
+                let time = now + LOOKAHEAD + Time(token >> 20 & 63);
+                let key = Key::new(to as u32, 0, token, copy as u16);
+                match self.part_of[to] {
+                    here if here == self.part => agenda.at(time, key, token),
+                    part => self.outboxes[part].push((time, key, token)),
+                }
+            }
+        }
+    }
+
+    impl Part for Cells {
+        type Message = (Time, Key, u64);
+        fn outbox(&mut self, part: usize) -> &mut Vec<Self::Message> {
+            &mut self.outboxes[part]
+        }
+        fn receive(&mut self, (time, key, token): Self::Message, agenda: &mut Agenda<u64>) {
+            agenda.at(time, key, token);
+        }
+        fn time((time, ..): &Self::Message) -> Time {
+            *time
+        }
+        fn work(&self) -> u64 {
+            0
+        }
+    }
+
+    fn cells(part_of: &[usize], parts: usize) -> Parts<Cells> {
+        let simulator = |part| {
+            let states = vec![0; part_of.len()];
+            let outboxes = (0..parts).map(|_| Vec::new()).collect();
+            let mut simulator = Simulator::new(Cells { part, part_of: part_of.to_vec(), states, outboxes });
+            for cell in (0..part_of.len()).filter(|&cell| part_of[cell] == part) {
+                simulator.agenda.at(Time(cell as u64 % 3), Key::new(cell as u32, 0, 0, 0), 1);
+            }
+            simulator
+        };
+        Parts::new((0..parts).map(simulator).collect(), LOOKAHEAD)
+    }
+
+    /// The cells' states after some time, run in two stages, and the number of events.
+    fn states(part_of: &[usize], parts: usize) -> (Vec<u64>, u64) {
+        let mut run = cells(part_of, parts);
+        for until in [777, 4_000] {
+            assert_eq!(run.run(Time(until), &mut |_| true), Some(Stop::Time));
+            assert_eq!(run.now(), Time(until));
+        }
+        let state = |cell: usize| run.simulators()[part_of[cell]].model.states[cell];
+        ((0..part_of.len()).map(state).collect(), run.work().events)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20))]
+
+        #[test]
+        fn parts_do_what_the_whole_does(part_of in prop::collection::vec(0usize..4, 5..20)) {
+            let whole = states(&vec![0; part_of.len()], 1);
+            prop_assert_eq!(states(&part_of, 4), whole);
+        }
+    }
+
+    #[test]
+    fn a_run_can_be_stopped() {
+        let mut run = cells(&[0, 1], 2);
+        assert_eq!(run.run(Time(u64::MAX / 2), &mut |_| false), None);
+    }
+}
