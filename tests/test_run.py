@@ -25,6 +25,13 @@ def test_replications_do_not_depend_on_threads(scenario: becalm.Scenario) -> Non
     assert one.flows.equals(two.flows)
 
 
+def test_one_run_does_not_depend_on_threads(scenario: becalm.Scenario) -> None:
+    one, three = becalm.run(scenario, threads=1), becalm.run(scenario, threads=3)
+    assert one.fingerprint == three.fingerprint
+    assert one.flows.equals(three.flows)
+    assert one.links.equals(three.links)
+
+
 def test_a_replication_is_a_run_with_a_later_seed(scenario: becalm.Scenario) -> None:
     several = becalm.run(scenario.replace({"run.replications": 2}))
     later = becalm.run(scenario.replace({"run.seed": 2}))

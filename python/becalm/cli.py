@@ -24,7 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Threads = Annotated[int | None, typer.Option(min=1, help="Runs at once; all cores when not given.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores when not given.")]
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:

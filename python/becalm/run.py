@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -42,7 +43,9 @@ def run(
         progress: called about every 50 ms for every replication that runs, and once at its end, by one thread
             at a time.
             An exception that it raises ends the run.
-        threads: how many replications run at once; None: as many as there are cores.
+        threads: how many threads to use, for replications side by side first, and for one run if there are more
+            threads than replications. None: as many as there are cores, and several for one run only where the
+            fabric is large enough to gain by it. Results do not depend on it.
 
     Raises:
         FabricError: a run that cannot go on, such as a deadlock.
@@ -50,6 +53,7 @@ def run(
 
     """
     replications = scenario.replications
+    each = threads_each(scenario, threads)
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
 
@@ -59,16 +63,28 @@ def run(
                 progress(now)
 
     def work(index: int, cancel: Cancel) -> None:
-        outcomes[index] = run_one(scenario, index, cancel, report)
+        outcomes[index] = run_one(scenario, index, cancel, report, each)
 
     run_all(work, replications, threads)
     return Results.from_outcomes(scenario, [outcomes[index] for index in range(replications)])
 
 
+def threads_each(scenario: Scenario, threads: int | None) -> int:
+    """Return how many threads each of a scenario's replications gets."""
+    if threads is not None:
+        return max(1, threads // scenario.replications)
+    cores = os.cpu_count() or 1
+    return scenario.core.useful_threads(max(1, cores // scenario.replications))
+
+
 def run_one(
-    scenario: Scenario, replication: int, cancel: Cancel, report: Callable[[Progress], object]
+    scenario: Scenario,
+    replication: int,
+    cancel: Cancel,
+    report: Callable[[Progress], object],
+    threads: int = 1,
 ) -> Outcome:
-    """Run one replication on this thread, ending it when `cancel` says so."""
+    """Run one replication on this thread and as many more as it takes, ending it when `cancel` says so."""
     replications = scenario.replications
 
     def on_progress(now: float, duration: float, events: int, packet_hops: int) -> None:
@@ -77,5 +93,5 @@ def run_one(
 
     cancel.check()
     start = time.perf_counter()
-    outcome = _core.run(scenario.core, replication, on_progress)
+    outcome = _core.run(scenario.core, replication, threads, on_progress)
     return Outcome(replication, time.perf_counter() - start, outcome)

@@ -115,7 +115,7 @@ fn run(name: &str, text: &str) -> Figures {
     let scenario = Scenario::parse(text, name).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let set_up_seconds = start.elapsed().as_secs_f64();
     let cpu = ProcessTime::now();
-    let results = scenario.run(0, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+    let results = scenario.run(0, 1, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
     let cpu_seconds = cpu.elapsed().as_secs_f64();
     Figures {
         scenario: name.to_string(),

@@ -72,7 +72,12 @@ impl Event {
             Event::Arrive(id) => Event::Arrive(renumber(id)),
             Event::Ready(id) => Event::Ready(renumber(id)),
             Event::Drained(id) => Event::Drained(renumber(id)),
-            Event::Credit { .. } | Event::Tail { .. } | Event::Wake | Event::Post(_) | Event::Timer(_) => self,
+            Event::Credit { .. }
+            | Event::Tail { .. }
+            | Event::Wake
+            | Event::Post(_)
+            | Event::Timer(_)
+            | Event::Rate(_) => self,
         }
     }
 }

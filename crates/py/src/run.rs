@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use crate::scenario::Scenario;
 use crate::{columns, errors};
 
-/// Runs one replication of a scenario without holding the interpreter.
+/// Runs one replication of a scenario on up to `threads` threads, without holding the interpreter.
 ///
 /// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, and once at the end, with
 /// times in seconds.
@@ -17,17 +17,18 @@ use crate::{columns, errors};
 /// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "guards": [...]}`.
 /// Raises `FabricError` or `DeadlockError`.
 #[pyfunction]
-#[pyo3(signature = (scenario, replication = 0, progress = None))]
+#[pyo3(signature = (scenario, replication = 0, threads = 1, progress = None))]
 pub fn run<'py>(
     py: Python<'py>,
     scenario: &Bound<'py, Scenario>,
     replication: u32,
+    threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let inner = &scenario.get().inner;
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| {
-        inner.run(replication, &mut |now| match report(progress.as_ref(), now) {
+        inner.run(replication, threads, &mut |now| match report(progress.as_ref(), now) {
             Ok(()) => true,
             Err(error) => {
                 raised = Some(error);

@@ -26,6 +26,11 @@ impl Scenario {
         self.inner.facts().to_string()
     }
 
+    /// How many of so many cores make one run faster, at least 1.
+    fn useful_threads(&self, cores: usize) -> usize {
+        self.inner.useful_threads(cores)
+    }
+
     /// How many replications it asks for.
     #[getter]
     fn replications(&self) -> u32 {

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use becalm_control::{Echoing, Marking, Responding};
-use becalm_engine::{Simulator, Time};
+use becalm_engine::Time;
 use becalm_fabric::seam::SwitchShape;
-use becalm_fabric::{Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, PortId, RateChange, Room};
+use becalm_fabric::{
+    Domains, Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, Partition, PortId, RateChange, Room,
+};
 use becalm_metrics::Watch;
 
 use crate::links::links;
@@ -13,8 +15,13 @@ use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
 
+/// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
+const PACKETS_PER_MEETING: u64 = 2_000;
+
 /// The model of every run: schemes chosen at run time, everything observed.
-pub(crate) type Model = Fabric<Responding, Marking, Echoing, Watch>;
+pub(crate) type Model = Domains<Responding, Marking, Echoing, Watch>;
+/// The same when all its parts are together again.
+pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
 impl Scenario {
     /// The fabric in its initial state.
@@ -91,16 +98,32 @@ impl Scenario {
         (flows, responses)
     }
 
+    /// How many of so many cores make one run faster, at least 1: threads meet once for every look-ahead, and need to
+    /// have something to do in between.
+    pub fn useful_threads(&self, cores: usize) -> usize {
+        let is_switch = |port: PortId| self.topology.node(port.node).kind == NodeKind::Switch;
+        let between = self.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
+        let (count, delay) = between.fold((0, Time::MAX), |(n, least), cable| (n + 1, least.min(cable.delay)));
+        let packet = self.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
+        let packets = 2 * count * delay.0 / packet.0.max(1);
+        (packets / PACKETS_PER_MEETING).clamp(1, cores.max(1) as u64) as usize
+    }
+
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
         let vls = self.sections.switch.vls as u8;
         Watch::new(&self.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
     }
 
-    /// A simulator at time zero for one replication.
-    pub(crate) fn simulator(&self, replication: u32) -> Result<Simulator<Model>, FabricError> {
+    /// The model at time zero for one replication, for up to `threads` threads.
+    pub(crate) fn simulator(&self, replication: u32, threads: usize) -> Result<Model, FabricError> {
         let run = &self.sections.run;
         let seed = run.seed.wrapping_add(u64::from(replication));
-        Fabric::simulator(self.fabric_spec(seed), self.watch(run.warmup))
+        let spec = self.fabric_spec(seed);
+        let partition = match threads {
+            0 | 1 => Partition::whole(&spec.topology),
+            _ => Partition::balanced(&spec.topology, &spec.flows, threads),
+        };
+        Domains::new(spec, || self.watch(run.warmup), &partition)
     }
 }

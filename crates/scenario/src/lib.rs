@@ -17,7 +17,7 @@
 //!     to = ["BC"]
 //! "#;
 //! let scenario = becalm_scenario::Scenario::parse(text, "example.toml").unwrap();
-//! let results = scenario.run(0, &mut |_| true).unwrap();
+//! let results = scenario.run(0, 1, &mut |_| true).unwrap();
 //! assert!(results.packet_hops > 900);
 //! ```
 

@@ -2,19 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use becalm_engine::{Simulator, Stop, Time};
+use becalm_engine::{Simulator, Stop, Time, Work};
 use becalm_fabric::{FabricError, FlowId, FlowView, PortCounters, Rate};
-use becalm_metrics::{Paces, Series, Table};
+use becalm_metrics::{Paces, Series, Table, Watch};
 use thiserror::Error;
 
-use crate::assemble::Model;
+use crate::assemble::{Model, Whole};
 use crate::links::{Link, links};
 use crate::plan::host_rates;
 use crate::scenario::Scenario;
 use crate::tables;
 
-/// Events between two looks at the clock on the wall: a few milliseconds.
-const EVENTS_AT_ONCE: u64 = 10_000;
 /// Wall time between two calls of the progress function.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 /// What holds at the end of a run that gave results.
@@ -60,21 +58,27 @@ pub enum RunError {
 }
 
 impl Scenario {
-    /// Runs one replication; `replication` counts from 0 and moves the seed.
+    /// Runs one replication on up to `threads` threads; `replication` counts from 0 and moves the seed. The number of
+    /// threads changes nothing but the time that it takes.
     ///
     /// `progress` is called about every 50 ms of wall time; when it answers `false`, the run ends.
     ///
     /// # Errors
     /// [`RunError::Fabric`] for a deadlock, [`RunError::Interrupted`] when `progress` answered `false`.
-    pub fn run(&self, replication: u32, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
+    pub fn run(
+        &self,
+        replication: u32,
+        threads: usize,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Results, RunError> {
         let links = links(&self.topology);
-        let simulator = self.simulator(replication)?;
+        let model = self.simulator(replication, threads)?;
         let followed = self.followed(&links);
         let width = self.plan.groups.len() + followed.len() + self.followed_flows();
         let series = Series::new(self.sections.observe.window, width);
         let mut run = Running {
             scenario: self,
-            simulator,
+            model,
             series,
             paces: Paces::default(),
             links: &links,
@@ -85,13 +89,19 @@ impl Scenario {
             reported: Instant::now(),
         };
         let before = run.measure()?;
-        run.check_guards()?;
         let after = run.counters();
+        let Running { model, series, paces, .. } = run;
+        let whole = model.join();
+        check_guards(&whole)?;
+        let under_way = whole.model.packets_in_flight();
+        let before =
+            before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
+        let observed = Observed { watch: &whole.model.observer, links: &links, followed: &followed, series, paces };
         Ok(Results {
-            tables: tables::all(&run, &before, &after),
-            fingerprint: run.simulator.model.observer.fingerprint.value(),
-            events: run.simulator.events(),
-            packet_hops: run.simulator.model.packet_hops(),
+            tables: tables::all(self, &observed, &before, &after),
+            fingerprint: whole.model.observer.fingerprint.value(),
+            events: whole.events(),
+            packet_hops: whole.model.packet_hops(),
             guards: GUARDS.map(str::to_string).to_vec(),
         })
     }
@@ -108,6 +118,11 @@ impl Scenario {
     }
 }
 
+fn check_guards(run: &Simulator<Whole>) -> Result<(), RunError> {
+    run.model.deadlock(run.now()).map_or(Ok(()), |deadlock| Err(RunError::from(deadlock)))?;
+    Ok(run.model.check(&run.agenda)?)
+}
+
 /// All counters at one time.
 pub(crate) struct Counters {
     pub time: Time,
@@ -115,14 +130,24 @@ pub(crate) struct Counters {
     pub links: Vec<PortCounters>,
 }
 
-/// A run on its way.
-pub(crate) struct Running<'a> {
-    pub scenario: &'a Scenario,
-    pub simulator: Simulator<Model>,
+/// What has been observed in a run.
+pub(crate) struct Observed<'a> {
+    pub watch: &'a Watch,
+    pub links: &'a [Link],
+    /// The links that series follow, as places in `links`.
+    pub followed: &'a [usize],
     pub series: Series,
     pub paces: Paces,
-    pub links: &'a [Link],
-    pub followed: &'a [usize],
+}
+
+/// A run on its way.
+struct Running<'a> {
+    scenario: &'a Scenario,
+    model: Model,
+    series: Series,
+    paces: Paces,
+    links: &'a [Link],
+    followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
     /// Of every host's link.
     rates: Vec<Rate>,
@@ -131,8 +156,9 @@ pub(crate) struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Runs to the end, taking samples on the way. Gives the counters at the start of the measured window.
-    fn measure(&mut self) -> Result<Counters, RunError> {
+    /// Runs to the end, taking samples on the way. Gives the counters at the start of the measured window; nothing if
+    /// packets are under way and nothing moves any more.
+    fn measure(&mut self) -> Result<Option<Counters>, RunError> {
         let (warmup, step) = (self.scenario.sections.run.warmup, self.scenario.sections.observe.step);
         let mut before = None;
         let mut sample = Time::ZERO;
@@ -141,7 +167,9 @@ impl Running<'_> {
             if before.is_none() {
                 target = target.min(warmup);
             }
-            self.advance(target)?;
+            if self.advance(target)? == Stop::Idle && self.model.packets_in_flight() > 0 {
+                return Ok(None);
+            }
             if before.is_none() && target == warmup {
                 before = Some(self.counters());
             }
@@ -150,76 +178,42 @@ impl Running<'_> {
                 sample = sample.saturating_add(step);
             }
             if target == self.duration {
-                return Ok(before.expect("the warm-up ends before the run"));
+                return Ok(before);
             }
         }
     }
 
-    fn advance(&mut self, until: Time) -> Result<(), RunError> {
+    fn advance(&mut self, until: Time) -> Result<Stop, RunError> {
         // At time zero nothing has happened yet; the first events belong to the first step.
         if until == Time::ZERO {
-            return Ok(());
+            return Ok(Stop::Time);
         }
-        loop {
-            let stop = self.simulator.run(until, EVENTS_AT_ONCE);
-            self.report()?;
-            match stop {
-                Stop::Events => {}
-                Stop::Time => return Ok(()),
-                Stop::Idle => return self.check_idle(),
+        let (duration, reported, progress) = (self.duration, &mut self.reported, &mut self.progress);
+        let mut report = |work: &Work| {
+            if reported.elapsed() < PROGRESS_EVERY {
+                return true;
             }
-        }
-    }
-
-    fn report(&mut self) -> Result<(), RunError> {
-        if self.reported.elapsed() < PROGRESS_EVERY {
-            return Ok(());
-        }
-        self.reported = Instant::now();
-        let now = Progress {
-            time: self.simulator.now(),
-            duration: self.duration,
-            events: self.simulator.events(),
-            packet_hops: self.simulator.model.packet_hops(),
+            *reported = Instant::now();
+            progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
         };
-        if (self.progress)(&now) { Ok(()) } else { Err(RunError::Interrupted) }
-    }
-
-    /// When nothing is pending, nothing may be under way.
-    fn check_idle(&self) -> Result<(), RunError> {
-        match self.simulator.model.packets_in_flight() {
-            0 => Ok(()),
-            n => {
-                self.check_deadlock()?;
-                Err(FabricError::Guard(format!("{n} packets are under way and nothing moves")).into())
-            }
-        }
-    }
-
-    fn check_deadlock(&self) -> Result<(), RunError> {
-        self.simulator.model.deadlock(self.simulator.now()).map_or(Ok(()), |deadlock| Err(deadlock.into()))
-    }
-
-    fn check_guards(&self) -> Result<(), RunError> {
-        self.check_deadlock()?;
-        Ok(self.simulator.model.check(&self.simulator.agenda)?)
+        self.model.run(until, &mut report).ok_or(RunError::Interrupted)
     }
 
     fn flows(&self) -> impl Iterator<Item = FlowView> {
-        (0..self.scenario.plan.flows.len() as u32).map(|i| self.simulator.model.flow(FlowId(i)))
+        (0..self.scenario.plan.flows.len() as u32).map(|i| self.model.flow(FlowId(i)))
     }
 
     fn counters(&self) -> Counters {
         Counters {
-            time: self.simulator.now(),
+            time: self.model.work().time,
             flows: self.flows().collect(),
-            links: self.links.iter().map(|link| self.simulator.model.port(link.from)).collect(),
+            links: self.links.iter().map(|link| self.model.port(link.from)).collect(),
         }
     }
 
     /// Notes the bytes of groups, links and flows, in this order.
     fn sample(&mut self, time: Time) {
-        let model = &self.simulator.model;
+        let model = &self.model;
         let bytes = |i: u32| model.flow(FlowId(i)).delivered_bytes;
         let groups = self.scenario.plan.groups.iter().map(|flows| flows.clone().map(bytes).sum());
         let links = self.followed.iter().map(|&i| model.port(self.links[i].from).bytes);
@@ -231,7 +225,7 @@ impl Running<'_> {
     }
 
     fn sample_paces(&mut self, time: Time) {
-        let model = &self.simulator.model;
+        let model = &self.model;
         let plan = &self.scenario.plan;
         let largest = self.scenario.sections.packet.full();
         for (group, flows) in (0u32..).zip(&plan.groups) {

@@ -8,12 +8,12 @@ use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain};
 use crate::congestion::{Roles, victims};
 use crate::links::Link;
 use crate::plan::host_rates;
-use crate::run::{Counters, Running};
+use crate::run::{Counters, Observed};
 use crate::scenario::Scenario;
 
 /// All tables.
-pub(crate) fn all(run: &Running<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
-    let (scenario, links, watch) = (run.scenario, run.links, &run.simulator.model.observer);
+pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
+    let Observed { watch, links, followed, series, paces } = observed;
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
     let roles = Roles::new(scenario, watch, links, before, after);
@@ -25,11 +25,11 @@ pub(crate) fn all(run: &Running<'_>, before: &Counters, after: &Counters) -> Vec
         hosts(scenario, watch, links, before, after),
         roles.table(scenario),
         victims(scenario, &roles, before, after),
-        series_table(scenario, links, run.followed, &run.series),
+        series_table(scenario, links, followed, series),
     ];
     if scenario.sections.observe.paces {
         let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.clone()).collect();
-        tables.push(run.paces.table(&groups));
+        tables.push(paces.table(&groups));
     }
     tables
 }

@@ -40,7 +40,7 @@ fn feeding_it_back_gives_the_same_scenario() {
     let second = Scenario::from_json(&resolved, "resolved").unwrap_or_else(|mistakes| panic!("{mistakes}"));
     assert_eq!(first.sections(), second.sections());
     assert_eq!(resolved, second.resolved());
-    let run = |scenario: &Scenario| scenario.run(0, &mut |_| true).unwrap().fingerprint;
+    let run = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap().fingerprint;
     assert_eq!(run(&first), run(&second));
 }
 

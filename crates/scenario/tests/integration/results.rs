@@ -155,13 +155,13 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
         traffic.poisson.load = 0.8
     "#;
     let scenario = scenario(text);
-    let run = |replication| scenario.run(replication, &mut |_| true).unwrap();
+    let run = |replication| scenario.run(replication, 1, &mut |_| true).unwrap();
     assert_eq!(scenario.replications(), 2);
     // Where there is nothing to tell there is NaN, which does not equal itself.
     assert!(format!("{:?}", run(0)) == format!("{:?}", run(0)));
     assert_ne!(run(0).fingerprint, run(1).fingerprint);
     let other = self::scenario(&text.replace("seed = 3", "seed = 4"));
-    assert_eq!(run(1).fingerprint, other.run(0, &mut |_| true).unwrap().fingerprint);
+    assert_eq!(run(1).fingerprint, other.run(0, 1, &mut |_| true).unwrap().fingerprint);
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn the_tree_of_the_dumbbell_has_its_root_at_the_hot_host() {
 fn a_run_can_be_interrupted() {
     let long = scenario(&single("duration = \"10 s\"", &format!("{GREEDY}[observe]\nstep = \"1 ms\"\n")));
     let mut calls = 0;
-    let outcome = long.run(0, &mut |progress| {
+    let outcome = long.run(0, 1, &mut |progress| {
         calls += 1;
         assert!(progress.time < progress.duration && progress.packet_hops > 0);
         calls < 3
@@ -444,7 +444,7 @@ fn a_deadlock_is_reported_and_not_waited_for() {
     let refused = Scenario::parse(&ring, "ring.toml").expect_err("routes that can deadlock").to_string();
     assert!(refused.contains("s0->s1, s1->s2, s2->s3, s3->s4, s4->s0"), "{refused}");
     let ring = ring.replace("[topology.edges]", "[topology.edges]\nallow_cycles = true");
-    match scenario(&ring).run(0, &mut |_| true) {
+    match scenario(&ring).run(0, 1, &mut |_| true) {
         Err(RunError::Fabric(FabricError::Deadlock { cycle, .. })) => assert_eq!(cycle.len(), 6, "{cycle:?}"),
         other => panic!("{:?}", other.map(|results| results.guards)),
     }

@@ -10,7 +10,7 @@ pub fn scenario(text: &str) -> Scenario {
 
 /// The results of the first replication.
 pub fn run(text: &str) -> Results {
-    scenario(text).run(0, &mut |_| true).unwrap()
+    scenario(text).run(0, 1, &mut |_| true).unwrap()
 }
 
 /// A table of the results.
