@@ -367,6 +367,11 @@ impl Draft {
         if group.stop.is_some_and(|stop| stop <= group.start) || last < end {
             return;
         }
+        if let Some(i) = group.traffic.changes().iter().position(|change| change.at >= end) {
+            let list = ["traffic", "poisson", "changes"].iter().try_fold(node, |node, key| node.get(key));
+            let at = list.and_then(|list| list.items()?.get(i)?.get("at")).unwrap_or(node);
+            return mistakes.add(at, format!("does nothing: it comes not before {what} at {end}"), "");
+        }
         let key = if group.start >= end { "start" } else { "stagger" };
         let problem = format!("the last of these flows would start at {last}, not before {what} at {end}");
         let late =

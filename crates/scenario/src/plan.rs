@@ -8,7 +8,6 @@ use becalm_fabric::{AdapterConfig, NodeId, NodeKind, Rate, SourceSpec, Topology,
 use becalm_schema::{Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
-use crate::quantities::Bytes;
 use crate::sections::adapter::Adapter;
 use crate::sections::flows::{self, Group, Poisson};
 use crate::sections::packet::Packet;
@@ -62,10 +61,25 @@ impl Plan {
             let begin = self.flows.len() as u32;
             self.flows.extend(destinations.iter().map(|&destination| Flow { source, destination, group: number }));
             let flows = begin..self.flows.len() as u32;
-            let traffic = traffic(group, network, source, message, packet);
             let stop = group.stop.unwrap_or(Time::MAX);
+            let traffic = match &group.traffic {
+                flows::Traffic::Poisson(p) => {
+                    let p = Poisson { message: message.unwrap_or(p.message), ..p.clone() };
+                    let rate = network.rates[source.index()];
+                    let start = start.or_else(|| starts.next()).unwrap_or(group.start);
+                    self.sources.extend(poisson(&p, rate, packet, flows, start..stop));
+                    continue;
+                }
+                flows::Traffic::Greedy(p) => {
+                    Traffic::Greedy { bytes: message.or(p.message).unwrap_or(packet.mtu).0, sizes: p.sizes.0 }
+                }
+                flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
+                flows::Traffic::Batch(p) => {
+                    Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0, sizes: p.sizes.0 }
+                }
+            };
             // What sends whole messages picks a destination for each; what streams has one source per flow.
-            if matches!(traffic, Traffic::Poisson { .. } | Traffic::Batch { .. }) || start.is_some() {
+            if matches!(traffic, Traffic::Batch { .. }) || start.is_some() {
                 let start = start.or_else(|| starts.next());
                 self.sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));
             } else {
@@ -146,27 +160,21 @@ impl<'a> Network<'a> {
     }
 }
 
-/// What a host sends; `message` replaces the payload that the group has.
-fn traffic(group: &Group, network: &Network<'_>, source: NodeId, message: Option<Bytes>, packet: &Packet) -> Traffic {
-    match &group.traffic {
-        flows::Traffic::Greedy(p) => {
-            Traffic::Greedy { bytes: message.or(p.message).unwrap_or(packet.mtu).0, sizes: p.sizes.0 }
-        }
-        flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
-        flows::Traffic::Poisson(p) => {
-            let rate = network.rates[source.index()].bytes_per_second() * p.load;
-            let p = Poisson { message: message.unwrap_or(p.message), ..p.clone() };
-            let seconds = p.wire_bytes(packet) / rate;
-            Traffic::Poisson {
-                mean_interval: Time::from_secs(seconds).max(Time(1)),
-                bytes: p.message.0,
-                sizes: p.sizes.0,
-            }
-        }
-        flows::Traffic::Batch(p) => {
-            Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0, sizes: p.sizes.0 }
-        }
-    }
+/// A source for each of the loads that hold one after the other: a Poisson process has no memory, so it may be cut.
+fn poisson(
+    p: &Poisson,
+    rate: Rate,
+    packet: &Packet,
+    flows: Range<u32>,
+    during: Range<Time>,
+) -> impl Iterator<Item = SourceSpec> {
+    let loads = p.loads(during.start).filter(move |(load, from, _)| *load > 0.0 && *from < during.end);
+    loads.map(move |(load, start, end)| {
+        let seconds = p.wire_bytes(packet) / (rate.bytes_per_second() * load);
+        let mean_interval = Time::from_secs(seconds).max(Time(1));
+        let traffic = Traffic::Poisson { mean_interval, bytes: p.message.0, sizes: p.sizes.0 };
+        SourceSpec { flows: flows.clone(), traffic, start, stop: end.min(during.end) }
+    })
 }
 
 /// The rate of every host's link, by number of the node. What is given for a switch means nothing.

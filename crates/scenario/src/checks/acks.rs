@@ -38,7 +38,7 @@ impl Draft {
         let (Some(echo), Some(packet)) = (&self.echo, &self.packet) else { return };
         let Some(every) = ack_every(echo).filter(|&every| every > 1) else { return };
         let node = blame(root, &["echo.ibta.ack_every"]);
-        let longest = |group: &Group| group.traffic.most_packets(packet);
+        let longest = |group: &Group| group.most_packets(packet);
         if self.flows.iter().all(|group| group.as_ref().is_some_and(|group| longest(group) == 1)) {
             mistakes.add(node, "does nothing: every message is one packet, and its end is acknowledged", "");
         }

@@ -50,10 +50,37 @@ becalm_schema::table! {
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
         /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
         pub sizes: Variation = Variation::FIXED,
+        /// Loads that hold later, in the order of their times.
+        pub changes: Vec<Change> = Vec::new(),
+    }
+    check Poisson::check;
+}
+
+becalm_schema::table! {
+    /// A load that holds from a time on.
+    pub struct Change {
+        /// From when on.
+        pub at: Time,
+        /// What each source host offers from then on; 0 for nothing.
+        pub load: f64; "of its link's rate"; 0.0..=10.0,
     }
 }
 
 impl Poisson {
+    fn check(&self) -> Result<(), Conflict> {
+        let rising = self.changes.windows(2).all(|pair| pair[0].at < pair[1].at);
+        Conflict::unless(rising, "changes", || {
+            "must be in the order of their times, each later than the one before".into()
+        })
+    }
+
+    /// The loads with the times from which and to which they hold, from a start on.
+    pub fn loads(&self, start: Time) -> impl Iterator<Item = (f64, Time, Time)> + '_ {
+        let begins = std::iter::once((self.load, Time::ZERO)).chain(self.changes.iter().map(|c| (c.load, c.at)));
+        let ends = self.changes.iter().map(|change| change.at).chain(std::iter::once(Time::MAX));
+        begins.zip(ends).map(move |((load, from), to)| (load, from.max(start), to)).filter(|(_, from, to)| from < to)
+    }
+
     /// Mean number of bytes that a message takes on the wire.
     pub fn wire_bytes(&self, packet: &Packet) -> f64 {
         let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
@@ -95,13 +122,21 @@ becalm_schema::choice! {
 }
 
 impl Traffic {
-    /// Packets of the longest message.
-    pub fn most_packets(&self, packet: &Packet) -> u32 {
+    /// Changes of the load over time.
+    pub fn changes(&self) -> &[Change] {
+        match self {
+            Traffic::Poisson(p) => &p.changes,
+            _ => &[],
+        }
+    }
+
+    /// Packets of the longest message; `own` is the payload that a connection gives its messages.
+    fn most_packets(&self, own: Option<Bytes>, packet: &Packet) -> u32 {
         let bytes = match self {
-            Traffic::Greedy(p) => p.sizes.largest(p.message.unwrap_or(packet.mtu).0),
+            Traffic::Greedy(p) => p.sizes.largest(own.or(p.message).unwrap_or(packet.mtu).0),
             Traffic::OnOff(_) => packet.mtu.0,
-            Traffic::Poisson(p) => p.sizes.largest(p.message.0),
-            Traffic::Batch(p) => p.sizes.largest(p.message.0),
+            Traffic::Poisson(p) => p.sizes.largest(own.unwrap_or(p.message).0),
+            Traffic::Batch(p) => p.sizes.largest(own.unwrap_or(p.message).0),
         };
         bytes.div_ceil(packet.mtu.0)
     }
@@ -155,6 +190,14 @@ becalm_schema::table! {
 }
 
 impl Group {
+    /// Packets of the longest message.
+    pub fn most_packets(&self, packet: &Packet) -> u32 {
+        let own = self.connections.iter().flatten().map(|connection| connection.message);
+        own.map(|own| self.traffic.most_packets(own, packet))
+            .max()
+            .unwrap_or_else(|| self.traffic.most_packets(None, packet))
+    }
+
     fn check(&self) -> Result<(), Conflict> {
         if self.connections.is_some() {
             let given = [("from", self.from.is_some()), ("to", self.to.is_some()), ("pattern", self.pattern.is_some())];
@@ -180,23 +223,27 @@ impl Group {
 mod tests {
     use super::*;
 
+    fn poisson(message: u32, sizes: Variation) -> Poisson {
+        Poisson { load: 0.5, message: Bytes(message), sizes, changes: Vec::new() }
+    }
+
     #[test]
     fn the_longest_message_is_counted_in_packets() {
         let packet = Packet::default();
-        let most = |traffic: Traffic| traffic.most_packets(&packet);
+        let most = |traffic: Traffic| traffic.most_packets(None, &packet);
         assert_eq!(most(Traffic::Greedy(Greedy::default())), 1);
         assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Variation::FIXED })), 3);
         let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Bytes(4096), sizes });
         assert_eq!(most(batch(Variation::FIXED)), 2);
         assert_eq!(most(batch(Variation(fabric::Variation::Uniform { spread: 0.5 }))), 3);
         let sizes = Variation(fabric::Variation::Exponential);
-        assert!(most(Traffic::Poisson(Poisson { load: 0.1, message: Bytes(1), sizes })) > 1 << 20);
+        assert!(most(Traffic::Poisson(poisson(1, sizes))) > 1 << 20);
+        assert_eq!(Traffic::Greedy(Greedy::default()).most_packets(Some(Bytes(9000)), &packet), 5);
     }
 
     #[test]
     fn messages_take_their_headers_on_the_wire() {
         let packet = Packet::default();
-        let poisson = |message, sizes| Poisson { load: 0.5, message: Bytes(message), sizes };
         let exponential = Variation(fabric::Variation::Exponential);
         assert_eq!(poisson(2048, Variation::FIXED).wire_bytes(&packet), 2068.0);
         assert_eq!(poisson(2049, Variation::FIXED).wire_bytes(&packet), 2089.0);

@@ -138,6 +138,14 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
+        ("a load too late", spoilt("greedy = {}", "poisson = {load = 0.1, changes = [{at = \"10 ms\", load = 0.2}]}")),
+        (
+            "loads out of order",
+            spoilt(
+                "greedy = {}",
+                "poisson = {load = 0.1, changes = [{at = \"2 ms\", load = 0.2}, {at = \"1 ms\", load = 0}]}",
+            ),
+        ),
         ("ACKs for nothing", added("[echo.ibta]\ntransport = \"unreliable\"\nack_every = 2\n")),
         ("ACKs for messages of a packet", added("[echo.ibta]\nack_every = 2\n")),
         (

@@ -71,6 +71,29 @@ fn a_batch_arrives_whole() {
 }
 
 #[test]
+fn a_load_may_change_with_the_same_flows() {
+    let poisson = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b", "c"]
+        traffic.poisson = {load = 0.2, changes = [{at = "20 ms", load = 0}, {at = "30 ms", load = 0.8}]}
+        [observe]
+        step = "1 ms"
+        window = "1 ms"
+    "#;
+    let results = run(&single("duration = \"60 ms\"", poisson));
+    assert_eq!(table(&results, "flows").rows(), 2);
+    let kinds = names(&results, "series", "kind");
+    let groups = kinds.iter().zip(numbers(&results, "series", "share")).filter(|(kind, _)| *kind == "group");
+    let shares: Vec<f64> = groups.map(|(_, share)| share).collect();
+    let mean = |range: std::ops::Range<usize>| shares[range.clone()].iter().sum::<f64>() / range.len() as f64;
+    assert!((mean(1..20) - 0.2).abs() < 0.02, "{}", mean(1..20));
+    assert_eq!(mean(22..29), 0.0);
+    assert!((mean(32..60) - 0.8).abs() < 0.04, "{}", mean(32..60));
+}
+
+#[test]
 fn one_ack_stands_for_several_packets_and_the_window_opens_by_as_many() {
     let batch = r#"
         [response.none]
