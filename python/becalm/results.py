@@ -127,7 +127,7 @@ class Results:
 
     @property
     def paces(self) -> pl.DataFrame:
-        """Gaps that the flows of each group have to keep, over time.
+        """Gaps that the flows of each group have to keep, and their windows, over time.
 
         Raises:
             ResultsError: the scenario does not ask for them with `observe.paces = true`.

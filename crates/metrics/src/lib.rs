@@ -8,7 +8,7 @@
 //! - [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`]: observers, one per question.
 //! - [`watch`]: all of them at once, as the one observer of a run.
 //! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
-//! - [`paces`]: the gaps that responses ask for, read at the same steps.
+//! - [`paces`]: the gaps and windows that responses ask for, read at the same steps.
 //!
 //! An observer is called for every packet on every link: each keeps flat arrays indexed by number and hashes nothing.
 

@@ -1,6 +1,7 @@
 //! The paces that responses set, over time.
 
 use becalm_engine::Time;
+use becalm_fabric::seam::Pace;
 
 use crate::table::Table;
 
@@ -13,33 +14,37 @@ struct Sample {
     gap_max: f64,
     delay_mean: f64,
     delay_max: f64,
+    flows: f64,
+    window_sum: f64,
 }
 
-/// The gaps between packets that the flows of each group have to keep, read at fixed steps.
+/// The gaps between packets that the flows of each group have to keep, and their windows, read at fixed steps.
 ///
 /// A gap is a multiple of a packet's own transmission time; the delay is the gap after a packet of the largest size on
-/// the link of the flow's source. It is what the response asks for at that time, whether or not the flow sends.
+/// the link of the flow's source. A window is the number of packets that may be under way, infinite where there is no
+/// limit. Both are what the response asks for at that time, whether or not the flow sends.
 #[derive(Clone, Debug, Default)]
 pub struct Paces {
     samples: Vec<Sample>,
 }
 
 impl Paces {
-    /// Takes in the flows of a group at a time, each with its gap and the transmission time of its largest packet. A
+    /// Takes in the flows of a group at a time, each with its pace and the transmission time of its largest packet. A
     /// group without flows is passed over.
-    pub fn push(&mut self, time: Time, group: u32, flows: impl IntoIterator<Item = (f64, Time)>) {
+    pub fn push(&mut self, time: Time, group: u32, flows: impl IntoIterator<Item = (Pace, Time)>) {
         let mut sum = Sample { time, group, ..Sample::default() };
-        let mut count = 0.0;
-        for (gap, transmission) in flows {
+        for (Pace { gap, window }, transmission) in flows {
             let delay = gap * transmission.as_secs();
-            count += 1.0;
+            sum.flows += 1.0;
             sum.gap_mean += gap;
+            sum.window_sum += if window == u32::MAX { f64::INFINITY } else { f64::from(window) };
             sum.delay_mean += delay;
             sum.gap_max = sum.gap_max.max(gap);
             sum.delay_max = sum.delay_max.max(delay);
         }
-        if count > 0.0 {
-            self.samples.push(Sample { gap_mean: sum.gap_mean / count, delay_mean: sum.delay_mean / count, ..sum });
+        if sum.flows > 0.0 {
+            let (gap_mean, delay_mean) = (sum.gap_mean / sum.flows, sum.delay_mean / sum.flows);
+            self.samples.push(Sample { gap_mean, delay_mean, ..sum });
         }
     }
 
@@ -53,6 +58,8 @@ impl Paces {
             .with("gap_max", "packet times", column(|sample| sample.gap_max))
             .with("delay_mean", "s", column(|sample| sample.delay_mean))
             .with("delay_max", "s", column(|sample| sample.delay_max))
+            .with("window_mean", "packets", column(|sample| sample.window_sum / sample.flows))
+            .with("window_sum", "packets", column(|sample| sample.window_sum))
     }
 }
 
@@ -64,15 +71,28 @@ mod tests {
     #[test]
     fn means_and_maxima_are_over_the_flows_of_a_group() {
         let mut paces = Paces::default();
-        paces.push(Time::from_us(5), 1, [(1.0, Time::from_us(2)), (2.0, Time::from_us(4))]);
+        let pace = |gap, window| Pace { gap, window };
+        paces.push(Time::from_us(5), 1, [(pace(1.0, 3), Time::from_us(2)), (pace(2.0, 8), Time::from_us(4))]);
         paces.push(Time::from_us(5), 0, []);
+        paces.push(Time::from_us(5), 1, [(Pace::FREE, Time::from_us(2))]);
         let table = paces.table(&["a".to_string(), "b".to_string()]);
-        assert_eq!(table.column("group"), Some(&Data::Text(vec!["b".to_string()])));
-        for (name, value) in
-            [("time", 5e-6), ("gap_mean", 1.5), ("gap_max", 2.0), ("delay_mean", 5e-6), ("delay_max", 8e-6)]
-        {
-            let Some(Data::F64(values)) = table.column(name) else { panic!("{name}") };
-            assert!((values[0] - value).abs() < 1e-15, "{name}: {values:?}");
+        assert_eq!(table.column("group"), Some(&Data::Text(vec!["b".to_string(); 2])));
+        let values = |name: &str| match table.column(name) {
+            Some(Data::F64(values)) => values.clone(),
+            _ => panic!("{name}"),
+        };
+        let first = [
+            ("time", 5e-6),
+            ("gap_mean", 1.5),
+            ("gap_max", 2.0),
+            ("delay_mean", 5e-6),
+            ("delay_max", 8e-6),
+            ("window_mean", 5.5),
+            ("window_sum", 11.0),
+        ];
+        for (name, value) in first {
+            assert!((values(name)[0] - value).abs() < 1e-15, "{name}: {:?}", values(name));
         }
+        assert_eq!(values("window_sum")[1], f64::INFINITY);
     }
 }

@@ -231,7 +231,7 @@ impl Running<'_> {
         for (group, flows) in (0u32..).zip(&plan.groups) {
             let pace = |i: u32| {
                 let transmission = self.rates[plan.flows[i as usize].source.index()].time_of(largest);
-                (model.flow(FlowId(i)).pace.gap, transmission)
+                (model.flow(FlowId(i)).pace, transmission)
             };
             self.paces.push(time, group, flows.clone().map(pace));
         }

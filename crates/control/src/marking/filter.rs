@@ -84,7 +84,8 @@ pub(super) struct Area {
     pub packets: u32,
     /// Packets times picoseconds.
     pub area: u128,
-    since: Time,
+    /// When the number last changed.
+    pub since: Time,
 }
 
 impl Area {

@@ -1,7 +1,8 @@
 //! The queue length averaged over regeneration cycles (DECbit).
 //!
 //! # What it does
-//! A regeneration cycle of a queue is a busy period and the idle period after it. A packet that arrives is marked if
+//! A regeneration cycle of a queue is a busy period and the idle period after it; a packet that comes at the very time
+//! at which the last one leaves goes on with the busy period. A packet that arrives is marked if
 //! the average number of packets in the queue, the one in transmission included, is at least a threshold. The average is
 //! over the last complete cycle and what there has been of the current one. So a queue that is never long keeps the
 //! memory of its last cycle, and one that has been busy for long goes by the current one.
@@ -48,7 +49,7 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// A busy period begins after an idle one: the current cycle is over.
+    /// A busy period begins: the current cycle is over.
     fn regenerate(&mut self, now: Time) {
         self.last = self.began.map_or((now, 0), |began| (began, self.current.area));
         self.began = Some(now);
@@ -64,8 +65,9 @@ impl Filter for Cycles {
     }
 
     fn arrives(&mut self, now: Time) -> bool {
+        let idle = self.current.packets == 0 && now > self.current.since;
         self.current.advance(now);
-        if self.current.packets == 0 {
+        if idle || self.began.is_none() {
             self.regenerate(now);
         }
         self.current.packets += 1;
@@ -122,6 +124,18 @@ mod tests {
         let marks = marks(1.0, &steps);
         // 36 of 10 at the beginning of the second cycle; at that of the third 1 of 10.
         assert_eq!(marks[4..], [true, false, false]);
+    }
+
+    #[test]
+    fn a_train_of_packets_without_a_gap_is_one_busy_period() {
+        // Four packets, each as the one before leaves, then as long a pause; twice.
+        let train = |at: u64| (0..4).flat_map(move |i| [(at + 10 * i, IN), (at + 10 * (i + 1), OUT)]);
+        let mut steps: Vec<_> = train(0).chain(train(80)).collect();
+        steps.sort_by_key(|&(time, arrives)| (time, arrives));
+        let first = [false, true, true, true];
+        // At the first of the second train 40 of 80, at its last 70 of 110.
+        assert_eq!(marks(1.0, &steps), [first, [false; 4]].concat());
+        assert_eq!(marks(0.63, &steps), [first, [false, false, false, true]].concat());
     }
 
     #[test]

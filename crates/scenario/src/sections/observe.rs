@@ -14,7 +14,8 @@ becalm_schema::table! {
         pub links: Vec<String> = vec!["*".to_string()],
         /// Whether to follow every flow, not only the groups.
         pub flows: bool = false,
-        /// Whether to write down, at every step, the gaps between packets that each group's flows have to keep.
+        /// Whether to write down, at every step, the gaps between packets that each group's flows have to keep, and their
+        /// windows.
         pub paces: bool = false,
     }
 }
