@@ -14,6 +14,8 @@
 //!
 //! # Parameters
 //! - `threshold`: packets, 0.001 to 1000000; the paper uses 1.
+//! - `over`: `"last_and_current"`, or `"last"`, the average over the last cycle alone, which the paper begins with and then
+//!   refines because a busy period may be long (section 4.1).
 //!
 //! # Departures from the source
 //! - A queue is one output and virtual lane; the paper models a router as one queue.
@@ -25,12 +27,24 @@ use becalm_engine::Time;
 
 use super::filter::{Area, Filter, Filtered};
 
+becalm_schema::words! {
+    /// What the average is over.
+    pub enum Over {
+        /// The last complete cycle and what there has been of the current one.
+        LastAndCurrent = "last_and_current",
+        /// The last complete cycle.
+        Last = "last",
+    }
+}
+
 becalm_schema::table! {
     /// Packets are marked that arrive when the average queue, over the last busy and idle cycle and the current busy
     /// period, has reached a threshold.
     pub struct Params {
         /// The average from which on arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
+        /// What the average is over.
+        pub over: Over = Over::LastAndCurrent,
     }
 }
 
@@ -40,7 +54,7 @@ pub type RegenerationCycle = Filtered<Cycles>;
 /// The last cycle and the current one.
 #[derive(Clone, Debug)]
 pub struct Cycles {
-    threshold: f64,
+    params: Params,
     current: Area,
     /// When the current cycle began; `None` before the first packet.
     began: Option<Time>,
@@ -49,6 +63,15 @@ pub struct Cycles {
 }
 
 impl Cycles {
+    /// Packets times picoseconds, and the time that they are to be divided by.
+    fn average_over(&self, now: Time) -> (u128, Time) {
+        let (start, area) = self.last;
+        match self.params.over {
+            Over::LastAndCurrent => (area + self.current.area, now.since(start)),
+            Over::Last => (area, self.began.unwrap_or(start).since(start)),
+        }
+    }
+
     /// A busy period begins: the current cycle is over.
     fn regenerate(&mut self, now: Time) {
         self.last = self.began.map_or((now, 0), |began| (began, self.current.area));
@@ -61,7 +84,7 @@ impl Filter for Cycles {
     type Params = Params;
 
     fn new(params: &Params) -> Cycles {
-        Cycles { threshold: params.threshold, current: Area::default(), began: None, last: (Time::ZERO, 0) }
+        Cycles { params: params.clone(), current: Area::default(), began: None, last: (Time::ZERO, 0) }
     }
 
     fn arrives(&mut self, now: Time) -> bool {
@@ -71,9 +94,8 @@ impl Filter for Cycles {
             self.regenerate(now);
         }
         self.current.packets += 1;
-        let (start, area) = self.last;
-        let time = now.since(start).as_ps();
-        time > 0 && (area + self.current.area) as f64 >= self.threshold * time as f64
+        let (area, time) = self.average_over(now);
+        time.as_ps() > 0 && area as f64 >= self.params.threshold * time.as_ps() as f64
     }
 
     fn leaves(&mut self, now: Time) {
@@ -90,7 +112,7 @@ mod tests {
     const OUT: bool = false;
 
     fn marks(threshold: f64, steps: &[(u64, bool)]) -> Vec<bool> {
-        verdicts::<Cycles>(&Params { threshold }, steps)
+        verdicts::<Cycles>(&Params { threshold, ..Params::default() }, steps)
     }
 
     #[test]
@@ -115,6 +137,17 @@ mod tests {
         assert_eq!(marks(1.0, &steps), [false, true, false, false, true, true]);
         assert_eq!(marks(0.81, &steps), [false, true, false, true, true, true]);
         assert_eq!(marks(1.28, &steps), [false, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn the_last_cycle_alone_holds_for_all_of_the_next_one() {
+        // 8 of 10 in the first cycle; then 19 of 15.
+        let steps =
+            [(0, IN), (2, IN), (4, OUT), (6, OUT), (10, IN), (12, IN), (20, IN), (20, OUT), (20, OUT), (21, OUT)];
+        let steps = [&steps[..], &[(25, IN), (26, IN)]].concat();
+        let marks = |threshold| verdicts::<Cycles>(&Params { threshold, over: Over::Last }, &steps);
+        assert_eq!(marks(1.0), [false, false, false, false, false, true, true]);
+        assert_eq!(marks(0.8), [false, false, true, true, true, true, true]);
     }
 
     #[test]
