@@ -1,27 +1,47 @@
-//! Linear forwarding tables.
+//! Forwarding tables: stored entry by entry, or computed where the topology has a rule.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::error::FabricError;
 use crate::ids::{NodeId, PortId};
-use crate::topology::{NodeKind, Topology};
+use crate::topology::{NodeKind, Topology, TreeRoutes};
 
 const NO_PORT: u16 = u16::MAX;
 
-/// For every switch and destination host, the port to leave by.
-///
-/// Stored as one flat array of shape (switches, hosts), by the nodes' ranks.
+/// For every switch and destination host, the port to leave by; by the nodes' ranks.
+#[derive(Clone, Debug)]
+pub struct Routes(Entries);
+
+#[derive(Clone, Debug)]
+enum Entries {
+    Table(Table),
+    Tree(TreeRoutes),
+}
+
+/// Entries as one flat array of shape (switches, hosts).
 #[derive(Clone, Debug, Default)]
-pub struct Routes {
+struct Table {
     hosts: usize,
     ports: Vec<u16>,
 }
 
+impl Default for Routes {
+    fn default() -> Routes {
+        Routes(Entries::Table(Table::default()))
+    }
+}
+
 impl Routes {
+    /// Entries that are computed.
+    pub(crate) fn computed(tree: TreeRoutes) -> Routes {
+        Routes(Entries::Tree(tree))
+    }
+
     /// Tables without any entry.
     pub fn empty(topology: &Topology) -> Routes {
         let hosts = topology.host_count() as usize;
-        Routes { hosts, ports: vec![NO_PORT; hosts * topology.switch_count() as usize] }
+        let ports = vec![NO_PORT; hosts * topology.switch_count() as usize];
+        Routes(Entries::Table(Table { hosts, ports }))
     }
 
     /// Shortest paths in hops. Where a switch has several ports on one, destination number `d` takes the `d` mod
@@ -54,13 +74,23 @@ impl Routes {
     /// The port by which the switch with rank `switch` sends to the host with rank `host`.
     #[inline]
     pub fn port(&self, switch: u32, host: u32) -> Option<u16> {
-        let port = self.ports[switch as usize * self.hosts + host as usize];
+        let port = match &self.0 {
+            Entries::Tree(tree) => return Some(tree.port(switch, host)),
+            Entries::Table(table) => table.ports[switch as usize * table.hosts + host as usize],
+        };
         (port != NO_PORT).then_some(port)
     }
 
-    /// Sets an entry.
+    /// Sets an entry. Entries that were computed are stored from then on, two bytes each.
     pub fn set(&mut self, switch: u32, host: u32, port: u16) {
-        self.ports[switch as usize * self.hosts + host as usize] = port;
+        if let Entries::Tree(tree) = &self.0 {
+            let hosts = tree.hosts();
+            let entries = (0..tree.switches()).flat_map(|switch| (0..hosts).map(move |host| tree.port(switch, host)));
+            self.0 = Entries::Table(Table { hosts: hosts as usize, ports: entries.collect() });
+        }
+        if let Entries::Table(table) = &mut self.0 {
+            table.ports[switch as usize * table.hosts + host as usize] = port;
+        }
     }
 }
 

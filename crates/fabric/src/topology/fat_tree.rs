@@ -4,6 +4,7 @@ use crate::ids::NodeId;
 use crate::link::Rate;
 use crate::routing::Routes;
 use crate::topology::Topology;
+use crate::topology::d_mod_k::TreeRoutes;
 
 /// One level of a fat tree, from the hosts upward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,6 @@ impl Topology {
     pub fn fat_tree(spec: &FatTreeSpec) -> Topology {
         let mut topology = Topology::default();
         let mut below: Vec<NodeId> = (0..spec.hosts()).map(|i| topology.add_host(format!("H{i}"))).collect();
-        let mut rows = Vec::new();
         for (l, level) in spec.levels.iter().enumerate() {
             let count = spec.switches(l);
             let row: Vec<NodeId> = (0..count).map(|i| topology.add_switch(format!("L{}S{i}", l + 1))).collect();
@@ -108,43 +108,11 @@ impl Topology {
                     }
                 }
             }
-            below = row.clone();
-            rows.push(row);
+            below = row;
         }
-        topology.routes = d_mod_k(spec, &topology, &rows);
+        topology.routes = Routes::computed(TreeRoutes::new(spec));
         topology
     }
-}
-
-/// Up-ports by the destination's number, digit by digit (Zahavi 2012, D-Mod-K); down-ports by the tree.
-///
-/// A switch's ports are the cables to its children, child by child, and then those to its parents, parent by parent.
-fn d_mod_k(spec: &FatTreeSpec, topology: &Topology, rows: &[Vec<NodeId>]) -> Routes {
-    let mut routes = Routes::empty(topology);
-    let hosts = spec.hosts();
-    let mut subtree_hosts = 1;
-    let mut spread = 1;
-    for (l, level) in spec.levels.iter().enumerate() {
-        let (children, parallel) = (u64::from(level.children), u64::from(level.parallel));
-        let hosts_per_child = subtree_hosts;
-        subtree_hosts *= children;
-        spread *= u64::from(level.parents) * parallel;
-        let places: u64 = spec.levels[..=l].iter().map(|level| u64::from(level.parents)).product();
-        let up = spec.levels.get(l + 1).map_or(0, |up| u64::from(up.parents) * u64::from(up.parallel));
-        for (i, &switch) in (0u64..).zip(&rows[l]) {
-            let first_host = i / places * subtree_hosts;
-            let rank = topology.node(switch).rank;
-            for d in 0..hosts {
-                let port = if (first_host..first_host + subtree_hosts).contains(&d) {
-                    (d - first_host) / hosts_per_child * parallel + d % parallel
-                } else {
-                    children * parallel + (d / spread) % up
-                };
-                routes.set(rank, d as u32, port as u16);
-            }
-        }
-    }
-    routes
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Nodes, cables and routes.
 
 mod clos;
+mod d_mod_k;
 mod dumbbell;
 mod fat_tree;
 
 pub use clos::ClosSpec;
+pub(crate) use d_mod_k::TreeRoutes;
 pub use dumbbell::DumbbellSpec;
 pub use fat_tree::{FatTreeSpec, Level};
 

@@ -188,7 +188,7 @@ impl TopologyChoice {
             TopologyChoice::Clos(p) => p.build(node, mistakes),
             TopologyChoice::Tree(p) => {
                 let spec = FatTreeSpec::ports_tree(p.ports, p.levels, p.rate.rate(), p.delay);
-                build_fat_tree(&spec, node.get("tree").unwrap_or(node), mistakes)
+                build_fat_tree(&spec, !p.routes.is_empty(), node.get("tree").unwrap_or(node), mistakes)
             }
             TopologyChoice::FatTree(p) => p.build(node.get("fat_tree").unwrap_or(node), mistakes),
             TopologyChoice::Edges(p) => p.build(node.get("edges")?, mistakes),
@@ -197,14 +197,14 @@ impl TopologyChoice {
 }
 
 /// The fat tree, if it is small enough to be built.
-fn build_fat_tree(spec: &FatTreeSpec, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+fn build_fat_tree(spec: &FatTreeSpec, has_routes: bool, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
     let Some(nodes) = spec.nodes().filter(|&nodes| nodes <= u64::from(Key::TARGETS)) else {
         let problem = format!("has too many hosts and switches, must have at most {}", Key::TARGETS);
         mistakes.add(node, problem, "");
         return None;
     };
-    // Every switch has an entry for every host.
-    if nodes - spec.hosts() > MOST_ROUTES / spec.hosts() {
+    // Given entries need a table: every switch has an entry for every host.
+    if has_routes && nodes - spec.hosts() > MOST_ROUTES / spec.hosts() {
         mistakes.add(node, format!("needs more than {MOST_ROUTES} forwarding entries"), "");
         return None;
     }
@@ -230,7 +230,7 @@ impl FatTree {
             rate: level.rate.as_ref().unwrap_or(&self.rate).rate(),
         };
         let spec = FatTreeSpec { levels: self.levels.iter().map(level).collect(), delay: self.delay };
-        build_fat_tree(&spec, node, mistakes)
+        build_fat_tree(&spec, !self.routes.is_empty(), node, mistakes)
     }
 }
 
