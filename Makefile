@@ -11,7 +11,7 @@ DEMO := santos2003/fig2 santos2003/fig4b
 .DELETE_ON_ERROR:
 
 .PHONY: ci
-ci: lint test ## what CI runs: all linters, then all tests (the default)
+ci: lint test guard ## what CI runs: all linters, all tests, the count of instructions (the default)
 
 .PHONY: demo
 demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
@@ -66,6 +66,14 @@ pictures: build ## draw the pictures of the README and of the docs
 bench: need-rust ## packet-hops per core-second on fixed scenarios
 	cargo run --release --locked --quiet -p becalm-bench
 
+.PHONY: guard
+guard: need-rust need-valgrind ## instructions per packet-hop against those committed; fails when they grow by over 5%
+	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json
+
+.PHONY: guard-write
+guard-write: need-rust need-valgrind ## write the committed instructions per packet-hop anew
+	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
+
 .PHONY: wheel
 wheel: $(VENV)/.done need-rust ## a wheel in target/wheels
 	$(BIN)/maturin build --release
@@ -92,7 +100,7 @@ $(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
-.PHONY: need-python need-rust need-cc
+.PHONY: need-python need-rust need-cc need-valgrind
 need-python:
 	@[ -n "$(PYTHON)" ] || { echo 'becalm needs Python 3.11 or newer: https://www.python.org/downloads/' >&2; exit 1; }
 
@@ -101,3 +109,6 @@ need-rust:
 
 need-cc:
 	@command -v cc >/dev/null || { echo 'becalm needs a C compiler, such as gcc (Debian: apt install gcc)' >&2; exit 1; }
+
+need-valgrind:
+	@command -v valgrind >/dev/null || { echo 'the guard counts with valgrind (Debian: apt install valgrind)' >&2; exit 1; }

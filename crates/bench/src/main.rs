@@ -1,161 +1,147 @@
 //! Packet-hops per core-second on fixed scenarios.
 //!
-//! A packet-hop is one packet that crosses one link; host links, ACKs and CNPs count. Every scenario runs in a process
-//! of its own, so that its peak memory is its own, and several times; the fastest run by processor time is reported,
-//! since whatever else the machine does can only make a run slower.
+//! A packet-hop is one packet that crosses one link; host links, ACKs and CNPs count.
+//!
+//! - `scenarios`: the scenarios, of files in `scenarios/`.
+//! - `measure`: one of them, in a process of its own.
+//! - `guard`: instructions per packet-hop, held against committed figures.
+
+mod guard;
+mod measure;
+mod scenarios;
 
 use std::io::Write;
-use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use becalm_scenario::Scenario;
 use clap::Parser;
-use cpu_time::ProcessTime;
-use serde::{Deserialize, Serialize};
 
-/// The text of a scenario: one or more files of `scenarios`, one after the other.
-macro_rules! text {
-    ($($file:literal),+) => { concat!($(include_str!(concat!("../scenarios/", $file, ".toml")), "\n"),+) };
-}
-
-const SCENARIOS: [(&str, &str); 13] = [
-    ("dumbbell", text!("dumbbell")),
-    ("clos128_0.5", text!("clos128_0.5")),
-    ("clos128_0.9", text!("clos128_0.9")),
-    ("perm128", text!("perm128")),
-    ("perm128_cc", text!("perm128", "cc128")),
-    ("hot128", text!("hot128")),
-    ("hot128_cc", text!("hot128", "cc128")),
-    ("incast128", text!("incast128")),
-    ("incast128_cc", text!("incast128", "cc128_incast")),
-    ("perm1024", text!("perm1024")),
-    ("perm1024_cc", text!("perm1024", "cc1024")),
-    ("hot1024", text!("hot1024")),
-    ("hot1024_cc", text!("hot1024", "cc1024")),
-];
+use crate::measure::{Figures, Manner, measure, measure_apart};
+use crate::scenarios::{Bench, SCENARIOS};
 
 /// Packet-hops per core-second on fixed scenarios.
 #[derive(Parser)]
 #[command(name = "becalm-bench")]
 struct Arguments {
-    /// The scenarios to run; all if none is named.
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(SCENARIOS.map(|(name, _)| name)))]
+    /// The scenarios to run; the usual ones if none is named.
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(SCENARIOS.map(|bench| bench.name)))]
     names: Vec<String>,
+    /// All scenarios.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
     /// Runs of each scenario, of which the fastest counts.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+    /// Threads of one run.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Simulated time in place of the scenarios' own, such as "30 us".
+    #[arg(long)]
+    duration: Option<String>,
     /// One JSON object per scenario instead of a table.
     #[arg(long)]
     json: bool,
+    /// Prints the text of the scenarios and runs nothing.
+    #[arg(long, conflicts_with = "json")]
+    show: bool,
+    /// Compares instructions per packet-hop with those of this file, and runs nothing else.
+    #[arg(long, conflicts_with = "names")]
+    guard: Option<PathBuf>,
+    /// Writes that file anew.
+    #[arg(long, requires = "guard")]
+    write: bool,
     /// Runs one scenario in this process and prints its figures as JSON.
     #[arg(long, hide = true)]
     here: bool,
 }
 
-/// The figures of one scenario.
-#[derive(Serialize, Deserialize)]
-struct Figures {
-    scenario: String,
-    packet_hops: u64,
-    events: u64,
-    cpu_seconds: f64,
-    set_up_seconds: f64,
-    packet_hops_per_core_second: f64,
-    events_per_packet_hop: f64,
-    ns_per_event: f64,
-    peak_memory_bytes: Option<u64>,
-    fingerprint: String,
+impl Arguments {
+    fn chosen(&self) -> impl Iterator<Item = &'static Bench> {
+        let wanted = |bench: &&Bench| match self.names.as_slice() {
+            [] => self.all || bench.usual,
+            names => names.iter().any(|name| name == bench.name),
+        };
+        SCENARIOS.iter().filter(wanted)
+    }
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let chosen =
-        SCENARIOS.iter().filter(|(name, _)| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name));
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    if let Some(file) = &arguments.guard {
+        return guard::check(file, arguments.write);
+    }
+    if arguments.show {
+        arguments.chosen().for_each(|bench| print!("{}", bench.text));
+        return Ok(());
+    }
+    let manner = Manner { runs: arguments.runs, threads: arguments.threads, duration: arguments.duration.clone() };
     if !arguments.json && !arguments.here {
         print_header();
     }
-    for (name, text) in chosen {
-        let figures =
-            if arguments.here { Ok(measure(name, text, arguments.runs)) } else { measure_apart(name, arguments.runs) };
-        let figures = match figures {
-            Ok(figures) => figures,
-            Err(error) => {
-                eprintln!("{name}: {error}");
-                return ExitCode::FAILURE;
-            }
-        };
+    for bench in arguments.chosen() {
+        let figures = if arguments.here { measure(bench, &manner) } else { measure_apart(bench, &manner) };
+        let figures = figures.map_err(|error| format!("{}: {error}", bench.name))?;
         if arguments.json || arguments.here {
             println!("{}", serde_json::to_string(&figures).expect("plain numbers"));
         } else {
             print_row(&figures);
         }
     }
-    ExitCode::SUCCESS
-}
-
-/// Measures a scenario in a process of its own.
-fn measure_apart(name: &str, runs: u32) -> Result<Figures, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new(program).args(["--here", "--runs", &runs.to_string(), name]).output();
-    let output = output.map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
-}
-
-/// Runs a scenario several times and keeps the fastest.
-fn measure(name: &str, text: &str, runs: u32) -> Figures {
-    (0..runs).map(|_| run(name, text)).min_by(|a, b| a.cpu_seconds.total_cmp(&b.cpu_seconds)).expect("at least one run")
-}
-
-/// Processor time of the run includes setting up, measuring and the tables of results: what a user waits for.
-fn run(name: &str, text: &str) -> Figures {
-    let start = Instant::now();
-    let scenario = Scenario::parse(text, name).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let set_up_seconds = start.elapsed().as_secs_f64();
-    let cpu = ProcessTime::now();
-    let results = scenario.run(0, 1, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
-    let cpu_seconds = cpu.elapsed().as_secs_f64();
-    Figures {
-        scenario: name.to_string(),
-        packet_hops: results.packet_hops,
-        events: results.events,
-        cpu_seconds,
-        set_up_seconds,
-        packet_hops_per_core_second: results.packet_hops as f64 / cpu_seconds,
-        events_per_packet_hop: results.events as f64 / results.packet_hops as f64,
-        ns_per_event: cpu_seconds * 1e9 / results.events as f64,
-        peak_memory_bytes: peak_memory(),
-        fingerprint: format!("{:016x}", results.fingerprint),
-    }
-}
-
-/// The largest resident set of this process so far, where the system tells (Linux).
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024)
+    Ok(())
 }
 
 fn print_header() {
     println!(
-        "{:<14} {:>14} {:>16} {:>12} {:>10} {:>12}",
-        "scenario", "packet-hops", "M packet-hops/s", "events/hop", "ns/event", "memory (MB)"
+        "{:<13} {:>12} {:>8} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}",
+        "scenario", "packet-hops", "M hops/s", "events/hop", "ns/event", "set-up (s)", "B/host", "B/pair", "peak (MB)"
     );
 }
 
 fn print_row(f: &Figures) {
-    let memory = f.peak_memory_bytes.map_or("-".to_string(), |bytes| format!("{:.1}", bytes as f64 / 1e6));
+    let told = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
     println!(
-        "{:<14} {:>14} {:>16.2} {:>12.3} {:>10.1} {:>12}",
+        "{:<13} {:>12} {:>8.2} {:>10.3} {:>8.1} {:>10.3} {:>10} {:>10} {:>10.1}",
         f.scenario,
         f.packet_hops,
         f.packet_hops_per_core_second / 1e6,
         f.events_per_packet_hop,
         f.ns_per_event,
-        memory
+        f.set_up_seconds,
+        told(f.idle_bytes_per_host),
+        told(f.idle_bytes_per_port_pair),
+        f.peak_memory_bytes.unwrap_or(0) as f64 / 1e6
     );
     let _ = std::io::stdout().flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_scenario::Scenario;
+
+    #[test]
+    fn all_scenarios_are_right() {
+        for bench in SCENARIOS.iter().filter(|bench| bench.name != "tree65536") {
+            Scenario::parse(bench.text, bench.name).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        }
+    }
+
+    #[test]
+    fn a_short_run_has_figures() {
+        let bench = scenarios::find("perm128_cc").expect("there is one");
+        let manner = Manner { runs: 2, threads: 1, duration: Some("20 us".to_string()) };
+        let figures = measure(bench, &manner).expect("it runs");
+        assert_eq!((figures.hosts, figures.port_pairs), (128, 384));
+        assert!(figures.packet_hops > 10_000 && figures.packet_hops_per_core_second > 0.0);
+        assert!(measure(bench, &Manner { duration: Some("20".to_string()), ..manner }).is_err());
+    }
 }

@@ -38,5 +38,5 @@ mod sendings;
 mod tables;
 
 pub use catalogue::{catalogue, json_schema};
-pub use run::{Progress, Results, RunError};
+pub use run::{Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;

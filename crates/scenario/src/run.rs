@@ -46,6 +46,13 @@ pub struct Results {
     pub guards: Vec<String>,
 }
 
+/// A run at time zero.
+pub struct Prepared<'a> {
+    scenario: &'a Scenario,
+    links: Vec<Link>,
+    model: Model,
+}
+
 /// Why a run gives no results.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RunError {
@@ -71,21 +78,49 @@ impl Scenario {
         threads: usize,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Results, RunError> {
-        let links = links(&self.topology);
-        let model = self.simulator(replication, threads)?;
-        let followed = self.followed(&links);
-        let width = self.plan.groups.len() + followed.len() + self.followed_flows();
-        let series = Series::new(self.sections.observe.window, width);
+        self.prepare(replication, threads)?.run(progress)
+    }
+
+    /// Sets up a run of one replication on up to `threads` threads, at time zero.
+    ///
+    /// # Errors
+    /// [`RunError::Fabric`] for a flow whose routes lead nowhere.
+    pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
+        Ok(Prepared { scenario: self, links: links(&self.topology), model: self.simulator(replication, threads)? })
+    }
+
+    /// The links that series follow, as places in the list of links.
+    fn followed(&self, links: &[Link]) -> Vec<usize> {
+        let names = &self.sections.observe.links;
+        let wanted = |link: &Link| names.iter().any(|name| name == "*" || *name == link.name);
+        (0..links.len()).filter(|&i| wanted(&links[i])).collect()
+    }
+
+    fn followed_flows(&self) -> usize {
+        if self.sections.observe.flows { self.plan.flows.len() } else { 0 }
+    }
+}
+
+impl Prepared<'_> {
+    /// Runs to the end; see [`Scenario::run`].
+    ///
+    /// # Errors
+    /// Those of [`Scenario::run`].
+    pub fn run(self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
+        let Prepared { scenario, links, model } = self;
+        let followed = scenario.followed(&links);
+        let width = scenario.plan.groups.len() + followed.len() + scenario.followed_flows();
+        let series = Series::new(scenario.sections.observe.window, width);
         let mut run = Running {
-            scenario: self,
+            scenario,
             model,
             series,
             paces: Paces::default(),
             links: &links,
             followed: &followed,
             progress,
-            rates: host_rates(&self.topology),
-            duration: self.sections.run.duration,
+            rates: host_rates(&scenario.topology),
+            duration: scenario.sections.run.duration,
             reported: Instant::now(),
         };
         let before = run.measure()?;
@@ -98,23 +133,12 @@ impl Scenario {
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
         let observed = Observed { watch: &whole.model.observer, links: &links, followed: &followed, series, paces };
         Ok(Results {
-            tables: tables::all(self, &observed, &before, &after),
+            tables: tables::all(scenario, &observed, &before, &after),
             fingerprint: whole.model.observer.fingerprint.value(),
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
             guards: GUARDS.map(str::to_string).to_vec(),
         })
-    }
-
-    /// The links that series follow, as places in the list of links.
-    fn followed(&self, links: &[Link]) -> Vec<usize> {
-        let names = &self.sections.observe.links;
-        let wanted = |link: &Link| names.iter().any(|name| name == "*" || *name == link.name);
-        (0..links.len()).filter(|&i| wanted(&links[i])).collect()
-    }
-
-    fn followed_flows(&self) -> usize {
-        if self.sections.observe.flows { self.plan.flows.len() } else { 0 }
     }
 }
 
@@ -158,6 +182,8 @@ struct Running<'a> {
 impl Running<'_> {
     /// Runs to the end, taking samples on the way. Gives the counters at the start of the measured window; nothing if
     /// packets are under way and nothing moves any more.
+    // Not inlined, so that a profiler can tell the run from its set-up and its tables.
+    #[inline(never)]
     fn measure(&mut self) -> Result<Option<Counters>, RunError> {
         let (warmup, step) = (self.scenario.sections.run.warmup, self.scenario.sections.observe.step);
         let mut before = None;

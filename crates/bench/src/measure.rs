@@ -1,0 +1,155 @@
+//! One scenario, measured.
+
+use std::process::Command;
+use std::time::Instant;
+
+use becalm_scenario::Scenario;
+use cpu_time::ProcessTime;
+use serde::{Deserialize, Serialize};
+
+use crate::scenarios::Bench;
+
+/// The figures of one scenario. Seconds are of processor time, user and system, of all threads together.
+#[derive(Serialize, Deserialize)]
+pub struct Figures {
+    pub scenario: String,
+    pub hosts: u64,
+    /// Cables; each joins a pair of ports.
+    pub port_pairs: u64,
+    pub threads: usize,
+    pub packet_hops: u64,
+    pub events: u64,
+    /// From the file's text to a run at time zero.
+    pub set_up_seconds: f64,
+    /// From there to the tables of results.
+    pub cpu_seconds: f64,
+    /// The same by the clock on the wall.
+    pub wall_seconds: f64,
+    pub packet_hops_per_core_second: f64,
+    pub events_per_packet_hop: f64,
+    pub ns_per_event: f64,
+    /// What the set-up adds to the resident set, where the system tells (Linux).
+    pub idle_memory_bytes: Option<u64>,
+    pub idle_bytes_per_host: Option<u64>,
+    pub idle_bytes_per_port_pair: Option<u64>,
+    /// The largest resident set, results included.
+    pub peak_memory_bytes: Option<u64>,
+    pub fingerprint: String,
+}
+
+/// How to measure.
+#[derive(Clone, Debug, Default)]
+pub struct Manner {
+    pub runs: u32,
+    pub threads: usize,
+    /// Simulated time in place of the scenario's own.
+    pub duration: Option<String>,
+}
+
+impl Manner {
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments =
+            vec!["--here".to_string(), format!("--runs={}", self.runs), format!("--threads={}", self.threads)];
+        arguments.extend(self.duration.iter().map(|duration| format!("--duration={duration}")));
+        arguments
+    }
+
+    /// This program, to measure a scenario with in a process of its own, as `before ... program ...`.
+    pub fn command(&self, before: &[String], name: &str) -> Result<Command, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut command = match before {
+            [] => Command::new(&program),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(&program);
+                command
+            }
+        };
+        command.args(self.arguments()).arg(name);
+        Ok(command)
+    }
+}
+
+/// Measures a scenario in a process of its own, so that its memory is its own.
+pub fn measure_apart(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
+    let output = manner.command(&[], bench.name)?.output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+/// Runs a scenario several times. The fastest run by processor time counts: whatever else the machine does can only
+/// make a run slower. Memory is that of the first run, which nothing went before.
+pub fn measure(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
+    let mut best = run(bench, manner)?;
+    for _ in 1..manner.runs {
+        let next = run(bench, manner)?;
+        best.set_up_seconds = best.set_up_seconds.min(next.set_up_seconds);
+        if next.cpu_seconds < best.cpu_seconds {
+            best.wall_seconds = next.wall_seconds;
+            best.set_rates(next.cpu_seconds);
+        }
+    }
+    Ok(best)
+}
+
+fn run(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
+    let before = memory("VmRSS:");
+    let cpu = ProcessTime::now();
+    let scenario = read(bench, manner.duration.as_deref())?;
+    let run = scenario.prepare(0, manner.threads).map_err(|error| error.to_string())?;
+    let set_up_seconds = cpu.elapsed().as_secs_f64();
+    let idle = memory("VmRSS:").zip(before).map(|(after, before)| after - before);
+    let (cpu, wall) = (ProcessTime::now(), Instant::now());
+    let results = run.run(&mut |_| true).map_err(|error| error.to_string())?;
+    let (cpu_seconds, wall_seconds) = (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
+    let hosts = u64::from(scenario.topology().host_count());
+    let port_pairs = scenario.topology().cables().len() as u64;
+    let mut figures = Figures {
+        scenario: bench.name.to_string(),
+        hosts,
+        port_pairs,
+        threads: manner.threads,
+        packet_hops: results.packet_hops,
+        events: results.events,
+        set_up_seconds,
+        cpu_seconds,
+        wall_seconds,
+        packet_hops_per_core_second: 0.0,
+        events_per_packet_hop: results.events as f64 / results.packet_hops as f64,
+        ns_per_event: 0.0,
+        idle_memory_bytes: idle,
+        idle_bytes_per_host: idle.map(|bytes| bytes / hosts),
+        idle_bytes_per_port_pair: idle.map(|bytes| bytes / port_pairs),
+        peak_memory_bytes: memory("VmHWM:"),
+        fingerprint: format!("{:016x}", results.fingerprint),
+    };
+    figures.set_rates(cpu_seconds);
+    Ok(figures)
+}
+
+impl Figures {
+    fn set_rates(&mut self, cpu_seconds: f64) {
+        self.cpu_seconds = cpu_seconds;
+        self.packet_hops_per_core_second = self.packet_hops as f64 / cpu_seconds;
+        self.ns_per_event = cpu_seconds * 1e9 / self.events as f64;
+    }
+}
+
+/// The scenario, for another duration if one is given.
+fn read(bench: &Bench, duration: Option<&str>) -> Result<Scenario, String> {
+    let scenario = Scenario::parse(bench.text, bench.name).map_err(|mistakes| mistakes.to_string())?;
+    let Some(duration) = duration else { return Ok(scenario) };
+    let mut values = scenario.resolved();
+    values["run"]["duration"] = duration.into();
+    Scenario::from_json(&values, bench.name).map_err(|mistakes| mistakes.to_string())
+}
+
+/// A line of this process's status, in bytes.
+fn memory(key: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(key))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
