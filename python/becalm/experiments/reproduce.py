@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from becalm.experiments import gran2010, pfister2005, santos2002, santos2003
+from becalm.experiments import gran2010, pfister2005, ramakrishnan1990, santos2002, santos2003
 from becalm.experiments.lab import Lab, RunProgress
 from becalm.experiments.model import Claim, Experiment, Measured, Report, Statement, Tables
 from becalm.plot import save
@@ -20,6 +20,7 @@ def registry() -> list[Experiment]:
         *santos2003.experiments(),
         *gran2010.experiments(),
         *pfister2005.experiments(),
+        *ramakrishnan1990.experiments(),
     ]
 
 

@@ -1,0 +1,311 @@
+"""Ramakrishnan and Jain 1990, section 6, Fig. 9 to 13: random sizes, transients and special cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from becalm.experiments.expect import at_least, at_most, between, near
+from becalm.experiments.measure import at
+from becalm.experiments.model import Experiment, Point, Statement, Tables
+from becalm.experiments.ramakrishnan1990_draw import windows
+from becalm.experiments.ramakrishnan1990_measure import activity, stretch, swing, tables
+from becalm.experiments.ramakrishnan1990_scene import EXPONENTIAL, SERVICE, Path, User, feedback
+from becalm.theory import ClosedNetwork
+
+ALONE = Path(duration=10_000)
+KNEE = ALONE.network.knee
+
+RANDOM = replace(ALONE, sizes=EXPONENTIAL, duration=50_000, warmup=2_000, step=20)
+
+BOTTLENECK = 1 + SERVICE.index(max(SERVICE))
+SLOWER, FASTER = 10_000.0, 20_000.0
+"""When the bottleneck becomes half as fast, and when it recovers."""
+TRANSIENT = replace(
+    ALONE,
+    duration=30_000,
+    changes=((SLOWER, BOTTLENECK, 2 * max(SERVICE)), (FASTER, BOTTLENECK, max(SERVICE))),
+)
+SLOW = ClosedNetwork(
+    tuple(2 * time if time == max(SERVICE) else time for time in SERVICE), ALONE.network.delay
+)
+"""The path while the bottleneck is slow."""
+
+LARGE = 60
+EAGER = replace(ALONE, duration=12_000, response=feedback(initial=LARGE))
+
+SOURCE = 10.0
+"""Time that the source needs for a packet in Fig. 12: twice the bottleneck's."""
+BOUND = replace(ALONE, source=SOURCE)
+
+USERS = 9
+ARRIVALS = 8_000.0
+"""Time between the arrivals of two users in Fig. 13."""
+WORK = 4_800
+"""Packets of each: the first user is still there when the last one comes, and the last one ends alone."""
+CROWD = Path(
+    users=tuple(User(start=ARRIVALS * place, packets=WORK) for place in range(USERS)),
+    satellite=0.0,
+    duration=230_000,
+    step=50,
+)
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 9 to 13."""
+    return [_fig9(), _fig10(), _fig11(), _fig12(), _fig13()]
+
+
+def _fig9() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/fig9",
+        "Exponential packet sizes",
+        cost=2,
+        points=lambda _: [Point({"sizes": "exponential"}, RANDOM.scenario())],
+        measure=tables,
+        draw=lambda found: windows(found, KNEE),
+        statements=(
+            Statement(
+                "mean_window",
+                "The maximally efficient aggregate window size is 15.5. The average aggregate window size of"
+                " the source in this experiment was 14.3",
+                14.3,
+                lambda found: float(stretch(found, RANDOM.warmup, RANDOM.duration).mean()),
+                near(14.3, 0.05 * 14.3),
+                note="Mean over 48,000 units, of the window in use; 5%. Not reached with any reading: a "
+                "bottleneck with random service has an average of 1 packet at half of its load, which a"
+                " window of 7.7 makes, while a window of 14.3 keeps more than 2 packets there (2.1 by "
+                "mean-value analysis). With a threshold of 2 it is 12.6, and 14.4 if the sizes are "
+                "Erlang with 4 stages.",
+            ),
+        ),
+    )
+
+
+def _fig10() -> Experiment:
+    before, slow, after = ((end - 5_000, end) for end in (SLOWER, FASTER, TRANSIENT.duration))
+
+    def mean(found: Tables, span: tuple[float, float]) -> float:
+        return float(stretch(found, *span).mean())
+
+    return Experiment(
+        "ramakrishnan1990/fig10",
+        "The bottleneck's service time doubles, and returns",
+        cost=1,
+        points=lambda _: [Point({"run": "transient"}, TRANSIENT.scenario())],
+        measure=tables,
+        draw=lambda found: windows(found, KNEE),
+        statements=(
+            Statement(
+                "undershoot",
+                "After a small initial undershoot, the overall window size recovers",
+                "> 0, small",
+                lambda found: (
+                    float(stretch(found, *slow).min() - stretch(found, SLOWER, FASTER).min())
+                    / mean(found, slow)
+                ),
+                between(0.01, 0.5),
+                note="How much lower the lowest window after the change is than the lowest in the steady "
+                "state there, over the mean in this state. It comes down to 7 and alternates between 7 "
+                "and 8 from then on.",
+            ),
+            Statement(
+                "new_knee",
+                "and the network operates at its new maximally efficient point",
+                round(SLOW.knee, 3),
+                lambda found: mean(found, slow),
+                near(SLOW.knee, 0.1 * SLOW.knee),
+                note="Mean window in the last 5,000 units before the recovery; the knee by the service "
+                "times, and 10%.",
+            ),
+            Statement(
+                "returns",
+                "the overall window size goes back to the original operating point",
+                1,
+                lambda found: mean(found, after) / mean(found, before),
+                near(1, 0.05),
+                note="Mean windows of the last 5,000 units after and before; 5% is what the eye can see.",
+            ),
+            Statement(
+                "returns_at_once",
+                "The amount of time taken to recover to the original operating point is minimal",
+                1,
+                _detour,
+                between(1, 1.25),
+                note="Time until the window is back in the range it had before the change, over the least "
+                "time that the policy allows: one packet more every two round trips. The window goes "
+                "down once more, on bits from before the change, and then up without a step back.",
+            ),
+        ),
+    )
+
+
+def _detour(found: Tables) -> float:
+    start = float(stretch(found, FASTER - 20, FASTER)[-1])
+    goal = float(stretch(found, SLOWER - 5_000, SLOWER).min())
+    risen = stretch(found, FASTER, TRANSIENT.duration)
+    taken = ALONE.step * int(np.argmax(risen >= goal))
+    return float(taken / (2 * ALONE.network.round_trip * (goal - start)))
+
+
+def _fig11() -> Experiment:
+    def settled(found: Tables, run: str) -> float:
+        return float(stretch(found, 8_000, 10_000, run=run).mean())
+
+    return Experiment(
+        "ramakrishnan1990/fig11",
+        f"A user who starts with a window of {LARGE}",
+        cost=1,
+        points=lambda _: [
+            Point({"run": "large"}, EAGER.scenario()),
+            Point({"run": "small"}, ALONE.scenario()),
+        ],
+        measure=tables,
+        draw=lambda found: windows(found, KNEE, run="large"),
+        statements=(
+            Statement(
+                "down_without_a_step_up",
+                "By setting the congestion indication bit on the packets sent by this user, the network "
+                "brings down the window size to the correct value",
+                0,
+                _steps_up,
+                at_most(0),
+                note="Increases before the window is first in the range of a user who starts with 1. There "
+                "is one, from 12 to 13, just above it.",
+            ),
+            Statement(
+                "the_same_window",
+                "even if the users of the network actually start at any arbitrary window size, the "
+                "congestion avoidance policy adapts dynamically and adjusts the window size to its correct "
+                "value",
+                1,
+                lambda found: settled(found, "large") / settled(found, "small"),
+                near(1, 0.05),
+                note="Mean window, 8,000 to 10,000 units, over that of a user who starts with 1.",
+            ),
+            Statement(
+                "at_the_knee",
+                "so that the network is operating at the desired operating point of the knee in a relatively"
+                " small period of time",
+                KNEE,
+                lambda found: settled(found, "large"),
+                near(KNEE, 0.1 * KNEE),
+                note="Mean window, 8,000 to 10,000 units; 10%. The same as in Fig. 5: users turn back at 11 "
+                "packets, before the knee. With a threshold of 2: 15.0.",
+            ),
+        ),
+    )
+
+
+def _steps_up(found: Tables) -> float:
+    usual = float(stretch(found, 5_000, 10_000, run="small").max())
+    falling = stretch(found, 0, EAGER.duration, run="large")
+    down = falling[: int(np.argmax(falling <= usual)) + 1]
+    return float((np.diff(down) > 0).sum())
+
+
+def _fig12() -> Experiment:
+    fills = float(np.ceil(ClosedNetwork((SOURCE, *SERVICE), ALONE.network.delay).knee))
+    return Experiment(
+        "ramakrishnan1990/fig12",
+        "A source that is slower than the network",
+        cost=1,
+        points=lambda _: [Point({"run": "source bound"}, BOUND.scenario())],
+        measure=tables,
+        draw=lambda found: windows(found, fills, name="what the source fills"),
+        statements=(
+            Statement(
+                "limited_by_the_source",
+                "The increase in the window size is limited by the source",
+                fills,
+                lambda found: float(stretch(found, 0, BOUND.duration).max()),
+                between(fills - 1, fills + 1),
+                note="Largest window; the source can fill one of this size, and may find that out one packet"
+                " later.",
+            ),
+            Statement(
+                "flat",
+                "We ensure that the window size is not increased if the source has not been able to "
+                "implement an increase of the previous epoch",
+                0,
+                lambda found: swing(stretch(found, BOUND.duration / 2, BOUND.duration)),
+                at_most(0),
+                note="Largest less smallest window in the second half of the run.",
+            ),
+            Statement(
+                "no_bits",
+                "The network, because it is not congested in such a case, does not set the congestion "
+                "indication bit",
+                0,
+                lambda found: at(found, "marked"),
+                at_most(0),
+                note="Share of marked packets over the whole run.",
+            ),
+        ),
+    )
+
+
+def _fig13() -> Experiment:
+    knee = CROWD.network.knee
+    few = (ARRIVALS / 2, ARRIVALS)
+
+    def crowded(found: Tables) -> tuple[float, float]:
+        spans = [activity(found, f"user {place}") for place in range(1, USERS + 1)]
+        return max(first for first, _ in spans) + ARRIVALS / 2, min(last for _, last in spans)
+
+    return Experiment(
+        "ramakrishnan1990/fig13",
+        "Nine users, one after the other, on the path without the satellite",
+        cost=2,
+        points=lambda _: [Point({"run": "crowd"}, CROWD.scenario())],
+        measure=tables,
+        draw=lambda found: windows(found, knee),
+        statements=(
+            Statement(
+                "oscillates_with_few",
+                "The aggregate window initially oscillates because of the relatively fewer number of users "
+                "on the network to start with",
+                "> 0",
+                lambda found: swing(stretch(found, *few)),
+                at_least(0.5),
+                note="Largest less smallest sum of windows with one user, in the second half of its time "
+                "alone.",
+            ),
+            Statement(
+                "all_at_one",
+                "all of the users see the congestion avoidance bit set and therefore are all limited to a "
+                "window of 1",
+                1,
+                lambda found: [
+                    float(stretch(found, *crowded(found), f"user {place}").max())
+                    for place in range(1, USERS + 1)
+                ],
+                at_most(1.499),
+                note="Largest window of each user while all nine are at work; it is used as rounded.",
+            ),
+            Statement(
+                "flat_with_many",
+                "As the number of users gets to be larger than the maximally efficient window size, the "
+                "overall aggregate window size is flat",
+                0,
+                lambda found: swing(stretch(found, *crowded(found))),
+                at_most(0.5),
+                note="Largest less smallest sum of windows while all nine are at work.",
+            ),
+            Statement(
+                "oscillates_again",
+                "As each of the sources complete, the aggregate window size changes accordingly, till we see"
+                " a sufficiently small number of sources and the oscillation of the window size begins again",
+                "> 0",
+                _last_swing,
+                at_least(0.5),
+                note="Largest less smallest sum of windows with the last two users.",
+            ),
+        ),
+    )
+
+
+def _last_swing(found: Tables) -> float:
+    *_, few, _, last = sorted(activity(found, f"user {place}")[1] for place in range(1, USERS + 1))
+    return swing(stretch(found, few + 100, last))

@@ -1,0 +1,181 @@
+"""The path of Ramakrishnan and Jain 1990, section 3.2: four routers and a satellite, shared by all users.
+
+    S1 ... Sn -> R1 -2-> R2 -5-> R3 -3-> R4 -4-> R5 -> D        R3 to R4 by satellite: 62.5 units
+
+A unit of time is 1 us here, and a packet has 1000 B on average; the links' rates make its service times.
+Routers store packets first, have unlimited buffers and one queue per output, first come, first served. What
+the paper leaves open is decided here, once:
+
+- acknowledgements return from R5 to R1 on a link of their own with a delay of one unit: the knees, 15.5 and
+  3, are (2 + 5 + 3 + 4 + 62.5 + 1) / 5 and (2 + 5 + 3 + 4 + 1) / 5;
+- links to hosts take no time worth counting (0.0008 units), nor do acknowledgements of 1 B;
+- a packet carries its size along, unless service times are drawn anew at each hop;
+- users begin with a window of one packet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from becalm.theory import ClosedNetwork
+
+Table: TypeAlias = dict[str, Any]
+Law: TypeAlias = "str | Table"
+"""How a quantity varies around its mean: `"exponential"`, `{"erlang": 4}` ..."""
+
+PACKET = 1000
+"""Mean size of a packet in B."""
+SERVICE = (2.0, 5.0, 3.0, 4.0)
+"""Service times of the hops in units, for a packet of mean size."""
+SATELLITE = 62.5
+"""Delay of the satellite hop in units."""
+SATELLITE_HOP = 3
+"""The hop, counted from 1, whose link goes by satellite."""
+REST = 1.0
+"""One more unit of delay: the way back of the acknowledgements."""
+INSTANT = "1250 GB/s"
+"""Rate of links that take no time worth counting."""
+
+REGENERATION: Table = {"regeneration_cycle": {}}
+FEEDBACK: Table = {"binary_feedback": {}}
+UNMARKED: Table = {"none": {}}
+EXPONENTIAL = "exponential"
+
+
+@dataclass(frozen=True)
+class User:
+    """A source of packets; times in units."""
+
+    start: float = 0.0
+    packets: int | None = None
+    """Packets that it sends; `None`: for ever."""
+    response: Table | None = None
+    """Its response, if not as the others'."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """The path with everything that the figures vary; times in units."""
+
+    users: tuple[User, ...] = (User(),)
+    service: tuple[float, ...] = SERVICE
+    satellite: float = SATELLITE
+    rest: float = REST
+    sizes: Law | None = None
+    """Law of the packets' sizes; `None`: all alike."""
+    redrawn: Law | None = None
+    """Law of the service times, drawn anew at each hop; `None`: as the packets' sizes ask for."""
+    marking: Table = field(default_factory=lambda: REGENERATION)
+    response: Table = field(default_factory=lambda: FEEDBACK)
+    source: float | None = None
+    """Time that a source needs for a packet; `None`: none worth counting."""
+    changes: tuple[tuple[float, int, float], ...] = ()
+    """At a time, a hop gets another service time."""
+    duration: float = 10_000.0
+    warmup: float = 0.0
+    step: float = 10.0
+    """Sampling step of the windows."""
+
+    @property
+    def network(self) -> ClosedNetwork:
+        """The path as queueing theory sees it."""
+        return ClosedNetwork(self.service, self.satellite + self.rest)
+
+    def scenario(self) -> Table:
+        """Return the scenario as `becalm.Scenario` takes it."""
+        data: Table = {
+            "run": {"duration": units(self.duration), "warmup": units(self.warmup)},
+            "topology": {"edges": self._edges()},
+            "switch": self._switch(),
+            "packet": {"mtu": f"{self._largest()} B", "header": "0 B", "ack": "1 B"},
+            "marking": self.marking,
+            "echo": {"ack": {}},
+            "response": self.response,
+            "flows": [self._flow(place, user) for place, user in enumerate(self.users, 1)],
+            "observe": {"step": units(self.step), "window": units(self.step), "links": [], "paces": True},
+        }
+        if self.source is not None:
+            data["adapter"] = {"injection_rate": rate(self.source)}
+        if self.changes:
+            data["changes"] = [self._change(*change) for change in self.changes]
+        return data
+
+    def _largest(self) -> int:
+        """Room for a packet of any size that comes up: an exponential one exceeds it once in e^1048."""
+        return PACKET if self.sizes is None else 1 << 20
+
+    def _switch(self) -> Table:
+        first_come = {"oldest_first": {"max_bypass": "unlimited"}}
+        table: Table = {"buffer": "unlimited", "forwarding_delay": "0 s", "switching": "store_and_forward"}
+        table |= {"arbiter": first_come}
+        return table if self.redrawn is None else {**table, "service": self.redrawn}
+
+    def _edges(self) -> Table:
+        last = len(self.service) + 1
+        hosts = [f"S{place}" for place in range(1, len(self.users) + 1)]
+        cables = [
+            *({"between": [host, "R1"]} for host in hosts),
+            *(self._hop(hop, time) for hop, time in enumerate(self.service, 1)),
+            {"between": [f"R{last}", "D"]},
+            {"between": [f"R{last}", "R1"], "delay": units(self.rest)},
+        ]
+        # Packets go round by all routers, acknowledgements straight back.
+        routes = [
+            *({"switch": f"R{hop}", "to": ["D"], "via": f"R{hop + 1}"} for hop in range(1, last)),
+            {"switch": f"R{last}", "to": hosts, "via": "R1"},
+        ]
+        switches = [f"R{place}" for place in range(1, last + 1)]
+        return {
+            "hosts": [*hosts, "D"],
+            "switches": switches,
+            "rate": INSTANT,
+            "cables": cables,
+            "routes": routes,
+        }
+
+    def _hop(self, hop: int, time: float) -> Table:
+        cable = {"between": [f"R{hop}", f"R{hop + 1}"], "rate": rate(time)}
+        return {**cable, "delay": units(self.satellite)} if hop == SATELLITE_HOP else cable
+
+    def _flow(self, place: int, user: User) -> Table:
+        sizes = {} if self.sizes is None else {"sizes": self.sizes}
+        traffic: Table = {"greedy": {"message": f"{PACKET} B", **sizes}}
+        if user.packets is not None:
+            traffic = {"batch": {"count": user.packets, **traffic["greedy"]}}
+        flow = {
+            "name": user_name(place),
+            "from": [f"S{place}"],
+            "to": ["D"],
+            "start": units(user.start),
+            "traffic": traffic,
+        }
+        return flow if user.response is None else {**flow, "response": user.response}
+
+    def _change(self, at: float, hop: int, time: float) -> Table:
+        return {"link": f"R{hop}->R{hop + 1}", "at": units(at), "rate": rate(time)}
+
+
+def feedback(**parameters: Any) -> Table:  # noqa: ANN401
+    """Return the response with parameters other than the paper's."""
+    return {"binary_feedback": parameters}
+
+
+def window(packets: int) -> Table:
+    """Return a fixed window."""
+    return {"none": {"window": packets}}
+
+
+def user_name(place: int) -> str:
+    """Return the name of a user's group, from 1."""
+    return f"user {place}"
+
+
+def rate(time: float) -> str:
+    """Return the rate at which a packet of mean size takes `time` units."""
+    return f"{PACKET / time:.12g} MB/s"
+
+
+def units(time: float) -> str:
+    """Return a time in units as a scenario has it."""
+    return f"{time:.12g} us"
