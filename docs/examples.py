@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/tour.md", "docs/design.md")
+PAGES = ("README.md", "docs/tour.md", "docs/design.md", "docs/comparison.md")
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(\n?```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 _VOLATILE = (

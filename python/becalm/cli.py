@@ -176,6 +176,27 @@ def reproduce(
 
 @app.command()
 @guarded
+def compare(
+    short: Annotated[bool, typer.Option("--short", help="Shorter runs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per scene and line.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
+    threads: Threads = None,
+) -> None:
+    """Run the schemes of all papers on the same scenes, and print what each does for victims and culprits."""
+    from becalm import console
+    from becalm.experiments import comparison
+
+    with console.Bar(quiet=as_json) as bar:
+        scenes = comparison.compare(short, seed, threads, progress=bar.on_experiment)
+    if as_json:
+        for scene, found in scenes.items():
+            typer.echo(json.dumps({"scene": scene, "schemes": found.to_dicts()}))
+        return
+    console.show_comparison(scenes)
+
+
+@app.command()
+@guarded
 def manage(
     file: Annotated[Path, typer.Argument(help="A scenario with the fabric.", show_default=False)],
     degree: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from rich.table import Table
 from becalm import contents
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from becalm.contents import Entry
     from becalm.design import Design
     from becalm.experiments import Report
@@ -189,6 +191,25 @@ def cell(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, float):
         return f"{value:.4g}"
     return "-" if value is None else str(value)
+
+
+def show_comparison(scenes: Mapping[str, pl.DataFrame]) -> None:
+    """Print what every scheme does on every scene."""
+    columns = ("scheme", "victims", "latency", "root link", "Jain", "hot latency", "buffer")
+    for scene, found in scenes.items():
+        rows = [
+            (
+                row["scheme"],
+                share(row["victims"]),
+                seconds(row["victims_latency"]),
+                share(row["root"]),
+                f"{row['jain']:.3f}",
+                seconds(row["hot_latency"]),
+                f"{row['buffer']:.2f}",
+            )
+            for row in found.iter_rows(named=True)
+        ]
+        out.print(table(scene, columns, rows))
 
 
 class Bar:
