@@ -3,12 +3,13 @@
 use becalm_engine::Time;
 use becalm_fabric::seam::{Joint, Observer};
 use becalm_fabric::{Kind, NodeId, Packet};
-use hdrhistogram::Histogram;
 
-/// Quantiles of a group are within 0.1%.
-const GROUP_DIGITS: u8 = 3;
-/// Quantiles of a flow are within 1% in runs of at most this many flows, else within 10%, so that the histograms of
-/// tens of thousands of flows stay in tens of megabytes.
+use crate::quantiles::Quantiles;
+
+/// Quantiles of a group are within 0.1% (2^-10).
+const GROUP_BITS: u8 = 10;
+/// Quantiles of a flow are within 1% (2^-7) in runs of at most this many flows, else within 10% (2^-4), so that the
+/// histograms of tens of thousands of flows stay in tens of megabytes.
 const MANY_FLOWS: usize = 2048;
 
 /// Latencies of one set of packets; quantiles from a histogram in nanoseconds, the rest exact.
@@ -17,13 +18,12 @@ struct Record {
     count: u64,
     sum_ps: u128,
     max_ps: u64,
-    histogram: Histogram<u32>,
+    quantiles: Quantiles,
 }
 
 impl Record {
-    fn new(digits: u8) -> Record {
-        let histogram = Histogram::new(digits).expect("between 0 and 5 digits");
-        Record { count: 0, sum_ps: 0, max_ps: 0, histogram }
+    fn new(bits: u8) -> Record {
+        Record { count: 0, sum_ps: 0, max_ps: 0, quantiles: Quantiles::new(bits) }
     }
 
     fn add(&mut self, span: Time) {
@@ -31,14 +31,14 @@ impl Record {
         self.sum_ps += span.as_ps() as u128;
         self.max_ps = self.max_ps.max(span.as_ps());
         let ns = (span.as_ps() + 500) / 1000;
-        self.histogram.record(ns.max(1)).expect("the histogram grows as needed");
+        self.quantiles.add(ns.max(1));
     }
 
     fn join(&mut self, other: &Record) {
         self.count += other.count;
         self.sum_ps += other.sum_ps;
         self.max_ps = self.max_ps.max(other.max_ps);
-        self.histogram.add(&other.histogram).expect("the histogram grows as needed");
+        self.quantiles.join(&other.quantiles);
     }
 
     fn summary(&self) -> Summary {
@@ -46,7 +46,7 @@ impl Record {
             return Summary { count: 0, mean: f64::NAN, p50: f64::NAN, p99: f64::NAN, max: f64::NAN };
         }
         let max = self.max_ps as f64 / 1e12;
-        let quantile = |q| (self.histogram.value_at_quantile(q) as f64 / 1e9).min(max);
+        let quantile = |q| self.quantiles.quantile(q, self.count).map_or(max, |ns| (ns as f64 / 1e9).min(max));
         Summary {
             count: self.count,
             mean: self.sum_ps as f64 / (self.count as f64 * 1e12),
@@ -84,11 +84,11 @@ pub struct Latency {
 impl Latency {
     /// Measures from `from` on. `group_of` names the group of each flow, below `groups`.
     pub fn new(from: Time, group_of: Vec<u32>, groups: usize) -> Latency {
-        let digits = if group_of.len() <= MANY_FLOWS { 2 } else { 1 };
+        let bits = if group_of.len() <= MANY_FLOWS { 7 } else { 4 };
         Latency {
             from,
-            flows: vec![Record::new(digits); group_of.len()],
-            groups: vec![Record::new(GROUP_DIGITS); groups],
+            flows: vec![Record::new(bits); group_of.len()],
+            groups: vec![Record::new(GROUP_BITS); groups],
             group_of,
         }
     }

@@ -5,6 +5,7 @@
 //! - [`table`]: named columns with units.
 //! - [`fairness`]: Jain's index.
 //! - [`ports`]: ports as indices into flat arrays.
+//! - `quantiles`: compact histograms.
 //! - [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`]: observers, one per question.
 //! - [`watch`]: all of them at once, as the one observer of a run.
 //! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
@@ -19,6 +20,7 @@ pub mod latency;
 pub mod occupancy;
 pub mod paces;
 pub mod ports;
+mod quantiles;
 pub mod series;
 pub mod spans;
 pub mod table;

@@ -1,0 +1,135 @@
+//! Quantiles of whole numbers, from counts in buckets that grow with the numbers.
+//!
+//! The buckets are those of an HDR histogram. Only the range between the smallest and the largest bucket in use is
+//! stored: latencies of one flow are near each other, and there are as many such histograms as flows.
+
+/// Buckets that are stored together.
+const CHUNK: u32 = 16;
+
+/// Counts of numbers: exact below 2 to the `bits + 1`, from there on in 2 to the `bits` buckets between a power of two
+/// and the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Quantiles {
+    bits: u8,
+    /// The bucket of the first count.
+    first: u32,
+    counts: Vec<u32>,
+}
+
+impl Quantiles {
+    /// Nothing counted yet; quantiles will be within one part in 2 to the `bits`.
+    pub fn new(bits: u8) -> Quantiles {
+        Quantiles { bits, first: 0, counts: Vec::new() }
+    }
+
+    /// Counts a number.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        self.add_to(self.bucket(value), 1);
+    }
+
+    /// Adds the counts of another one with as many bits.
+    pub fn join(&mut self, other: &Quantiles) {
+        debug_assert_eq!(self.bits, other.bits);
+        for (bucket, &count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
+            self.add_to(bucket, count);
+        }
+    }
+
+    /// The largest number of the bucket in which the given share of `total` counts is reached; `None` without counts.
+    pub fn quantile(&self, share: f64, total: u64) -> Option<u64> {
+        let wanted = ((share * total as f64).ceil() as u64).max(1);
+        let mut reached = 0;
+        let mut buckets = (self.first..).zip(&self.counts);
+        let found = buckets.find(|(_, count)| {
+            reached += u64::from(**count);
+            reached >= wanted
+        });
+        found.map(|(bucket, _)| self.largest(bucket))
+    }
+
+    #[inline]
+    fn add_to(&mut self, bucket: u32, count: u32) {
+        if bucket.wrapping_sub(self.first) as usize >= self.counts.len() {
+            self.make_room(bucket);
+        }
+        let own = &mut self.counts[(bucket - self.first) as usize];
+        *own = own.saturating_add(count);
+    }
+
+    #[cold]
+    fn make_room(&mut self, bucket: u32) {
+        let (old, end) = (self.first, self.first + self.counts.len() as u32);
+        let (low, high) = (bucket / CHUNK * CHUNK, (bucket / CHUNK + 1) * CHUNK);
+        let (low, high) = if self.counts.is_empty() { (low, high) } else { (low.min(old), high.max(end)) };
+        let mut counts = vec![0; (high - low) as usize];
+        counts[(old.max(low) - low) as usize..][..self.counts.len()].copy_from_slice(&self.counts);
+        (self.first, self.counts) = (low, counts);
+    }
+
+    #[inline]
+    fn bucket(&self, value: u64) -> u32 {
+        let exact = u32::from(self.bits) + 1;
+        let shift = 64 - exact - (value | ((1 << exact) - 1)).leading_zeros();
+        (shift << self.bits) + (value >> shift) as u32
+    }
+
+    fn largest(&self, bucket: u32) -> u64 {
+        let shift = (bucket >> self.bits).saturating_sub(1);
+        ((u64::from(bucket - (shift << self.bits)) + 1) << shift) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+
+    /// Numbers of all sizes, from a simple congruence.
+    fn numbers(n: u64) -> impl Iterator<Item = u64> {
+        let mut state = 1u64;
+        (0..n).map(move |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 20) >> (state % 40)).max(1)
+        })
+    }
+
+    #[test]
+    fn quantiles_are_those_of_an_hdr_histogram() {
+        for (digits, bits) in [(1, 4), (2, 7), (3, 10)] {
+            let mut histogram = Histogram::<u32>::new(digits).expect("valid");
+            let mut quantiles = Quantiles::new(bits);
+            for (total, value) in (1..).zip(numbers(2000)) {
+                histogram.record(value).expect("grows");
+                quantiles.add(value);
+                for share in [1e-9, 0.01, 0.5, 0.99, 1.0] {
+                    let expected = histogram.value_at_quantile(share);
+                    assert_eq!(quantiles.quantile(share, total), Some(expected), "{digits} digits, {total}, {share}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn joined_counts_are_those_of_one() {
+        let (mut one, mut even, mut odd) = (Quantiles::new(4), Quantiles::new(4), Quantiles::new(4));
+        for value in numbers(1000) {
+            one.add(value);
+            if value % 2 == 0 { even.add(value) } else { odd.add(value) }
+        }
+        even.join(&odd);
+        even.join(&Quantiles::new(4));
+        for percent in 1..=100 {
+            let share = f64::from(percent) / 100.0;
+            assert_eq!(even.quantile(share, 1000), one.quantile(share, 1000));
+        }
+    }
+
+    #[test]
+    fn near_numbers_take_little_room() {
+        let mut quantiles = Quantiles::new(7);
+        (20_000..24_000).for_each(|value| quantiles.add(value));
+        assert!(quantiles.counts.len() <= 48, "{}", quantiles.counts.len());
+        assert_eq!(Quantiles::new(7).quantile(0.5, 0), None);
+    }
+}
