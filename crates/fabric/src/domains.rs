@@ -9,7 +9,7 @@ use becalm_engine::{Agenda, Entry, Key, Part, Parts, Simulator, Stop, Time, Work
 use crate::config::FabricSpec;
 use crate::error::FabricError;
 use crate::event::{Event, HERE};
-use crate::fabric::{Fabric, FlowView, PortCounters};
+use crate::fabric::{Fabric, FlowView, PortCounters, PortStanding};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::Packet;
 use crate::partition::Partition;
@@ -96,6 +96,16 @@ where
     /// What a port has sent so far.
     pub fn port(&self, port: PortId) -> PortCounters {
         self.model_of(port.node).port(port)
+    }
+
+    /// What stands at a port now.
+    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
+        self.model_of(port.node).standing(port, vl)
+    }
+
+    /// What watches a node.
+    pub fn observer(&self, node: NodeId) -> &O {
+        &self.model_of(node).observer
     }
 
     /// What a flow has done so far.

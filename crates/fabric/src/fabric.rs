@@ -107,6 +107,15 @@ impl FlowView {
     }
 }
 
+/// What stands at a port and virtual lane at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortStanding {
+    /// Share of the input buffer that is taken, 0 to 1; 0 at a host that takes in everything at once.
+    pub occupancy: f64,
+    /// Bytes that wait for the output; 0 at a host, of which no queue is seen.
+    pub waiting: u64,
+}
+
 /// What a port has sent since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
@@ -272,6 +281,19 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 PortCounters { packets: output.packets, bytes: output.bytes, marked: output.marked }
             }
         }
+    }
+
+    /// What stands at a port now.
+    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
+        let (taken, waiting) = match self.places[port.node.index()] {
+            Place::Host(rank) => (self.adapters[rank as usize].taken[usize::from(vl)], 0),
+            Place::Switch(rank) => {
+                let state = &self.switches[rank as usize].state;
+                let at = usize::from(port.port) * usize::from(self.config.vls) + usize::from(vl);
+                (state.inputs[at].taken, state.lanes[state.at(port.port, vl)].waiting_bytes)
+            }
+        };
+        PortStanding { occupancy: f64::from(taken) / f64::from(self.config.buffer.capacity()), waiting }
     }
 
     /// Packets that have crossed a link (or begun to), ACKs and CNPs included.

@@ -48,7 +48,7 @@ pub use config::{
 pub use domains::{Domains, Message};
 pub use error::FabricError;
 pub use event::Event;
-pub use fabric::{Fabric, FlowView, PortCounters};
+pub use fabric::{Fabric, FlowView, PortCounters, PortStanding};
 pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 pub use link::Rate;
 pub use packet::{Kind, Packet};

@@ -10,6 +10,7 @@
 //! - [`watch`]: all of them at once, as the one observer of a run.
 //! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
 //! - [`paces`]: the gaps and windows that responses ask for, read at the same steps.
+//! - [`snapshots`]: what stands at every link at chosen times.
 //!
 //! An observer is called for every packet on every link: each keeps flat arrays indexed by number and hashes nothing.
 
@@ -22,6 +23,7 @@ pub mod paces;
 pub mod ports;
 mod quantiles;
 pub mod series;
+pub mod snapshots;
 pub mod spans;
 pub mod table;
 pub mod tree;
@@ -35,6 +37,7 @@ pub use occupancy::Occupancy;
 pub use paces::Paces;
 pub use ports::Ports;
 pub use series::Series;
+pub use snapshots::Snapshot;
 pub use spans::Spans;
 pub use table::{Column, Data, Table};
 pub use tree::Tree;

@@ -18,6 +18,17 @@ pub enum Role {
     Branch,
 }
 
+impl Role {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Calm => "calm",
+            Role::Root => "root",
+            Role::Branch => "branch",
+        }
+    }
+}
+
 /// How long an output had a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spell {
@@ -126,6 +137,11 @@ impl Tree {
 
     fn lane(&mut self, output: PortId, vl: u8) -> &mut Lane {
         &mut self.lanes[self.ports.index(output) * self.vls + usize::from(vl)]
+    }
+
+    /// The role that a lane has now.
+    pub fn role(&self, output: PortId, vl: u8) -> Role {
+        self.lanes[self.ports.index(output) * self.vls + usize::from(vl)].role
     }
 
     /// How long a lane was root and branch from the start of the window until `end`.

@@ -364,13 +364,16 @@ impl Draft {
             Some(stop) if stop < run.duration => (stop, "their stop"),
             _ => (run.duration, "the run's end"),
         };
-        if group.stop.is_some_and(|stop| stop <= group.start) || last < end {
+        if group.stop.is_some_and(|stop| stop <= group.start) {
             return;
         }
         if let Some(i) = group.traffic.changes().iter().position(|change| change.at >= end) {
             let list = ["traffic", "poisson", "changes"].iter().try_fold(node, |node, key| node.get(key));
             let at = list.and_then(|list| list.items()?.get(i)?.get("at")).unwrap_or(node);
             return mistakes.add(at, format!("does nothing: it comes not before {what} at {end}"), "");
+        }
+        if last < end {
+            return;
         }
         let key = if group.start >= end { "start" } else { "stagger" };
         let problem = format!("the last of these flows would start at {last}, not before {what} at {end}");
@@ -396,6 +399,12 @@ impl Draft {
             }
         }
         let Some(run) = &self.run else { return };
+        let times = root.get("observe").and_then(|node| node.get("snapshots")?.items()).unwrap_or_default();
+        for (time, node) in observe.snapshots.iter().zip(times) {
+            if *time > run.duration {
+                mistakes.add(node, format!("comes after the run's end at {}", run.duration), "");
+            }
+        }
         let followed = if observe.links.iter().any(|name| name == "*") { names.len() } else { observe.links.len() };
         let flows = if observe.flows { plan.flows.len() } else { 0 };
         let samples = run.duration.0 / observe.step.0.max(1) + 2;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
 use becalm_fabric::{FabricError, FlowId, FlowView, PortCounters, Rate};
-use becalm_metrics::{Paces, Series, Table, Watch};
+use becalm_metrics::{Paces, Series, Snapshot, Table, Watch};
 use thiserror::Error;
 
 use crate::assemble::{Model, Whole};
@@ -34,7 +34,8 @@ pub struct Progress {
 /// What a run gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`, and `paces` where they are observed.
+    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces` and `snapshots` where
+    /// they are observed.
     pub tables: Vec<Table>,
     /// Equal for two runs that did the same, packet by packet.
     pub fingerprint: u64,
@@ -116,6 +117,7 @@ impl Prepared<'_> {
             model,
             series,
             paces: Paces::default(),
+            snapshots: Vec::new(),
             links: &links,
             followed: &followed,
             progress,
@@ -125,13 +127,14 @@ impl Prepared<'_> {
         };
         let before = run.measure()?;
         let after = run.counters();
-        let Running { model, series, paces, .. } = run;
+        let Running { model, series, paces, snapshots, .. } = run;
         let whole = model.join();
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
         let before =
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
-        let observed = Observed { watch: &whole.model.observer, links: &links, followed: &followed, series, paces };
+        let observed =
+            Observed { watch: &whole.model.observer, links: &links, followed: &followed, series, paces, snapshots };
         Ok(Results {
             tables: tables::all(scenario, &observed, &before, &after),
             fingerprint: whole.model.observer.fingerprint.value(),
@@ -162,6 +165,7 @@ pub(crate) struct Observed<'a> {
     pub followed: &'a [usize],
     pub series: Series,
     pub paces: Paces,
+    pub snapshots: Vec<Snapshot>,
 }
 
 /// A run on its way.
@@ -170,6 +174,7 @@ struct Running<'a> {
     model: Model,
     series: Series,
     paces: Paces,
+    snapshots: Vec<Snapshot>,
     links: &'a [Link],
     followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
@@ -188,8 +193,13 @@ impl Running<'_> {
         let (warmup, step) = (self.scenario.sections.run.warmup, self.scenario.sections.observe.step);
         let mut before = None;
         let mut sample = Time::ZERO;
+        let mut snapshots = self.scenario.sections.observe.snapshots.clone();
+        snapshots.sort_by(|a, b| b.cmp(a));
         loop {
             let mut target = sample.min(self.duration);
+            if let Some(&next) = snapshots.last() {
+                target = target.min(next);
+            }
             if before.is_none() {
                 target = target.min(warmup);
             }
@@ -198,6 +208,9 @@ impl Running<'_> {
             }
             if before.is_none() && target == warmup {
                 before = Some(self.counters());
+            }
+            while snapshots.pop_if(|time| *time == target).is_some() {
+                self.take_snapshot(target);
             }
             if target == sample || target == self.duration {
                 self.sample(target);
@@ -247,6 +260,17 @@ impl Running<'_> {
         self.series.push(time, groups.chain(links).chain(flows));
         if self.scenario.sections.observe.paces {
             self.sample_paces(time);
+        }
+    }
+
+    fn take_snapshot(&mut self, time: Time) {
+        for (link, ends) in self.links.iter().enumerate() {
+            for vl in 0..self.scenario.sections.switch.vls as u8 {
+                let occupancy = self.model.standing(ends.to, vl).occupancy;
+                let waiting = self.model.standing(ends.from, vl).waiting;
+                let role = self.model.observer(ends.from.node).tree.role(ends.from, vl);
+                self.snapshots.push(Snapshot { time, link, vl, occupancy, waiting, role });
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! Rates are bytes on the wire per second. Summary tables cover the measured window, from warm-up to end.
 
 use becalm_fabric::NodeKind;
-use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain};
+use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain, snapshots};
 
 use crate::congestion::{Roles, victims};
 use crate::links::Link;
@@ -13,7 +13,7 @@ use crate::scenario::Scenario;
 
 /// All tables.
 pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
-    let Observed { watch, links, followed, series, paces } = observed;
+    let Observed { watch, links, followed, series, paces, snapshots: taken } = observed;
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
     let roles = Roles::new(scenario, watch, links, before, after);
@@ -30,6 +30,11 @@ pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counter
     if scenario.sections.observe.paces {
         let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.clone()).collect();
         tables.push(paces.table(&groups));
+    }
+    if !scenario.sections.observe.snapshots.is_empty() {
+        let name = |node| scenario.topology.node(node).name.clone();
+        let ends: Vec<_> = links.iter().map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node))).collect();
+        tables.push(snapshots::table(taken, &ends));
     }
     tables
 }

@@ -17,5 +17,8 @@ becalm_schema::table! {
         /// Whether to write down, at every step, the gaps between packets that each group's flows have to keep, and their
         /// windows.
         pub paces: bool = false,
+        /// Times at which to write down how full the input buffer behind every link is, and which part the link has in
+        /// a congestion tree.
+        pub snapshots: Vec<Time> = Vec::new(),
     }
 }

@@ -167,6 +167,7 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
+        ("snapshot after the end", added("[observe]\nsnapshots = [\"10 ms\", \"11 ms\"]\n")),
         ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),
         ("too many samples", added("[observe]\nstep = \"1 ns\"\n")),
     ];

@@ -94,6 +94,42 @@ fn a_load_may_change_with_the_same_flows() {
 }
 
 #[test]
+fn snapshots_show_full_buffers_and_their_root() {
+    let text = r#"
+        [run]
+        duration = "2 ms"
+        [topology.dumbbell]
+        remote = 1
+        local = 2
+        [[flows]]
+        name = "hot"
+        from = ["A1", "B1..B2"]
+        to = ["BC"]
+        start = "100 us"
+        [observe]
+        snapshots = ["1 ms", "50 us"]
+    "#;
+    let results = run(text);
+    let (times, from, to) = (
+        numbers(&results, "snapshots", "time"),
+        names(&results, "snapshots", "from"),
+        names(&results, "snapshots", "to"),
+    );
+    let links = table(&results, "links").rows();
+    assert_eq!(times.len(), 2 * links);
+    assert_eq!((times[0], times[links]), (50e-6, 1e-3));
+    let (occupancy, waiting) = (numbers(&results, "snapshots", "occupancy"), numbers(&results, "snapshots", "waiting"));
+    let roles = names(&results, "snapshots", "role");
+    assert!((0..links).all(|i| (occupancy[i], waiting[i], roles[i].as_str()) == (0.0, 0.0, "calm")));
+    let at = |a: &str, b: &str| (links..2 * links).find(|&i| from[i] == a && to[i] == b).unwrap();
+    assert_eq!(roles[at("B", "BC")], "root");
+    assert!(waiting[at("B", "BC")] > 0.0);
+    assert_eq!(roles[at("A", "B")], "branch");
+    assert_eq!(occupancy[at("A", "B")], 1.0);
+    assert_eq!((occupancy[at("B", "A")], roles[at("B", "A")].as_str()), (0.0, "calm"));
+}
+
+#[test]
 fn one_ack_stands_for_several_packets_and_the_window_opens_by_as_many() {
     let batch = r#"
         [response.none]

@@ -1,0 +1,39 @@
+//! What stands at every link at chosen times.
+
+use becalm_engine::Time;
+
+use crate::table::Table;
+use crate::tree::Role;
+
+/// One link and virtual lane at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// When.
+    pub time: Time,
+    /// The link's place in the list of links.
+    pub link: usize,
+    /// The virtual lane.
+    pub vl: u8,
+    /// Share of the input buffer at the link's end that is taken.
+    pub occupancy: f64,
+    /// Bytes that wait for the link at its beginning.
+    pub waiting: u64,
+    /// The part of the output at its beginning in a congestion tree.
+    pub role: Role,
+}
+
+/// The table `snapshots`; `ends` names both ends of every link, with the port at its beginning.
+pub fn table(snapshots: &[Snapshot], ends: &[(String, u64, String)]) -> Table {
+    let text = |value: fn(&(String, u64, String)) -> &String| {
+        snapshots.iter().map(|s| value(&ends[s.link]).clone()).collect::<Vec<_>>()
+    };
+    Table::new("snapshots")
+        .with("time", "s", snapshots.iter().map(|s| s.time.as_secs()).collect::<Vec<_>>())
+        .with("from", "", text(|(from, ..)| from))
+        .with("from_port", "", snapshots.iter().map(|s| ends[s.link].1).collect::<Vec<_>>())
+        .with("to", "", text(|(.., to)| to))
+        .with("vl", "", snapshots.iter().map(|s| u64::from(s.vl)).collect::<Vec<_>>())
+        .with("occupancy", "", snapshots.iter().map(|s| s.occupancy).collect::<Vec<_>>())
+        .with("waiting", "B", snapshots.iter().map(|s| s.waiting).collect::<Vec<_>>())
+        .with("role", "", snapshots.iter().map(|s| s.role.name().to_string()).collect::<Vec<_>>())
+}
