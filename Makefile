@@ -61,6 +61,7 @@ docs: build ## write the generated pages: schemes, scenario keys, JSON Schema
 pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python docs/pictures/victim.py
 	$(BIN)/python docs/pictures/design.py
+	$(BIN)/python docs/pictures/fabric.py
 
 .PHONY: bench
 bench: need-rust ## packet-hops per core-second on fixed scenarios

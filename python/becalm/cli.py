@@ -197,6 +197,25 @@ def compare(
 
 @app.command()
 @guarded
+def draw(
+    folder: Annotated[Path, typer.Argument(help="Results with snapshots.", show_default=False)],
+    time: Annotated[str, typer.Option(help="Time of the snapshot, such as '5 ms'.", show_default=False)],
+    vl: Annotated[int, typer.Option(min=0, help="Virtual lane.")] = 0,
+    replication: Annotated[int, typer.Option(min=0, help="Which replication.")] = 0,
+    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path("fabric.png"),
+) -> None:
+    """Draw the fabric at the time of a snapshot: full buffers, roots and victims of congestion."""
+    import becalm
+    from becalm.plot import draw_fabric, save
+    from becalm.quantities import seconds
+
+    results = becalm.load_results(folder)
+    drawn = draw_fabric(results, seconds(time), vl=vl, replication=replication)
+    typer.echo(save(drawn, out))
+
+
+@app.command()
+@guarded
 def manage(
     file: Annotated[Path, typer.Argument(help="A scenario with the fabric.", show_default=False)],
     degree: Annotated[

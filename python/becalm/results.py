@@ -138,6 +138,20 @@ class Results:
         return self.tables["paces"]
 
     @property
+    def snapshots(self) -> pl.DataFrame:
+        """One row per link, virtual lane and chosen time: the buffer at its end, and its role in congestion.
+
+        Raises:
+            ResultsError: the scenario does not ask for them with `observe.snapshots`.
+
+        """
+        if "snapshots" not in self.tables:
+            raise ResultsError(
+                f'{self.scenario.name} has no snapshots: set observe.snapshots = ["5 ms"], run it again'
+            )
+        return self.tables["snapshots"]
+
+    @property
     def fingerprints(self) -> list[str]:
         """One fingerprint per replication: equal when, and only when, every packet moved at the same time."""
         return [item.fingerprint for item in self.replications]

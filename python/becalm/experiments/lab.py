@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from becalm.experiments.model import Outcome, Point
 from becalm.parallel import Cancel, run_all
+from becalm.quantities import seconds
 from becalm.results import Results
 from becalm.run import run_one
 from becalm.scenario import Scenario
@@ -73,5 +74,4 @@ def _run_alone(scenario: Scenario, cancel: Cancel) -> Results:
 
 def _simulated_seconds(scenario: Scenario) -> float:
     """Return the run's duration: the longest go first, so that no core is left alone with one at the end."""
-    value, unit = str(scenario.resolved["run"]["duration"]).split()
-    return float(value) * {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+    return seconds(str(scenario.resolved["run"]["duration"]))

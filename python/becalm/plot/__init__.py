@@ -1,9 +1,11 @@
 """Tables to figures. Nothing here runs a simulation or knows a paper.
 
-`style` makes and saves figures that all look alike; `lines` draws curves out of a table.
+`style` makes and saves figures that all look alike; `lines` draws curves out of a table, `fabric` a network
+with its congestion.
 """
 
+from becalm.plot.fabric import draw_fabric
 from becalm.plot.lines import curves
 from becalm.plot.style import COLOURS, MARKERS, figure, panels, save
 
-__all__ = ["COLOURS", "MARKERS", "curves", "figure", "panels", "save"]
+__all__ = ["COLOURS", "MARKERS", "curves", "draw_fabric", "figure", "panels", "save"]

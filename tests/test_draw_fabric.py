@@ -1,0 +1,94 @@
+"""Snapshots and the drawing of a fabric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+import becalm
+from becalm.plot import draw_fabric, save
+from becalm.plot.fabric import Layout
+
+
+@pytest.fixture(scope="module")
+def congested() -> becalm.Results:
+    """A tree of 8 hosts, of which one on each switch sends to the last one."""
+    scenario = {
+        "run": {"duration": "300 us"},
+        "topology": {"tree": {"ports": 4, "levels": 2}},
+        "flows": [
+            {"name": "background", "from": ["*"], "to": ["*"], "traffic": {"poisson": {"load": 0.3}}},
+            {"name": "hot", "from": ["H0", "H2", "H4", "H6"], "to": ["H7"]},
+        ],
+        "observe": {"snapshots": ["300 us", "1 us"]},
+    }
+    return becalm.run(becalm.Scenario(scenario, name="tree"))
+
+
+def test_layout_puts_switches_above_what_they_join() -> None:
+    cables = [("a", "S"), ("b", "S"), ("c", "T"), ("S", "top"), ("T", "top")]
+    both = [*cables, *((b, a) for a, b in cables)]
+    layout = Layout.of(both, ["a", "b", "c"])
+    assert layout.level == {"a": 0, "b": 0, "c": 0, "S": 1, "T": 1, "top": 2}
+    x = {node: place[0] for node, place in layout.place.items()}
+    assert x["S"] == (x["a"] + x["b"]) / 2
+    assert x["T"] == x["c"]
+    heights = {layout.place[node][1] for node in ("a", "S", "top")}
+    assert len(heights) == 3
+
+
+def _legend(drawn: Figure) -> set[str]:
+    legend = drawn.axes[0].get_legend()
+    assert legend is not None
+    return {text.get_text() for text in legend.get_texts()}
+
+
+def test_the_root_is_where_all_send_to(congested: becalm.Results, tmp_path: Path) -> None:
+    late = congested.snapshots.filter(pl.col("time") > 1e-4)
+    assert congested.units["snapshots"]["waiting"] == "B"
+    roles = {(row["from"], row["to"]): row["role"] for row in late.iter_rows(named=True)}
+    assert roles["L1S3", "H7"] == "root"
+    assert roles["L2S1", "L1S3"] == "branch"
+    assert roles["L1S3", "L2S1"] == "calm"
+    assert late["occupancy"].max() == 1.0
+    assert late["occupancy"].min() == 0.0
+    drawn = draw_fabric(congested, 300e-6)
+    assert {"host", "switch", "root of congestion"} <= _legend(drawn)
+    assert "root of congestion" not in _legend(draw_fabric(congested, 1e-6))
+    assert save(drawn, tmp_path / "fabric.png").stat().st_size > 10_000
+
+
+def test_a_time_without_a_snapshot_is_an_error(congested: becalm.Results) -> None:
+    with pytest.raises(becalm.ResultsError, match=r"there are: 1e-06 s, 0\.0003 s"):
+        draw_fabric(congested, 2e-4)
+    with pytest.raises(becalm.ResultsError, match="VL 1"):
+        draw_fabric(congested, 300e-6, vl=1)
+
+
+def test_the_command_draws_from_a_folder(congested: becalm.Results, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from becalm.cli import BAD_INPUT, app
+
+    folder = congested.save(tmp_path / "results")
+    picture = tmp_path / "tree.svg"
+    done = CliRunner().invoke(app, ["draw", str(folder), "--time", "300 us", "--out", str(picture)])
+    assert (done.exit_code, done.stdout.strip()) == (0, str(picture))
+    assert picture.read_text().startswith("<?xml")
+    for wrong, said in (("300", "one of ps, ns, us, ms, s"), ("2 ms", "no snapshot at 0.002 s")):
+        done = CliRunner().invoke(app, ["draw", str(folder), "--time", wrong])
+        assert done.exit_code == BAD_INPUT
+        assert said in done.stderr
+
+
+def test_no_snapshots_were_asked_for() -> None:
+    scenario = {
+        "run": {"duration": "1 us"},
+        "topology": {"dumbbell": {}},
+        "flows": [{"name": "f", "from": ["A1"], "to": ["BC"]}],
+    }
+    with pytest.raises(becalm.ResultsError, match=r"observe\.snapshots"):
+        _ = becalm.run(becalm.Scenario(scenario)).snapshots
