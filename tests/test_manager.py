@@ -29,14 +29,19 @@ def values(recommendation: manager.Recommendation) -> dict[str, Any]:
     return {setting.key: setting.value for setting in recommendation.settings}
 
 
-@pytest.mark.parametrize(("ports", "levels", "max_ipd", "increase"), [(8, 2, 21, 5), (16, 2, 84, 20)])
+@pytest.mark.parametrize(
+    ("ports", "levels", "max_ipd", "margin", "increase"), [(8, 2, 21, 1.0, 5), (16, 2, 84, 1.07, 20)]
+)
 def test_the_guideline_gives_the_papers_own_parameters(
-    ports: int, levels: int, max_ipd: float, increase: int
+    ports: int, levels: int, max_ipd: float, margin: float, increase: int
 ) -> None:
-    """Section VI-A and VI-B: 21 us and 5 for 32 ports, 84 us and 20 for 128; the paper rounds."""
+    """Section VI-A and VI-B: 21 us and 5 for 32 ports, 84 us and 20 for 128; the paper rounds.
+
+    128 sources wait 85 us for each other; meanwhile the timer of 10.24 us takes off 8.3 of 127 entries.
+    """
     found = values(manager.recommend(tree(ports, levels)))
     longest = float(str(found["response.ibta.cct.linear.max"]).removesuffix(" us"))
-    assert longest == pytest.approx(max_ipd, rel=0.02)
+    assert longest == pytest.approx(margin * max_ipd, rel=0.02)
     assert found["response.ibta.ccti_increase"] == pytest.approx(increase, abs=1)
     assert found["marking.queue_threshold.high"] == 0.9
 
@@ -56,6 +61,16 @@ def test_what_is_recommended_is_a_scenario_without_concerns(guideline: str, degr
     assert all(setting.why for setting in recommendation.settings)
     assert [c.key for c in manager.review(managed, hot_spot_degree=degree) if "ccti_timer" not in c.key] == []
     becalm.run(managed)
+
+
+def test_a_table_that_ends_at_the_share_of_many_is_too_short() -> None:
+    scenario = tree(16, 2)
+    managed = manager.recommend(scenario).apply(scenario)
+    assert manager.review(managed) == []
+    short = managed.replace({"response.ibta.cct.linear.max": f"{128 * 2 / 3:.6g} us"})
+    (concern,) = manager.review(short)
+    assert concern.key == "response.ibta.cct"
+    assert "1.02 times what a link takes" in concern.problem
 
 
 def test_a_hot_spot_of_many_needs_more_than_the_first_hardwares_timer_or_table() -> None:

@@ -20,6 +20,10 @@ CREDIT_BYTES = 64
 """Bytes that a unit of Packet_Size stands for."""
 LONGEST_TABLE = 16384
 """Entries that a congestion control table may have."""
+ENTRIES = 128
+"""Entries of the tables of both guidelines, unless more are needed."""
+TIMER = 10
+"""`rec_time` of pfister2005, in units of CCTI_Timer."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +96,39 @@ def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     )
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     longest = degree * packet_us
-    yield Setting(
-        "response.ibta.cct.linear.max",
-        f"{longest:.6g} us",
-        f"max_ipd: {degree} sources share a link if each waits for the others, {packet_us:.4g} us a packet",
-    )
+    why = f"max_ipd: {degree} sources share a link if each waits for the others, {packet_us:.4g} us a packet"
+    margin = _margin(degree, facts["packet_time"])
+    if margin > 1:
+        longest *= margin
+        why += f"; {margin - 1:.1%} more, since between two marks the timer shortens the delay by as much"
+    yield Setting("response.ibta.cct.linear.max", f"{longest:.6g} us", why)
     yield Setting(
         "response.ibta.cct.linear.packet_time", f"{packet_us:.6g} us", "a full packet on a host's link"
     )
-    yield Setting("response.ibta.cct.linear.entries", 128, "128 entries are enough")
+    yield Setting("response.ibta.cct.linear.entries", ENTRIES, "128 entries are enough")
     increase = max(1, round(min(hosts / 6, degree / 2)))
     yield Setting(
         "response.ibta.ccti_increase",
         increase,
         f"ipd_idx_incr: the smaller of a sixth of {hosts} ports and half of {degree} sources",
     )
-    yield Setting("response.ibta.ccti_timer", 10, "rec_time: about 10 us, in units of 1.024 us")
+    yield Setting("response.ibta.ccti_timer", TIMER, "rec_time: about 10 us, in units of 1.024 us")
+
+
+def _margin(degree: int, packet_time: float) -> float:
+    """Return how much longer the longest delay must be than `degree` packets; 1 where the guideline will do.
+
+    A source at its share hears of congestion once in `degree` packet times; meanwhile the timer takes off
+    `lost` entries. If the table ends at the share, sources send with `lost / 2` entries less on average.
+    Where they then offer more than the link carries, the tree stands, whatever is marked. With the margin
+    even the entry just before the next mark holds them at their share.
+    """
+    last = ENTRIES - 1
+    lost = degree * packet_time / (TIMER * TIMER_UNIT)
+    offered = degree / (1 + degree * (1 - lost / 2 / last))
+    if offered <= 1 or lost > last / 2:
+        return 1.0
+    return last / (last - lost)
 
 
 def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
@@ -213,6 +234,22 @@ def _review_table(facts: Mapping[str, Any], params: Mapping[str, Any], degree: i
         yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
 
 
+def _review_mean_delay(
+    facts: Mapping[str, Any], params: Mapping[str, Any], degree: int, lost: float
+) -> Iterator[Concern]:
+    """Look at the entry that sources have on average if each of their packets is marked."""
+    reach = _reachable(facts, params)
+    held = reach[max(0, round(len(reach) - 1 - lost / 2))]
+    if degree / (1 + max(reach)) > 1.0 or degree / (1 + held) <= 1.0:
+        return
+    problem = (
+        f"too short by what the timer takes off: between two marks the index falls by {lost:.3g}, and at the "
+        f"{held:.4g} packet times that sources wait on average {degree} of them still offer "
+        f"{degree / (1 + held):.3g} times what a link takes"
+    )
+    yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
+
+
 def _review_balance(
     facts: Mapping[str, Any], marking: Mapping[str, Any], params: Mapping[str, Any], degree: int
 ) -> Iterator[Concern]:
@@ -234,6 +271,8 @@ def _review_balance(
             "the tree forms all the same"
         )
         yield Concern("response.ibta.ccti_timer", params["ccti_timer"], problem)
+    else:
+        yield from _review_mean_delay(facts, params, degree, lost)
     reach = _reachable(facts, params)
     fair = next((i for i, gap in enumerate(reach) if gap >= degree - 1), len(reach) - 1)
     if params["ccti_increase"] >= fair > 0:
