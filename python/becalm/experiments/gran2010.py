@@ -8,20 +8,26 @@ Table III, message-passing benchmarks, is left out. What the paper leaves open, 
 
 from __future__ import annotations
 
-from becalm.experiments import gran2010_cct, gran2010_rates, gran2010_sizes, gran2010_surfaces
+from becalm.experiments import (
+    gran2010_cct,
+    gran2010_fig7,
+    gran2010_fig10,
+    gran2010_fig13,
+    gran2010_sizes,
+    gran2010_surfaces,
+)
 from becalm.experiments.model import Experiment
 
 
 def experiments() -> list[Experiment]:
     """All experiments, in the order of the figures; then those on parameters that have none."""
-    rates = gran2010_rates.experiments()
     surfaces = gran2010_surfaces.experiments()
     return [
-        *rates[:3],
+        *gran2010_fig7.experiments(),
         *gran2010_sizes.experiments(),
-        *rates[3:5],
+        *gran2010_fig10.experiments(),
         *surfaces[:2],
-        rates[5],
+        *gran2010_fig13.experiments(),
         *surfaces[2:],
         *gran2010_cct.experiments(),
     ]

@@ -81,7 +81,6 @@ def _alone(index: int) -> Point:
     made = point(bed, kind="alone", index=index)
     scenario = copy.deepcopy(made.scenario)
     scenario["response"]["ibta"]["ccti_min"] = index
-    scenario["flows"][0]["traffic"] = {"greedy": {}}
     return Point(made.labels, scenario)
 
 
@@ -209,7 +208,7 @@ def _oscillation() -> tuple[Statement, ...]:
                 short=False,
                 note=f"Mean standard deviation of the contributors' samples in scenario {scenario} in "
                 "Gb/s: divisor 95, then 106, over four runs with other starts. The two differ by less "
-                "than these runs do among themselves, 0.01 to 0.03: a little less is too little to be "
+                "than these runs do among themselves, 0.01 to 0.02: a little less is too little to be "
                 "seen here.",
             )
             for scenario in (1, 2)

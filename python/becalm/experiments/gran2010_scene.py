@@ -9,8 +9,8 @@ What the paper leaves open is decided here, once:
 - a host's adapter fetches and takes in 13 Gb/s of payload, what its PCIe slot can do: "limited by the PCIe
   capacity at the hosts"; so `H5` drains slower than its link, and `S2` needs `Victim_Mask` on its host ports;
 - switches send the oldest packet first and hold 32 packets per input port;
-- an application stops for 0.1 us, exponentially distributed, after 40 us, exponentially distributed too:
-  the time of a message of 64 KiB. Flows that are strictly periodic fall into step with each other.
+- an adapter acknowledges a message, and within it every 16 packets. This is fitted to one sentence: a timer
+  below about 150 us lets the tree form, whatever the marking rate.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ PATHS: Mapping[int, tuple[tuple[str, str], ...]] = {
 INTER_SWITCH = "S1->S2"
 HOT_LINK = "S2->H5"
 
-MESSAGES: Table = {"on_off": {"mean_on": "40 us", "mean_off": "0.1 us"}}
-"""Traffic at maximum speed with a breath between messages."""
+MESSAGES: Table = {"greedy": {"message": "64 KiB"}}
+"""Traffic at maximum speed: "a packet size of 65536 bytes and a MTU of 2048"."""
 
 PACKET_TIME = "1.034 us"
 """Time of a full packet on a host's link of 16 Gb/s: what the table's microseconds are divided by."""
@@ -63,6 +63,10 @@ class Bed:
     """`Marking_Rate`."""
     threshold: int = 15
     packet_size: int = 8
+    ack_every: int = 16
+    """Packets that one ACK stands for."""
+    buffer: int = 32
+    """Packets that an input port of a switch holds."""
     divisor: float = 106.0
     """Divisor of the table's formula; the manufacturer's is 95."""
     step: float = 0.01
@@ -95,10 +99,10 @@ class Bed:
         return {
             "run": {"duration": _s(self.duration), "warmup": _s(self.starts[-1] + self.settle)},
             "topology": _TOPOLOGY,
-            "switch": {"buffer": "32 packets", "forwarding_delay": "100 ns"},
+            "switch": {"buffer": f"{self.buffer} packets", "forwarding_delay": "100 ns"},
             "adapter": {"injection_rate": cap, "drain_rate": cap, **(self.adapter or {})},
             "packet": {"mtu": f"{MTU} B", "header": f"{HEADER} B"},
-            "echo": {"ibta": {}},
+            "echo": {"ibta": {"ack_every": self.ack_every}},
             **self._control(),
             "flows": [self._flow(*pair) for pair in zip(self.numbers, self.starts, strict=True)],
             "observe": {
