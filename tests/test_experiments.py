@@ -22,8 +22,8 @@ FIGURES = {
     ],
     "pfister2005": ["fig3", "fig4a", "fig4b", "fig4c", "fig4d", "fig5", "sizes", "guideline"],
     "ramakrishnan1990": [
-        *("windows", "fig2", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer", "factor"),
-        *("fig9", "fig10", "fig11", "fig12", "fig13"),
+        *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
+        *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
     ],
 }
 QUICK = ["santos2002/fig2", "santos2003/fig2", "santos2003/window", "santos2003/fig4b"]

@@ -9,6 +9,7 @@ Fig. 1 and 3 are drawings. What the paper leaves open, and what other readings g
 from __future__ import annotations
 
 from becalm.experiments import (
+    ramakrishnan1990_filter,
     ramakrishnan1990_robust,
     ramakrishnan1990_router,
     ramakrishnan1990_user,
@@ -17,8 +18,8 @@ from becalm.experiments import (
 from becalm.experiments.model import Experiment
 
 ORDER = (
-    *("windows", "fig2", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer", "factor"),
-    *("fig9", "fig10", "fig11", "fig12", "fig13"),
+    *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
+    *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
 )
 """The figures and remarks in the paper's order."""
 
@@ -28,6 +29,7 @@ def experiments() -> list[Experiment]:
     parts = (
         ramakrishnan1990_windows,
         ramakrishnan1990_router,
+        ramakrishnan1990_filter,
         ramakrishnan1990_user,
         ramakrishnan1990_robust,
     )

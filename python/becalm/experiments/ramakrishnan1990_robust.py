@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from becalm.experiments.expect import at_least, at_most, between, near
 from becalm.experiments.measure import at
@@ -12,7 +13,7 @@ from becalm.experiments.model import Experiment, Point, Statement, Tables
 from becalm.experiments.ramakrishnan1990_draw import windows
 from becalm.experiments.ramakrishnan1990_measure import activity, stretch, swing, tables
 from becalm.experiments.ramakrishnan1990_scene import EXPONENTIAL, SERVICE, Path, User, feedback
-from becalm.theory import ClosedNetwork
+from becalm.theory import ClosedNetwork, converged_at
 
 ALONE = Path(duration=10_000)
 KNEE = ALONE.network.knee
@@ -68,14 +69,14 @@ def _fig9() -> Experiment:
         statements=(
             Statement(
                 "mean_window",
-                "The maximally efficient aggregate window size is 15.5. The average aggregate window size of"
-                " the source in this experiment was 14.3",
+                "The maximally efficient aggregate window size is 15.5. The average aggregate window size of "
+                "the source in this experiment was 14.3",
                 14.3,
                 lambda found: float(stretch(found, RANDOM.warmup, RANDOM.duration).mean()),
                 near(14.3, 0.05 * 14.3),
                 note="Mean over 48,000 units, of the window in use; 5%. Not reached with any reading: a "
-                "bottleneck with random service has an average of 1 packet at half of its load, which a"
-                " window of 7.7 makes, while a window of 14.3 keeps more than 2 packets there (2.1 by "
+                "bottleneck with random service has an average of 1 packet at half of its load, which a "
+                "window of 7.7 makes, while a window of 14.3 keeps more than 2 packets there (2.1 by "
                 "mean-value analysis). With a threshold of 2 it is 12.6, and 14.4 if the sizes are "
                 "Erlang with 4 stages.",
             ),
@@ -165,6 +166,16 @@ def _fig11() -> Experiment:
         draw=lambda found: windows(found, KNEE, run="large"),
         statements=(
             Statement(
+                "time_to_converge",
+                "the network brings down the window size to the correct value so that the network is "
+                "operating at the desired operating point of the knee in a relatively small period of time",
+                "small",
+                _converged,
+                at_most(EAGER.duration / 2),
+                note="Units until the window stays within two packets of its later mean, where it came down "
+                f"from {LARGE} packets; small is half of what is drawn.",
+            ),
+            Statement(
                 "down_without_a_step_up",
                 "By setting the congestion indication bit on the packets sent by this user, the network "
                 "brings down the window size to the correct value",
@@ -186,8 +197,8 @@ def _fig11() -> Experiment:
             ),
             Statement(
                 "at_the_knee",
-                "so that the network is operating at the desired operating point of the knee in a relatively"
-                " small period of time",
+                "so that the network is operating at the desired operating point of the knee in a relatively "
+                "small period of time",
                 KNEE,
                 lambda found: settled(found, "large"),
                 near(KNEE, 0.1 * KNEE),
@@ -196,6 +207,13 @@ def _fig11() -> Experiment:
             ),
         ),
     )
+
+
+def _converged(found: Tables) -> float:
+    table = found["windows"].filter(pl.col("run") == "large").sort("time")
+    later = float(stretch(found, 8_000, 10_000, run="large").mean())
+    at = converged_at(table["time"].to_numpy(), table["window"].to_numpy(), later, margin=2)
+    return float("inf") if at is None else at
 
 
 def _steps_up(found: Tables) -> float:
@@ -221,8 +239,8 @@ def _fig12() -> Experiment:
                 fills,
                 lambda found: float(stretch(found, 0, BOUND.duration).max()),
                 between(fills - 1, fills + 1),
-                note="Largest window; the source can fill one of this size, and may find that out one packet"
-                " later.",
+                note="Largest window; the source can fill one of this size, and may find that out one packet "
+                "later.",
             ),
             Statement(
                 "flat",
@@ -295,8 +313,8 @@ def _fig13() -> Experiment:
             ),
             Statement(
                 "oscillates_again",
-                "As each of the sources complete, the aggregate window size changes accordingly, till we see"
-                " a sufficiently small number of sources and the oscillation of the window size begins again",
+                "As each of the sources complete, the aggregate window size changes accordingly, till we see "
+                "a sufficiently small number of sources and the oscillation of the window size begins again",
                 "> 0",
                 _last_swing,
                 at_least(0.5),

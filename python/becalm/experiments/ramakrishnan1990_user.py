@@ -179,8 +179,8 @@ def _fig8() -> Experiment:
                 ),
                 near(50_000, 5_000),
                 note="When the last packet arrived; approximately is 10%. The packets of a window go round "
-                "as a train. When it gets longer, one packet waits at the bottleneck for as long as the"
-                " train lasts; the average reaches 1 and the users turn back while a sixth of the "
+                "as a train. When it gets longer, one packet waits at the bottleneck for as long as the "
+                "train lasts; the average reaches 1 and the users turn back while a sixth of the "
                 "bottleneck's time is unused. With a threshold of 2 it takes 53,200 units.",
             ),
         ),
@@ -234,8 +234,8 @@ def _factor() -> Experiment:
                 lambda found: [_fair_after(found, factor) for factor in FACTORS],
                 rising(),
                 short=False,
-                note="Units from the second user's start until it has 80% of the first one's window, factors"
-                " in rising order; median over 25 starts. Packets all alike can lock, see the "
+                note="Units from the second user's start until it has 80% of the first one's window, factors "
+                "in rising order; median over 25 starts. Packets all alike can lock, see the "
                 "readings.",
             ),
             Statement(
@@ -336,8 +336,8 @@ def _integer() -> Experiment:
                 "6, 4",
                 lambda found: _extremes(stretch(found, *late, SECOND, kind="integer")),
                 each_near((6, 4), 0),
-                note="Largest and smallest window of the second user, likewise. With a threshold of 2: 9 and"
-                " 5.",
+                note="Largest and smallest window of the second user, likewise. With a threshold of 2: 9 and "
+                "5.",
             ),
             Statement(
                 "integers_may_be_unfair",

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from becalm import theory
-from becalm.experiments.expect import at_least, at_most, near
+from becalm.experiments.expect import Expectation, at_least, at_most, near
 from becalm.experiments.measure import at, axis, curve
 from becalm.experiments.model import Experiment, Outcome, Point, Statement, Tables
 from becalm.experiments.ramakrishnan1990_draw import router, sweep
@@ -114,6 +114,15 @@ def _best_window(found: Tables, path: str) -> float:
     return axis(found, "window", path=path, service="constant")[int(np.argmax(powers))]
 
 
+def _efficiency(found: Tables, packets: int) -> float:
+    network = Path().network
+    throughput, response = (
+        at(found, column, path="primary", service="constant", window=packets)
+        for column in ("throughput", "response")
+    )
+    return theory.efficiency(throughput, response, 1 / network.bottleneck, network.round_trip)
+
+
 def _maxima(found: Tables, service: str) -> float:
     """Windows with more power than their neighbours on both sides."""
     powers = np.array(curve(found, "window", "power", path="primary", service=service))
@@ -165,6 +174,16 @@ def _window_statements() -> tuple[Statement, ...]:
             lambda found: [_maxima(found, "constant"), _maxima(found, "drawn anew")],
             near(1, 0),
             note="Maxima of power over the window, with constant and with exponential service drawn anew.",
+        ),
+        Statement(
+            "efficient_at_the_knee",
+            "Notice that the resource is used at 100 percent efficiency at the knee, and, as we move away "
+            "from the knee, the resource is used inefficiently",
+            "1 at the knee",
+            lambda found: [_efficiency(found, window) for window in (8, 16, 32)],
+            Expectation("largest in the middle, >= 0.95", lambda values: max(values) == values[1] >= 0.95),
+            note="Power over that of 0.2 packets per unit with 77.5 units of response time, at windows of 8, "
+            "16 and 32, packets all alike; 16 is half a packet beyond the knee.",
         ),
         Statement(
             "satellite_holds_many",
