@@ -9,9 +9,11 @@ Fig. 1 and 3 are drawings. What the paper leaves open, and what other readings g
 from __future__ import annotations
 
 from becalm.experiments import (
+    ramakrishnan1990_decrease,
     ramakrishnan1990_filter,
     ramakrishnan1990_robust,
     ramakrishnan1990_router,
+    ramakrishnan1990_single,
     ramakrishnan1990_user,
     ramakrishnan1990_windows,
 )
@@ -30,7 +32,9 @@ def experiments() -> list[Experiment]:
         ramakrishnan1990_windows,
         ramakrishnan1990_router,
         ramakrishnan1990_filter,
+        ramakrishnan1990_single,
         ramakrishnan1990_user,
+        ramakrishnan1990_decrease,
         ramakrishnan1990_robust,
     )
     found = {experiment.figure: experiment for part in parts for experiment in part.experiments()}

@@ -128,6 +128,8 @@ def _draw(found: Tables) -> Figure:
         axes.axhline(_of(found, column, "cycles"), color="black", linestyle=":", label="regeneration cycles")
         axes.axvline(ROUND_TRIP, color="grey", linestyle="--", label="round trip")
         axes.set(xlabel="interval (units)", ylabel=label, xscale="log")
+        axes.minorticks_off()
+        axes.set_xticks(INTERVALS, [f"{interval:.3g}" for interval in INTERVALS])
     areas[0].set_ylim(0, None)
     handles, labels = areas[0].get_legend_handles_labels()
     made.legend(handles, labels, loc="outside right center", frameon=False)
