@@ -43,9 +43,9 @@ def run(
         progress: called about every 50 ms for every replication that runs, and once at its end, by one thread
             at a time.
             An exception that it raises ends the run.
-        threads: how many threads to use, for replications side by side first, and for one run if there are more
-            threads than replications. None: as many as there are cores, and several for one run only where the
-            fabric is large enough to gain by it. Results do not depend on it.
+        threads: how many threads to use, for replications side by side first, and for one run if there are
+            more threads than replications. None: as many as there are cores, and several for one run only
+            where the fabric is large enough to gain by it. Results do not depend on it.
 
     Raises:
         FabricError: a run that cannot go on, such as a deadlock.
