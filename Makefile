@@ -67,6 +67,12 @@ pictures: build ## draw the pictures of the README and of the docs
 bench: need-rust ## packet-hops per core-second on fixed scenarios
 	cargo run --release --locked --quiet -p becalm-bench
 
+.PHONY: bench-docs
+bench-docs: build ## measure all scenarios, five runs each, and write the tables of docs/performance.md
+	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 5 --json > docs/performance.jsonl.new
+	mv docs/performance.jsonl.new docs/performance.jsonl
+	$(BIN)/python docs/bench_table.py
+
 .PHONY: guard
 guard: need-rust need-valgrind ## instructions per packet-hop against those committed; fails when they grow by over 5%
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json

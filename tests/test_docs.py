@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
+import bench_table  # noqa: E402
 import examples  # noqa: E402
 import generate  # noqa: E402
 
@@ -21,6 +22,11 @@ def test_generated_pages_are_current() -> None:
         assert (ROOT / "docs" / path).read_text() == text, f"{path} is old: make docs"
     there = {f"schemes/{path.name}" for path in (ROOT / "docs" / "schemes").iterdir()}
     assert there == {path for path in made if path.startswith("schemes/")}
+
+
+def test_tables_of_benchmarks_are_those_of_the_figures() -> None:
+    page = (ROOT / "docs" / "performance.md").read_text()
+    assert bench_table.refreshed(page, (ROOT / "docs" / "performance.jsonl").read_text()) == page
 
 
 @pytest.mark.parametrize("page", examples.PAGES)
