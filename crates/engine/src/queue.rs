@@ -1,21 +1,23 @@
 //! The event queue: a wheel of short buckets for the near future, a heap behind it for the rest.
 //!
 //! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers
-//! [`BUCKETS`] spans of [`BUCKET_PS`] picoseconds from the current bucket on; the current bucket is
-//! kept sorted, later ones are plain lists. Nearly all events of a fabric fall into the wheel (a
-//! packet's transmission takes microseconds, the wheel spans 33 of them).
+//! [`BUCKETS`] spans of time from the current bucket on; the current bucket is kept sorted, later ones are
+//! plain lists. A bucket spans 4 ns at first, and less where that turns out to be many events; nearly all
+//! events of a fabric fall into the wheel, since packets take microseconds at the most.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::Time;
 
-/// log2 of a bucket's length in picoseconds (4.096 ns).
-const BUCKET_BITS: u32 = 12;
-/// Length of a bucket in picoseconds.
-pub const BUCKET_PS: u64 = 1 << BUCKET_BITS;
+/// log2 of a bucket's length in picoseconds at first (4.096 ns), and at the least (512 ps).
+const BITS: std::ops::RangeInclusive<u32> = 9..=12;
 /// Number of buckets in the wheel.
 pub const BUCKETS: usize = 8192;
+/// Events in a bucket, on average, from which on buckets are made shorter.
+const CROWD: u64 = 32;
+/// Buckets between two looks at how many events they hold.
+const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
 
 /// The rank of an event among those of the same time: target entity, kind, tie-breaker, source.
@@ -92,6 +94,12 @@ pub struct Queue<E> {
     occupied: [u64; WORDS],
     /// Absolute number of the current bucket.
     current: u64,
+    /// log2 of a bucket's length in picoseconds.
+    bits: u32,
+    /// Buckets used up since the last look, and the events in them.
+    seen: (u64, u64),
+    /// Lists that buckets have left: the next bucket takes over memory that is still at hand.
+    spare: Vec<Vec<Entry<E>>>,
     /// Events in the wheel.
     in_wheel: usize,
     /// Events beyond the wheel.
@@ -105,6 +113,9 @@ impl<E: Copy> Default for Queue<E> {
             wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
             occupied: [0; WORDS],
             current: 0,
+            bits: *BITS.end(),
+            seen: (0, 0),
+            spare: Vec::new(),
             in_wheel: 0,
             far: BinaryHeap::new(),
         }
@@ -126,7 +137,7 @@ impl<E: Copy> Queue<E> {
     #[inline]
     pub fn push(&mut self, time: Time, key: Key, event: E) {
         let entry = Entry { time, key, event };
-        let bucket = time.0 >> BUCKET_BITS;
+        let bucket = time.0 >> self.bits;
         if bucket <= self.current {
             let at = self.near.partition_point(|e| *e < entry);
             self.near.insert(at, entry);
@@ -164,10 +175,15 @@ impl<E: Copy> Queue<E> {
         self.near.iter().chain(self.wheel.iter().flatten()).chain(self.far.iter())
     }
 
+    #[inline]
     fn put_in_wheel(&mut self, bucket: u64, entry: Entry<E>) {
         let slot = bucket as usize % BUCKETS;
-        self.wheel[slot].push(entry);
-        self.occupied[slot / 64] |= 1 << (slot % 64);
+        let list = &mut self.wheel[slot];
+        if list.is_empty() {
+            *list = self.spare.pop().unwrap_or_default();
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+        }
+        list.push(entry);
         self.in_wheel += 1;
     }
 
@@ -184,7 +200,7 @@ impl<E: Copy> Queue<E> {
     fn advance_empty_wheel(&mut self) -> bool {
         match self.far.peek() {
             Some(first) => {
-                self.current = first.time.0 >> BUCKET_BITS;
+                self.current = first.time.0 >> self.bits;
                 true
             }
             None => false,
@@ -192,6 +208,9 @@ impl<E: Copy> Queue<E> {
     }
 
     fn advance(&mut self) {
+        if self.seen.0 >= LOOK_EVERY {
+            self.look_at_length();
+        }
         if self.in_wheel == 0 {
             if !self.advance_empty_wheel() {
                 return;
@@ -201,12 +220,30 @@ impl<E: Copy> Queue<E> {
         }
         let slot = self.current as usize % BUCKETS;
         self.in_wheel -= self.wheel[slot].len();
-        self.near.append(&mut self.wheel[slot]);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let used_up = std::mem::replace(&mut self.near, std::mem::take(&mut self.wheel[slot]));
+        if used_up.capacity() > 0 {
+            self.spare.push(used_up);
+        }
         self.take_from_far();
+        self.seen = (self.seen.0 + 1, self.seen.1 + self.near.len() as u64);
         if self.near.len() > 1 {
             self.near.sort_unstable();
         }
+    }
+
+    /// Makes buckets shorter if many events fall into one, since they have to be sorted; the current one is used up.
+    #[cold]
+    fn look_at_length(&mut self) {
+        let (buckets, events) = std::mem::take(&mut self.seen);
+        if events < CROWD * buckets || self.bits == *BITS.start() {
+            return;
+        }
+        let entries: Vec<_> = self.wheel.iter_mut().flat_map(std::mem::take).collect();
+        (self.occupied, self.in_wheel) = ([0; WORDS], 0);
+        self.bits -= 1;
+        self.current <<= 1;
+        entries.into_iter().for_each(|entry| self.push(entry.time, entry.key, entry.event));
     }
 
     /// Absolute number of the first non-empty bucket after the current one; the wheel is not empty.
@@ -230,7 +267,7 @@ impl<E: Copy> Queue<E> {
     /// Moves events that the wheel now reaches out of the heap.
     fn take_from_far(&mut self) {
         while let Some(entry) = self.far.peek() {
-            let bucket = entry.time.0 >> BUCKET_BITS;
+            let bucket = entry.time.0 >> self.bits;
             if bucket >= self.current + BUCKETS as u64 {
                 break;
             }

@@ -1,6 +1,11 @@
 //! The run loop.
+//!
+//! A model may be cut into groups of entities that tell each other nothing but what happens at least a look-ahead later.
+//! Then each group handles its events of the next look-ahead in one go before the next group has its turn: what one
+//! group needs stays in the cache. Every entity sees the same events at the same times in the same order as it would
+//! without groups.
 
-use crate::{Key, Queue, Time};
+use crate::{Entry, Key, Queue, Time};
 
 /// A system that changes only by events.
 pub trait Model {
@@ -12,10 +17,31 @@ pub trait Model {
 }
 
 /// Where a model schedules its events: the queue behind a guard on time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Agenda<E: Copy> {
-    queue: Queue<E>,
+    /// One for each group.
+    queues: Vec<Queue<E>>,
+    /// The group of every target; empty where there is one group.
+    group_of: Vec<u16>,
+    lookahead: Time,
+    /// The group that has its turn.
+    turn: usize,
+    /// All groups may handle what happens before this time.
+    horizon: Time,
     now: Time,
+}
+
+impl<E: Copy> Default for Agenda<E> {
+    fn default() -> Self {
+        Agenda {
+            queues: vec![Queue::default()],
+            group_of: Vec::new(),
+            lookahead: Time::MAX,
+            turn: 0,
+            horizon: Time::MAX,
+            now: Time::ZERO,
+        }
+    }
 }
 
 impl<E: Copy> Agenda<E> {
@@ -23,17 +49,62 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     pub fn at(&mut self, time: Time, key: Key, event: E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
-        self.queue.push(time, key, event);
+        let group = if self.group_of.is_empty() { 0 } else { usize::from(self.group_of[key.target() as usize]) };
+        debug_assert!(group == self.turn || time >= self.horizon || self.horizon == Time::MAX, "too soon for a group");
+        self.queues[group].push(time, key, event);
+    }
+
+    /// Cuts the model into groups: `group_of` names that of every target, and events for another group happen at least
+    /// `lookahead` after those that cause them. To be called before anything is scheduled.
+    ///
+    /// # Panics
+    /// If there is no look-ahead, or something is scheduled.
+    pub fn split(&mut self, group_of: Vec<u16>, lookahead: Time) {
+        let groups = group_of.iter().max().map_or(1, |&last| usize::from(last) + 1);
+        assert!(lookahead > Time::ZERO && self.is_empty());
+        if groups > 1 {
+            self.queues = (0..groups).map(|_| Queue::default()).collect();
+            (self.group_of, self.lookahead, self.horizon) = (group_of, lookahead, Time::ZERO);
+        }
+    }
+
+    /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
+    #[inline]
+    fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+        if self.group_of.is_empty() {
+            return self.queues[0].pop_until(until);
+        }
+        loop {
+            let last = Time(self.horizon.0.saturating_sub(1)).min(until);
+            while self.turn < self.queues.len() {
+                if let Some(entry) = self.queues[self.turn].pop_until(last) {
+                    return Some(entry);
+                }
+                self.turn += 1;
+            }
+            let next = self.next_time().filter(|&next| next <= until);
+            self.turn = 0;
+            self.horizon = match next {
+                Some(next) => next.saturating_add(self.lookahead),
+                // What comes next may come from outside, at any time after this.
+                None => until.saturating_add(Time(1)),
+            };
+            next?;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queues.iter().all(Queue::is_empty)
     }
 
     /// The time of the next event.
     pub fn next_time(&mut self) -> Option<Time> {
-        self.queue.next_time()
+        self.queues.iter_mut().filter_map(Queue::next_time).min()
     }
 
     /// All pending events, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = &crate::Entry<E>> {
-        self.queue.iter()
+        self.queues.iter().flat_map(Queue::iter)
     }
 }
 
@@ -61,7 +132,7 @@ pub struct Simulator<M: Model> {
 impl<M: Model> Simulator<M> {
     /// A simulator at time zero with nothing pending.
     pub fn new(model: M) -> Self {
-        Simulator { model, agenda: Agenda { queue: Queue::default(), now: Time::ZERO }, events: 0 }
+        Simulator { model, agenda: Agenda::default(), events: 0 }
     }
 
     /// The current time.
@@ -85,8 +156,8 @@ impl<M: Model> Simulator<M> {
     /// (`until` is [`Time::MAX`]) keeps the time of its last event. An interruptible run is a loop over short ones.
     pub fn run(&mut self, until: Time, max_events: u64) -> Stop {
         for _ in 0..max_events {
-            let Some(entry) = self.agenda.queue.pop_until(until) else {
-                let idle = self.agenda.queue.is_empty();
+            let Some(entry) = self.agenda.pop_until(until) else {
+                let idle = self.agenda.is_empty();
                 if until != Time::MAX {
                     self.agenda.now = self.agenda.now.max(until);
                 }

@@ -42,6 +42,12 @@ impl Line {
         self.known + arrived.map(|(_, units)| units).sum::<u32>()
     }
 
+    /// Whether the sender may use so many units now.
+    #[inline]
+    pub fn has(&self, units: u32, now: Time) -> bool {
+        self.known >= units || self.level(now) >= units
+    }
+
     /// Uses units; there must be as many.
     #[inline]
     pub fn take(&mut self, units: u32, now: Time) {

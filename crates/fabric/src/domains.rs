@@ -57,7 +57,8 @@ where
     E: Echo + Clone + Send,
     O: Observer + Joint + Send,
 {
-    /// Simulators at time zero, one for each part; `observer` makes the observer of each.
+    /// Simulators at time zero, one for each part; `observer` makes the observer of each. Within a part, the nodes of
+    /// each of the `groups` have their turns together; see [`becalm_engine::run`].
     ///
     /// # Errors
     /// Those of [`Fabric::simulator`].
@@ -65,13 +66,14 @@ where
         spec: FabricSpec<R, K, E>,
         observer: impl Fn() -> O,
         partition: &Partition,
+        groups: &Partition,
     ) -> Result<Self, FabricError> {
         let last = partition.parts as u16 - 1;
         let mut simulators = Vec::with_capacity(partition.parts);
         for part in 0..last {
-            simulators.push(Fabric::part(spec.clone(), observer(), partition, part)?);
+            simulators.push(Fabric::part(spec.clone(), observer(), partition, part, groups)?);
         }
-        simulators.push(Fabric::part(spec, observer(), partition, last)?);
+        simulators.push(Fabric::part(spec, observer(), partition, last, groups)?);
         Ok(Domains { parts: Parts::new(simulators, partition.lookahead), of_node: partition.of_node.clone() })
     }
 

@@ -182,6 +182,6 @@ impl<O: Observer> Context<'_, O> {
     /// Whether a sender has credit for so many units.
     #[inline]
     pub fn affords(&self, link: &Outlink, vl: u8, units: u32) -> bool {
-        !link.credited || self.credit[link.line(vl)].level(self.now) >= units
+        !link.credited || self.credit[link.line(vl)].has(units, self.now)
     }
 }

@@ -137,15 +137,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
     pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
         let whole = Partition::whole(&spec.topology);
-        Self::part(spec, observer, &whole, 0)
+        Self::part(spec, observer, &whole, 0, &whole)
     }
 
-    /// A simulator of which only the nodes of one part will do anything.
+    /// A simulator of which only the nodes of one part will do anything. The nodes of each of the `groups` have their
+    /// turns together.
     pub(crate) fn part(
         spec: FabricSpec<R, K, E>,
         observer: O,
         partition: &Partition,
         part: u16,
+        groups: &Partition,
     ) -> Result<Simulator<Self>, FabricError> {
         let topology = spec.topology;
         crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
@@ -200,6 +202,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         };
         let mut simulator = Simulator::new(fabric);
         let Simulator { model, agenda, .. } = &mut simulator;
+        agenda.split(groups.of_node.clone(), groups.lookahead);
         model.begin(agenda, &|node| partition.of_node[node.index()] == part);
         Ok(simulator)
     }

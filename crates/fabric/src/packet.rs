@@ -15,8 +15,9 @@ pub enum Kind {
     Cnp,
 }
 
-/// A packet on its way.
+/// A packet on its way. It fills one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Packet {
     /// When its message was posted; for a flow that always has data, when the message's first packet was injected.
     pub posted: Time,
@@ -53,6 +54,8 @@ pub struct Packet {
     /// The next packet in the queue where it waits.
     pub next: PacketId,
 }
+
+const _: () = assert!(size_of::<Packet>() == 64);
 
 /// All packets in flight; freed places are used again.
 #[derive(Debug, Default)]

@@ -75,13 +75,15 @@ struct Lane {
     lags: bool,
     role: Role,
     since: Time,
-    root: Spell,
-    branch: Spell,
 }
+
+/// The spells of one virtual lane of an output: as root, and as branch.
+type Spells = (Spell, Spell);
 
 impl Lane {
     /// Takes in what has changed.
-    fn settle(&mut self, now: Time, from: Time) {
+    #[inline]
+    fn settle(&mut self, now: Time, from: Time, spells: &mut Spells) {
         let role = match self.stalled || self.waited || self.lags {
             true if self.last => Role::Root,
             true => Role::Branch,
@@ -91,15 +93,15 @@ impl Lane {
         if role == self.role {
             return;
         }
-        self.end(now, from);
+        self.end(now, from, spells);
         (self.role, self.since) = (role, now);
     }
 
-    fn end(&mut self, now: Time, from: Time) {
+    fn end(&self, now: Time, from: Time, (root, branch): &mut Spells) {
         match self.role {
             Role::Calm => {}
-            Role::Root => self.root.add(from, self.since, now),
-            Role::Branch => self.branch.add(from, self.since, now),
+            Role::Root => root.add(from, self.since, now),
+            Role::Branch => branch.add(from, self.since, now),
         }
     }
 }
@@ -119,6 +121,8 @@ pub struct Tree {
     vls: usize,
     ports: Ports,
     lanes: Vec<Lane>,
+    /// Apart from the lanes, since they are long and seldom touched.
+    spells: Vec<Spells>,
 }
 
 impl Tree {
@@ -132,11 +136,14 @@ impl Tree {
                 lanes[ports.index(end) * vls..][..vls].iter_mut().for_each(|lane| lane.last = last);
             }
         }
-        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes }
+        let spells = vec![Spells::default(); lanes.len()];
+        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, spells }
     }
 
-    fn lane(&mut self, output: PortId, vl: u8) -> &mut Lane {
-        &mut self.lanes[self.ports.index(output) * self.vls + usize::from(vl)]
+    #[inline]
+    fn lane(&mut self, output: PortId, vl: u8) -> (&mut Lane, &mut Spells) {
+        let at = self.ports.index(output) * self.vls + usize::from(vl);
+        (&mut self.lanes[at], &mut self.spells[at])
     }
 
     /// The role that a lane has now.
@@ -146,15 +153,17 @@ impl Tree {
 
     /// How long a lane was root and branch from the start of the window until `end`.
     pub fn spells(&self, output: PortId, vl: u8, end: Time) -> (Spell, Spell) {
-        let mut lane = self.lanes[self.ports.index(output) * self.vls + usize::from(vl)];
-        lane.end(end, self.from);
-        (lane.root, lane.branch)
+        let at = self.ports.index(output) * self.vls + usize::from(vl);
+        let mut spells = self.spells[at];
+        self.lanes[at].end(end, self.from, &mut spells);
+        spells
     }
 }
 
 impl Joint for Tree {
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
         self.ports.take_over(&mut self.lanes, &other.lanes, theirs);
+        self.ports.take_over(&mut self.spells, &other.spells, theirs);
     }
 }
 
@@ -162,30 +171,30 @@ impl Observer for Tree {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         let window = self.from;
-        let lane = self.lane(from, packet.vl);
+        let (lane, spells) = self.lane(from, packet.vl);
         if lane.waited || lane.lags {
             lane.lags = lane.waited && !lane.empty;
             lane.waited = false;
-            lane.settle(now, window);
+            lane.settle(now, window, spells);
         }
     }
 
     #[inline]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         let (window, half) = (self.from, self.half);
-        let lane = self.lane(output, vl);
+        let (lane, spells) = self.lane(output, vl);
         (lane.empty, lane.long) = (bytes == 0, bytes > half);
         lane.lags &= !lane.empty;
-        lane.settle(now, window);
+        lane.settle(now, window, spells);
     }
 
     #[inline]
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         let window = self.from;
-        let lane = self.lane(output, vl);
+        let (lane, spells) = self.lane(output, vl);
         lane.stalled = stalled;
         lane.waited |= stalled;
-        lane.settle(now, window);
+        lane.settle(now, window, spells);
     }
 }
 

@@ -16,7 +16,13 @@ use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
 
 /// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
-const PACKETS_PER_MEETING: u64 = 2_000;
+const PACKETS_PER_THREAD: u64 = 2_000;
+/// The same for one more group of nodes that have their turns together.
+const PACKETS_PER_TURN: u64 = 100;
+/// Ports whose state, with the packets in their buffers, fits a core's own cache.
+const PORTS_PER_GROUP: usize = 300;
+/// Most groups.
+const MAX_GROUPS: usize = 64;
 
 /// The model of every run: schemes chosen at run time, everything observed.
 pub(crate) type Model = Domains<Responding, Marking, Echoing, Watch>;
@@ -101,12 +107,23 @@ impl Scenario {
     /// How many of so many cores make one run faster, at least 1: threads meet once for every look-ahead, and need to
     /// have something to do in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
+        ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
+    }
+
+    /// How many groups of nodes have their turns together: as many as fit a cache, each with enough to do in a turn.
+    fn groups(&self) -> usize {
+        let ports: usize = self.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();
+        let turns = (self.packets_ahead() / PACKETS_PER_TURN) as usize;
+        (ports / PORTS_PER_GROUP).min(turns).clamp(1, MAX_GROUPS)
+    }
+
+    /// Packets that cross all cables between switches, if they are full, in the smallest delay of one.
+    fn packets_ahead(&self) -> u64 {
         let is_switch = |port: PortId| self.topology.node(port.node).kind == NodeKind::Switch;
         let between = self.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
         let (count, delay) = between.fold((0, Time::MAX), |(n, least), cable| (n + 1, least.min(cable.delay)));
         let packet = self.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
-        let packets = 2 * count * delay.0 / packet.0.max(1);
-        (packets / PACKETS_PER_MEETING).clamp(1, cores.max(1) as u64) as usize
+        if count == 0 { 0 } else { 2 * count * delay.0 / packet.0.max(1) }
     }
 
     fn watch(&self, from: Time) -> Watch {
@@ -124,6 +141,7 @@ impl Scenario {
             0 | 1 => Partition::whole(&spec.topology),
             _ => Partition::balanced(&spec.topology, &spec.flows, threads),
         };
-        Domains::new(spec, || self.watch(run.warmup), &partition)
+        let groups = Partition::balanced(&spec.topology, &spec.flows, self.groups());
+        Domains::new(spec, || self.watch(run.warmup), &partition, &groups)
     }
 }

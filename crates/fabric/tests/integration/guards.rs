@@ -245,9 +245,12 @@ fn cut(topology: &Topology, flows: &[FlowSpec], random: &mut Stream) -> Partitio
 /// What a run in some parts gives: the sum of all hops, the work, every flow.
 fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
     let spec = spec(scene);
-    let cut = cut(&spec.topology, &spec.flows, &mut Stream::new(scene.seed, 1, 1));
-    let partition = if whole { Partition::whole(&spec.topology) } else { cut };
-    let mut run = Domains::new(spec, Sum::default, &partition).expect("the routes are complete");
+    let mut random = Stream::new(scene.seed, 1, 1);
+    let [partition, groups] = [(); 2].map(|()| match whole {
+        true => Partition::whole(&spec.topology),
+        false => cut(&spec.topology, &spec.flows, &mut random),
+    });
+    let mut run = Domains::new(spec, Sum::default, &partition, &groups).expect("the routes are complete");
     let mut flows = Vec::new();
     for until in [40, 41, 250] {
         run.run(Time::from_us(until), &mut |_| true);
@@ -303,7 +306,8 @@ proptest! {
     // Fewer, since cables of picoseconds make the threads meet at nearly every event.
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The same happens on any number of threads, wherever the fabric is cut, and in one part again after that.
+    /// The same happens on any number of threads and in any groups, wherever the fabric is cut, and in one part again
+    /// after that.
     #[test]
     fn threads_change_nothing(scene in scenes()) {
         prop_assert_eq!(outcome(&scene, false), outcome(&scene, true));
