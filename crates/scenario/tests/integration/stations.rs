@@ -1,6 +1,6 @@
 //! Scenarios of first-come-first-served stations: store-and-forward switches with unlimited buffers.
 
-use crate::scenes::{names, numbers, run};
+use crate::scenes::{names, numbers, run, scenario};
 
 /// One host sends to another over three stations with service times of 2, 5 and 3 us for a packet of 10 kB; the ACKs
 /// take next to no time.
@@ -73,6 +73,20 @@ fn redrawn_times_and_carried_sizes_slow_down_a_closed_loop() {
         }
         assert_ne!(redrawn, carried);
     }
+}
+
+#[test]
+fn random_times_and_changing_rates_are_the_same_on_any_number_of_threads() {
+    let text = CHAIN
+        .replace("[packet]", "service = \"exponential\"\n[marking.regeneration_cycle]\n[packet]")
+        .replace("[response.none]\n    window = 4", "[response.binary_feedback]")
+        .replace("\"10 Tb/s\"", "\"10 Tb/s\", delay = \"1 us\"");
+    let changes = "[[changes]]\nlink = \"S2->S3\"\nat = \"10 ms\"\nrate = \"1 GB/s\"\n\
+                   [[changes]]\nlink = \"source->S1\"\nat = \"20 ms\"\nrate = \"3 GB/s\"\n";
+    let scenario = scenario(&format!("{text}{changes}"));
+    let fingerprint = |threads| scenario.run(0, threads, &mut |_| true).unwrap().fingerprint;
+    let alone = fingerprint(1);
+    assert!([2, 3].into_iter().all(|threads| fingerprint(threads) == alone));
 }
 
 #[test]
