@@ -203,7 +203,7 @@ def _fig11() -> Experiment:
                 lambda found: settled(found, "large"),
                 near(KNEE, 0.1 * KNEE),
                 note="Mean window, 8,000 to 10,000 units; 10%. The same as in Fig. 5: users turn back at 11 "
-                "packets, before the knee. With a threshold of 2: 15.0.",
+                "packets, before the knee. With a threshold of 2: 14.6.",
             ),
         ),
     )
