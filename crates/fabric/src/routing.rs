@@ -50,22 +50,31 @@ impl Routes {
         let mut routes = Routes::empty(topology);
         let peers = topology.peers();
         let mut distance = vec![u32::MAX; topology.nodes().len()];
-        for destination in topology.hosts() {
-            distances_to(destination, topology, &peers, &mut distance);
-            let rank = topology.node(destination).rank;
-            for switch in topology.switches() {
+        // The hosts of a switch are all as far away: one search does for them.
+        for last in topology.switches() {
+            let is_host = |(_, (peer, _)): &(u16, &(PortId, usize))| topology.node(peer.node).kind == NodeKind::Host;
+            let hosts: Vec<_> = (0u16..).zip(&peers[last.index()]).filter(is_host).collect();
+            if hosts.is_empty() {
+                continue;
+            }
+            distances_to(last, topology, &peers, &mut distance);
+            for switch in topology.switches().filter(|&switch| switch != last) {
                 let here = distance[switch.index()];
-                if here == u32::MAX {
+                let nearer = |(_, (peer, _)): &(u16, &(PortId, usize))| {
+                    topology.node(peer.node).kind == NodeKind::Switch && distance[peer.node.index()] < here
+                };
+                let ports: Vec<u16> =
+                    (0u16..).zip(&peers[switch.index()]).filter(nearer).map(|(port, _)| port).collect();
+                if ports.is_empty() {
                     continue;
                 }
-                let nearer = |(port, (peer, _)): (usize, &(PortId, usize))| {
-                    let leads_there = peer.node == destination || topology.node(peer.node).kind == NodeKind::Switch;
-                    (leads_there && distance[peer.node.index()] == here - 1).then_some(port as u16)
-                };
-                let count = peers[switch.index()].iter().enumerate().filter_map(nearer).count();
-                let choice = rank as usize % count;
-                let port = peers[switch.index()].iter().enumerate().filter_map(nearer).nth(choice);
-                routes.set(topology.node(switch).rank, rank, port.expect("counted"));
+                for (_, (host, _)) in &hosts {
+                    let rank = topology.node(host.node).rank;
+                    routes.set(topology.node(switch).rank, rank, ports[rank as usize % ports.len()]);
+                }
+            }
+            for (port, (host, _)) in hosts {
+                routes.set(topology.node(last).rank, topology.node(host.node).rank, port);
             }
         }
         routes
@@ -149,7 +158,7 @@ pub fn dependency_cycle(topology: &Topology, pairs: impl Iterator<Item = (NodeId
     )
 }
 
-/// Hops from every node to one host, by breadth first; hosts in between are no way through.
+/// Hops from every node to one switch, by breadth first; hosts in between are no way through.
 fn distances_to(destination: NodeId, topology: &Topology, peers: &[Vec<(PortId, usize)>], distance: &mut [u32]) {
     distance.fill(u32::MAX);
     distance[destination.index()] = 0;
