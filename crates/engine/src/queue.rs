@@ -2,20 +2,23 @@
 //!
 //! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers
 //! [`BUCKETS`] spans of time from the current bucket on; the current bucket is kept sorted, later ones are
-//! plain lists. A bucket spans 4 ns at first, and less where that turns out to be many events; nearly all
-//! events of a fabric fall into the wheel, since packets take microseconds at the most.
+//! plain lists. A bucket spans 4 ns at first, then less where that turns out to be many events and more where it is few;
+//! nearly all events of a fabric fall into the wheel, since packets take microseconds at the most.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::Time;
 
-/// log2 of a bucket's length in picoseconds at first (4.096 ns), and at the least (512 ps).
-const BITS: std::ops::RangeInclusive<u32> = 9..=12;
+/// log2 of a bucket's length in picoseconds at first (4.096 ns).
+const FIRST_BITS: u32 = 12;
+/// The same at the least (512 ps) and at the most (262 ns).
+const BITS: std::ops::RangeInclusive<u32> = 9..=18;
 /// Number of buckets in the wheel.
 pub const BUCKETS: usize = 8192;
-/// Events in a bucket, on average, from which on buckets are made shorter.
-const CROWD: u64 = 32;
+/// Events in a bucket, on average, beyond which buckets are made shorter, since they have to be sorted, or longer, since
+/// each has to be found.
+const EVENTS: std::ops::RangeInclusive<u64> = 4..=32;
 /// Buckets between two looks at how many events they hold.
 const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
@@ -113,7 +116,7 @@ impl<E: Copy> Default for Queue<E> {
             wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
             occupied: [0; WORDS],
             current: 0,
-            bits: *BITS.end(),
+            bits: FIRST_BITS,
             seen: (0, 0),
             spare: Vec::new(),
             in_wheel: 0,
@@ -210,6 +213,9 @@ impl<E: Copy> Queue<E> {
     fn advance(&mut self) {
         if self.seen.0 >= LOOK_EVERY {
             self.look_at_length();
+            if !self.near.is_empty() {
+                return;
+            }
         }
         if self.in_wheel == 0 {
             if !self.advance_empty_wheel() {
@@ -232,17 +238,22 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// Makes buckets shorter if many events fall into one, since they have to be sorted; the current one is used up.
+    /// Makes buckets shorter or longer if they hold too many events or too few; the current one is used up.
     #[cold]
     fn look_at_length(&mut self) {
         let (buckets, events) = std::mem::take(&mut self.seen);
-        if events < CROWD * buckets || self.bits == *BITS.start() {
+        let bits = match events / buckets {
+            mean if mean > *EVENTS.end() => self.bits - 1,
+            mean if mean < *EVENTS.start() => self.bits + 1,
+            _ => return,
+        };
+        if !BITS.contains(&bits) {
             return;
         }
+        let start = self.current << self.bits;
         let entries: Vec<_> = self.wheel.iter_mut().flat_map(std::mem::take).collect();
         (self.occupied, self.in_wheel) = ([0; WORDS], 0);
-        self.bits -= 1;
-        self.current <<= 1;
+        (self.bits, self.current) = (bits, start >> bits);
         entries.into_iter().for_each(|entry| self.push(entry.time, entry.key, entry.event));
     }
 
@@ -312,6 +323,29 @@ mod tests {
             }
             prop_assert!(queue.is_empty());
         }
+    }
+
+    #[test]
+    fn order_holds_while_buckets_become_shorter_and_longer() {
+        let mut queue = Queue::default();
+        let mut reference = BinaryHeap::new();
+        let (mut now, mut lengths) = (Time::ZERO, std::collections::BTreeSet::new());
+        for i in 0..200_000u64 {
+            // Crowded, then sparse, then crowded again.
+            let reach = if (60_000..140_000).contains(&i) { 400_000_000 } else { 300_000 };
+            for copy in 0..if i < 500 { 9 } else { 1 } {
+                let time = now + Time(crate::mix(i, copy) % reach);
+                let entry = Entry { time, key: Key::new(0, 0, i, copy as u16), event: i };
+                queue.push(entry.time, entry.key, entry.event);
+                reference.push(entry);
+            }
+            let (a, b) = (queue.pop().unwrap(), reference.pop().unwrap());
+            assert_eq!((a.time, a.key), (b.time, b.key));
+            now = a.time;
+            lengths.insert(queue.bits);
+        }
+        assert_eq!(queue.len(), reference.len());
+        assert!(lengths.first() < Some(&FIRST_BITS) && lengths.last() > Some(&FIRST_BITS), "{lengths:?}");
     }
 
     #[test]

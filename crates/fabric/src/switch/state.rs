@@ -312,6 +312,9 @@ impl State {
 
     /// The VL and input that a free output serves next, among those with credit.
     pub fn choose<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
+        if let VlArbiter::Turns { vls: 1, .. } = self.outputs[usize::from(output)].vl {
+            return self.candidate(output, 0, cx).map(|input| (0, input));
+        }
         let mut arbiter = std::mem::replace(&mut self.outputs[usize::from(output)].vl, VlArbiter::IDLE);
         let mut chosen = 0;
         let vl = arbiter.choose(|vl| match self.candidate(output, vl, cx) {
