@@ -37,11 +37,11 @@ def _offered(spot: HotSpot, at: float, kind: str) -> float:
     """Load that the groups of a kind offer at a time, in links."""
     total = 0.0
     for group in spot.scenario()["flows"]:
-        start, stop = (
-            float(group.get(key, late).split()[0]) for key, late in (("start", "0 ms"), ("stop", "1e9 ms"))
-        )
-        if group["name"].split()[0] == kind and start <= at < stop:
-            total += group["traffic"]["poisson"]["load"] * len(group["from"])
+        poisson = group["traffic"]["poisson"]
+        changes = [(float(change["at"].split()[0]), change["load"]) for change in poisson["changes"]]
+        load = [poisson["load"], *(load for time, load in changes if time <= at)][-1]
+        if group["name"].split()[0] == kind:
+            total += load * len(group["from"])
     return total
 
 

@@ -29,24 +29,8 @@ smoothed means the mean over 0.5 ms:
 - `ipd_after`: time after the hot period from which the mean IPD of the hot flows stays below a tenth of
   `max_ipd`.
 
-What other readings give. With all sources hot at load 0.9, 32 ports and the parameters of Fig. 3, the cold
-ports settle in 2.2 ms and end up with 1.02 of the load offered to them (`cold_late`), without control with
-0.36. Each choice changed alone:
-
-- links of 24 Gb/s and headers of 20 B instead of 25 Gb/s: 21 us leave the hot link 0.985 instead of 0.94 of
-  its capacity, and it takes 3.1 ms to settle;
-- an adapter that serves its queue pairs in turn instead of sending in the order in which packets were posted:
-  without control the cold ports come back to 0.96 in 6.5 ms by themselves, with it in 0.8 ms;
-- marks that go back in an ACK per packet instead of notification packets: 2.0 ms, 1.03;
-- buffers of 36 packets of any size instead of 36 MTU in bytes: the same with notification packets; with ACKs,
-  which then take the place of packets, control does next to nothing (0.36);
-- marking by all switches over the threshold instead of the root only: 2.0 ms, 1.05;
-- a low threshold of 0.4 or 0.89 of a buffer instead of 0.8: 2.2 ms, 1.02;
-- one read of an input buffer at a time instead of many: 2.4 ms, 1.04; the largest mean IPD of other flows is
-  0.41 of `max_ipd` instead of 0.16;
-- oldest first instead of round-robin arbitration: it never settles, 0.87, and the hot port gets 0.92;
-- one queue pair for hot and one for background traffic to the hot port instead of one for both: 62 flows at
-  the last entry fill the hot link twice, and control does next to nothing (0.40).
+What other readings give, and what was tried where the paper does not come out:
+[pfister2005/readings.md](pfister2005/readings.md).
 """
 
 from __future__ import annotations

@@ -119,9 +119,8 @@ EXPLAINED = {
     "on it only takes longer to settle.",
     "step_too_high": "Here no step is too high: with all flows at the last entry of the table host 31 "
     "still receives 31/33 of its link, so that there is nothing to swing to, and large "
-    "steps only settle faster. Without effect on this: tables with quadratic and "
-    "geometric delays, marks without regard to the root, a timer that takes 5 off the "
-    "index.",
+    "steps only settle faster. Two dozen variations are in the readings; it takes a table "
+    "that reaches twice as far as the text has it.",
 }
 """Why all sources do not oscillate here."""
 

@@ -10,15 +10,15 @@ sources* (all hosts, or three) send to host 31 as well. What the paper leaves op
   sources send to host 31 alone, at full rate;
 - an adapter sends packets in the order in which they were posted, and passes over those whose delay is not
   over;
+- there is one queue pair per destination, for hot and background traffic alike;
 - what was posted for host 31 is sent even after the hot period; where all hosts are hot, new packets for it
   come only when its link has had the time to carry what was left over;
-- in the hot period there is one queue pair per destination: hot and background traffic to host 31 share it
-  where all are hot;
 - marks go back in congestion notification packets; switches mark at the root of the congestion only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -211,18 +211,20 @@ class HotSpot:
         """Groups `hot ...` go to the hot host, groups `cold ...` to all others."""
         n, (others, hot) = self.network.hosts, self._hosts()
         elsewhere = (n - 2) / (n - 1)
-        rest, moved = (self.load - self._spared) * elsewhere, self._spared * elsewhere
+        before, during = self.load * elsewhere, (self.load - self._spared) * elsewhere
+        background = self.load / (n - 1)
         caught_up = self.stop + self.hot * (SEVERITY - 1)
-        groups = [
+        return [
             _group("cold own", hot, others, self.load),
-            _group("cold", others, others, rest),
-            _group("cold before", others, others, moved, None, self.start),
-            _group("cold again", others, others, moved, self.stop),
-            _group("hot before", others, hot, self.load / (n - 1), None, self.start),
-            _group("hot", others, hot, SEVERITY / (n - 1), self.start, self.stop),
-            _group("hot again", others, hot, self.load / (n - 1), caught_up),
+            _group("cold", others, others, before, self._within((self.start, during), (self.stop, before))),
+            _group(
+                "hot",
+                others,
+                hot,
+                background,
+                self._within((self.start, SEVERITY / (n - 1)), (self.stop, 0.0), (caught_up, background)),
+            ),
         ]
-        return self._within(groups)
 
     def _few_hot(self, degree: int) -> list[Table]:
         """Hot sources spread over the network; all others go on as before."""
@@ -230,32 +232,29 @@ class HotSpot:
         chosen = [f"H{place * n // degree}" for place in range(degree)]
         others = [host for host in others if host not in chosen]
         cold = [*others, *chosen]
-        elsewhere = self.load * (n - 2) / (n - 1)
-        groups = [
+        elsewhere, background = self.load * (n - 2) / (n - 1), self.load / (n - 1)
+        return [
             _group("cold own", hot, cold, self.load),
             _group("cold", others, cold, elsewhere),
-            _group("cold before", chosen, cold, elsewhere, None, self.start),
-            _group("cold again", chosen, cold, elsewhere, self.stop),
-            _group("hot background", others, hot, self.load / (n - 1)),
-            _group("hot before", chosen, hot, self.load / (n - 1), None, self.start),
-            _group("hot", chosen, hot, 1.0, self.start, self.stop),
-            _group("hot again", chosen, hot, self.load / (n - 1), self.stop),
+            _group(
+                "cold of hot",
+                chosen,
+                cold,
+                elsewhere,
+                self._within((self.start, 0.0), (self.stop, elsewhere)),
+            ),
+            _group("hot background", others, hot, background),
+            _group("hot", chosen, hot, background, self._within((self.start, 1.0), (self.stop, background))),
         ]
-        return self._within(groups)
 
     def _hosts(self) -> tuple[list[str], list[str]]:
         """All but the hot host, and the hot host."""
         hot = self.network.hot
         return [f"H{host}" for host in range(self.network.hosts) if host != hot], [f"H{hot}"]
 
-    def _within(self, groups: list[Table]) -> list[Table]:
-        """Leave out what would start after the end of the run."""
-        return [
-            group
-            for group in groups
-            if group["traffic"]["poisson"]["load"] > 0
-            and float(group.get("start", "0 ms").split()[0]) < self.duration
-        ]
+    def _within(self, *changes: tuple[float, float]) -> list[tuple[float, float]]:
+        """Leave out what would change after the end of the run."""
+        return [change for change in changes if change[0] < self.duration]
 
 
 def _group(
@@ -263,12 +262,12 @@ def _group(
     sources: list[str],
     destinations: list[str],
     load: float,
-    start: float | None = None,
-    stop: float | None = None,
+    changes: Sequence[tuple[float, float]] = (),
 ) -> Table:
-    times = {key: _ms(value) for key, value in (("start", start), ("stop", stop)) if value is not None}
-    traffic = {"poisson": {"load": load, "message": "2048 B"}}
-    return {"name": name, "from": sources, "to": destinations, "traffic": traffic, **times}
+    """Return a group whose load changes at times in ms."""
+    later = [{"at": _ms(time), "load": value} for time, value in changes]
+    traffic = {"poisson": {"load": load, "message": "2048 B", "changes": later}}
+    return {"name": name, "from": sources, "to": destinations, "traffic": traffic}
 
 
 def _ms(value: float) -> str:
