@@ -128,8 +128,8 @@ impl Sender {
 
     /// Posts messages that are cut and wrapped like this.
     pub fn post(&mut self, posted: Posted, packets: &PacketConfig) {
-        let headers = posted.bytes.div_ceil(packets.mtu).max(1) * packets.header;
-        self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + u64::from(headers));
+        let headers = u64::from(posted.bytes.div_ceil(packets.mtu).max(1)) * u64::from(packets.header);
+        self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + headers);
         self.posted.push_back(posted);
     }
 

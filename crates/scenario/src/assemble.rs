@@ -22,7 +22,7 @@ const PACKETS_PER_TURN: u64 = 100;
 /// Ports whose state, with the packets in their buffers, fits a core's own cache.
 const PORTS_PER_GROUP: usize = 300;
 /// Most groups.
-const MAX_GROUPS: usize = 64;
+const MAX_GROUPS: usize = 256;
 
 /// The model of every run: schemes chosen at run time, everything observed.
 pub(crate) type Model = Domains<Responding, Marking, Echoing, Watch>;
