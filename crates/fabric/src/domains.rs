@@ -9,11 +9,12 @@ use becalm_engine::{Agenda, Entry, Key, Part, Parts, Simulator, Stop, Time, Work
 use crate::config::FabricSpec;
 use crate::error::FabricError;
 use crate::event::{Event, HERE};
-use crate::fabric::{Fabric, FlowView, PortCounters, PortStanding};
+use crate::fabric::Fabric;
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::Packet;
 use crate::partition::Partition;
 use crate::seam::{Echo, Joint, Marker, Observer, Response};
+use crate::views::{FlowView, PortCounters, PortStanding};
 
 /// What one part tells another.
 #[derive(Clone, Copy, Debug)]

@@ -1,21 +1,19 @@
 //! The model that the engine runs: nodes, flows and sources, and the events between them.
 
-use becalm_engine::{Agenda, Key, Model, Simulator, Time};
+use becalm_engine::{Agenda, Key, Model, Time};
 
-use crate::adapter::{Adapter, Flows, Ready, tie};
-use crate::config::{AdapterConfig, FabricSpec, FlowSpec, PacketConfig, RateChange, SwitchConfig};
+use crate::adapter::{Adapter, Flows, tie};
+use crate::config::{PacketConfig, RateChange, SwitchConfig};
 use crate::credit::Line;
 use crate::domains::Message;
-use crate::error::FabricError;
-use crate::event::{Context, Event, HERE, Outlink};
-use crate::flow::{Candidates, Pacer, Receiver, Sender};
-use crate::ids::{FlowId, NodeId, PacketId, PortId, SourceId};
+use crate::event::{Context, Event};
+use crate::flow::{Pacer, Receiver, Sender};
+use crate::ids::{FlowId, NodeId, PacketId};
 use crate::packet::{Kind, Packet, Slab};
-use crate::partition::Partition;
-use crate::seam::{Answer, Echo, Marker, Notice, Observer, Pace, Response, Unanswered};
+use crate::seam::{Answer, Echo, Marker, Notice, Observer, Response, Unanswered};
 use crate::source::Source;
 use crate::switch::Switch;
-use crate::topology::{NodeKind, Topology};
+use crate::topology::Topology;
 
 /// A node's place in the list of its kind.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +40,11 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) sources: Vec<Source>,
     pub(crate) slab: Slab,
     pub(crate) credit: Vec<Line>,
-    changes: Vec<RateChange>,
+    pub(crate) changes: Vec<RateChange>,
     /// What other parts are to be told, by part.
     pub(crate) outboxes: Vec<Vec<Message>>,
-    seed: u64,
-    hops: u64,
+    pub(crate) seed: u64,
+    pub(crate) hops: u64,
 }
 
 /// The fabric taken apart, so that one node can be worked on while the rest is at hand.
@@ -56,174 +54,25 @@ struct Parts<'a, R, K, O> {
     flows: Flows<'a, R>,
     cx: Context<'a, O>,
 }
-
-/// What a flow has done since the start of the run. Bytes are on the wire, headers included, unless named payload.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowView {
-    /// Data packets sent.
-    pub sent_packets: u64,
-    /// Bytes of data packets sent.
-    pub sent_bytes: u64,
-    /// Data packets delivered.
-    pub delivered_packets: u64,
-    /// Bytes of data packets delivered.
-    pub delivered_bytes: u64,
-    /// Payload bytes delivered.
-    pub delivered_payload: u64,
-    /// Data packets delivered with a mark.
-    pub delivered_marked: u64,
-    /// Messages of which the last packet was delivered.
-    pub messages_delivered: u64,
-    /// ACKs that came back.
-    pub acks: u64,
-    /// ACKs that came back with a mark.
-    pub acks_marked: u64,
-    /// Bytes of the messages that were posted.
-    pub posted_bytes: u64,
-    /// Time in which it always had a message to send, up to the last time that this changed.
-    pub greedy_time: Time,
-    /// Since when it always has a message to send, if it does.
-    pub greedy_since: Option<Time>,
-    /// The pace now.
-    pub pace: Pace,
-}
-
-impl FlowView {
-    /// Time up to now in which the flow always had a message to send.
-    pub fn greedy_until(&self, now: Time) -> Time {
-        self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
-    }
-
-    /// The same flow, with what it has received as another view of it says.
-    pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
-        FlowView {
-            delivered_packets: other.delivered_packets,
-            delivered_bytes: other.delivered_bytes,
-            delivered_payload: other.delivered_payload,
-            delivered_marked: other.delivered_marked,
-            messages_delivered: other.messages_delivered,
-            ..self
-        }
-    }
-}
-
-/// What stands at a port and virtual lane at one time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PortStanding {
-    /// Share of the input buffer that is taken, 0 to 1; 0 at a host that takes in everything at once.
-    pub occupancy: f64,
-    /// Bytes that wait for the output; 0 at a host, of which no queue is seen.
-    pub waiting: u64,
-}
-
-/// What a port has sent since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortCounters {
-    /// Packets of all kinds.
-    pub packets: u64,
-    /// Bytes on the wire.
-    pub bytes: u64,
-    /// Packets that were marked here.
-    pub marked: u64,
-}
-
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
-    /// A simulator at time zero, with the first event of every source pending.
-    ///
-    /// # Errors
-    /// [`FabricError::Unreachable`] or [`FabricError::RoutingLoop`] for a flow or the way back of its answers.
-    ///
-    /// # Panics
-    /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
-    pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
-        let whole = Partition::whole(&spec.topology);
-        Self::part(spec, observer, &whole, 0, &whole)
+    /// The network.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
     }
 
-    /// A simulator of which only the nodes of one part will do anything. The nodes of each of the `groups` have their
-    /// turns together.
-    pub(crate) fn part(
-        spec: FabricSpec<R, K, E>,
-        observer: O,
-        partition: &Partition,
-        part: u16,
-        groups: &Partition,
-    ) -> Result<Simulator<Self>, FabricError> {
-        let topology = spec.topology;
-        crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
-        assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
-        let places = places(&topology);
-        assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-        let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
-        let credit = vec![Line::new(spec.switch.buffer.capacity()); lines];
-        let mut links = outlinks(&topology, &spec.adapters, spec.switch.vls);
-        for link in links.iter_mut().flatten() {
-            let other = partition.of_node[link.peer.node.index()];
-            link.part = if other == part { HERE } else { other };
-        }
-        let largest = spec.packets.largest();
-        let mut markers = spec.markers.into_iter();
-        let mut switches = Vec::new();
-        let mut adapters = Vec::new();
-        for (i, place) in places.iter().enumerate() {
-            let (node, links) = (NodeId(i as u32), std::mem::take(&mut links[i]));
-            match place {
-                Place::Switch(rank) => {
-                    let marker = markers.next().expect("counted");
-                    switches.push(Switch::new(node, *rank, &spec.switch, links, largest, spec.seed, marker));
-                }
-                Place::Host(rank) => {
-                    adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));
-                }
-            }
-        }
-        let pacers = pacers(&topology, &spec.flows, spec.responses, &spec.adapters);
-        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&topology, flow)).collect();
-        let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
-        let fabric = Fabric {
-            observer,
-            echoes: vec![spec.echo; adapters.len()],
-            receivers: vec![Receiver::default(); senders.len()],
-            topology,
-            config: spec.switch,
-            packets: spec.packets,
-            places,
-            switches,
-            adapters,
-            senders,
-            pacers,
-            sources,
-            slab: Slab::default(),
-            credit,
-            changes: spec.changes,
-            outboxes: vec![Vec::new(); partition.parts],
-            seed: spec.seed,
-            hops: 0,
-        };
-        let mut simulator = Simulator::new(fabric);
-        let Simulator { model, agenda, .. } = &mut simulator;
-        agenda.split(groups.of_node.clone(), groups.lookahead);
-        model.begin(agenda, &|node| partition.of_node[node.index()] == part);
-        Ok(simulator)
+    /// Number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.senders.len()
     }
 
-    fn begin(&mut self, agenda: &mut Agenda<Event>, ours: &dyn Fn(NodeId) -> bool) {
-        for i in 0..self.sources.len() {
-            if !ours(self.node_of_source(i)) {
-                continue;
-            }
-            let id = SourceId(i as u32);
-            self.sources[i].first_time().into_iter().for_each(|time| self.schedule_post(time, id, agenda));
-        }
-        for pacer in 0..self.pacers.len() {
-            if ours(self.adapters[self.pacers[pacer].host as usize].node) {
-                self.arm_timer(pacer as u32, agenda);
-            }
-        }
-        for (i, change) in (0u32..).zip(&self.changes).filter(|(_, change)| ours(change.from.node)) {
-            let event = Event::Rate(i);
-            agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
-        }
+    /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
+    pub fn packet_hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// Packets that exist now.
+    pub fn packets_in_flight(&self) -> usize {
+        self.slab.len()
     }
 
     /// The host of a source.
@@ -240,73 +89,6 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Adds hops that another part has counted.
     pub(crate) fn count_hops(&mut self, hops: u64) {
         self.hops += hops;
-    }
-
-    /// The network.
-    pub fn topology(&self) -> &Topology {
-        &self.topology
-    }
-
-    /// Number of flows.
-    pub fn flow_count(&self) -> usize {
-        self.senders.len()
-    }
-
-    /// What a flow has done so far.
-    pub fn flow(&self, id: FlowId) -> FlowView {
-        let (sender, receiver) = (&self.senders[id.index()], &self.receivers[id.index()]);
-        FlowView {
-            sent_packets: u64::from(sender.packets),
-            sent_bytes: sender.bytes,
-            delivered_packets: u64::from(receiver.packets),
-            delivered_bytes: receiver.bytes,
-            delivered_payload: receiver.payload,
-            delivered_marked: receiver.marked,
-            messages_delivered: receiver.messages,
-            acks: sender.acks,
-            acks_marked: sender.acks_marked,
-            posted_bytes: sender.posted_bytes,
-            greedy_time: sender.greedy_time,
-            greedy_since: sender.greedy.map(|_| sender.greedy_since),
-            pace: self.pacers[sender.pacer as usize].pace,
-        }
-    }
-
-    /// What a port has sent so far.
-    pub fn port(&self, port: PortId) -> PortCounters {
-        match self.places[port.node.index()] {
-            Place::Host(rank) => {
-                let adapter = &self.adapters[rank as usize];
-                PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
-            }
-            Place::Switch(rank) => {
-                let output = &self.switches[rank as usize].state.outputs[usize::from(port.port)];
-                PortCounters { packets: output.packets, bytes: output.bytes, marked: output.marked }
-            }
-        }
-    }
-
-    /// What stands at a port now.
-    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
-        let (taken, waiting) = match self.places[port.node.index()] {
-            Place::Host(rank) => (self.adapters[rank as usize].taken[usize::from(vl)], 0),
-            Place::Switch(rank) => {
-                let state = &self.switches[rank as usize].state;
-                let at = usize::from(port.port) * usize::from(self.config.vls) + usize::from(vl);
-                (state.inputs[at].taken, state.lanes[state.at(port.port, vl)].waiting_bytes)
-            }
-        };
-        PortStanding { occupancy: f64::from(taken) / f64::from(self.config.buffer.capacity()), waiting }
-    }
-
-    /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
-    pub fn packet_hops(&self) -> u64 {
-        self.hops
-    }
-
-    /// Packets that exist now.
-    pub fn packets_in_flight(&self) -> usize {
-        self.slab.len()
     }
 
     fn split<'a>(&'a mut self, now: Time, agenda: &'a mut Agenda<Event>) -> Parts<'a, R, K, O> {
@@ -454,7 +236,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     /// Schedules a timer event for a response that wants one earlier than any that is pending.
-    fn arm_timer(&mut self, id: u32, agenda: &mut Agenda<Event>) {
+    pub(crate) fn arm_timer(&mut self, id: u32, agenda: &mut Agenda<Event>) {
         let pacer = &mut self.pacers[id as usize];
         let Some(deadline) = pacer.response.deadline() else { return };
         if pacer.timer.is_some_and(|pending| pending <= deadline) {
@@ -490,68 +272,4 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Model for Fabric<R, K
             Place::Host(rank) => self.at_host(rank, now, event, agenda),
         }
     }
-}
-
-fn places(topology: &Topology) -> Vec<Place> {
-    let place = |node: &crate::Node| match node.kind {
-        NodeKind::Host => Place::Host(node.rank),
-        NodeKind::Switch => Place::Switch(node.rank),
-    };
-    topology.nodes().iter().map(place).collect()
-}
-
-/// The sending end of a flow, with nothing to send yet.
-fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
-    let destination = topology.node(flow.destination).rank;
-    Sender::new(flow.response, destination, flow.vl)
-}
-
-/// One pacer per response, with the host of its flows.
-fn pacers<R: Response>(
-    topology: &Topology,
-    flows: &[FlowSpec],
-    responses: Vec<R>,
-    adapters: &[AdapterConfig],
-) -> Vec<Pacer<R>> {
-    let mut members: Vec<(u32, Option<FlowId>)> = vec![(0, None); responses.len()];
-    let mut shared = vec![false; responses.len()];
-    for (i, flow) in flows.iter().enumerate() {
-        let pacer = flow.response as usize;
-        shared[pacer] = members[pacer].1.is_some();
-        members[pacer] = (topology.node(flow.source).rank, Some(FlowId(i as u32)));
-    }
-    let pacer = |(i, response): (usize, R)| {
-        let (host, flow) = members[i];
-        let candidates = match flow {
-            Some(flow) if !shared[i] => Candidates::One(flow),
-            _ => Candidates::Several(Ready::new(adapters[host as usize].injection)),
-        };
-        Pacer::new(host, candidates, response)
-    };
-    responses.into_iter().enumerate().map(pacer).collect()
-}
-
-/// The outgoing link of every port of every node.
-fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<Outlink>> {
-    // Each direction of a cable has a line of credit per VL: those of the direction from its first end come first.
-    let link = |(peer, index): &(PortId, usize)| {
-        let cable = &topology.cables()[*index];
-        let first = 2 * *index as u32 * u32::from(vls);
-        let second = first + u32::from(vls);
-        let (lines, lines_back) = if *peer == cable.b { (first, second) } else { (second, first) };
-        let node = topology.node(peer.node);
-        let to_switch = node.kind == NodeKind::Switch;
-        let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
-        Outlink {
-            peer: *peer,
-            to_switch,
-            credited,
-            rate: cable.rate,
-            delay: cable.delay,
-            lines,
-            lines_back,
-            part: HERE,
-        }
-    };
-    topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

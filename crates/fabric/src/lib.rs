@@ -11,7 +11,7 @@
 //! - `credit`: what a sender knows of the next buffer.
 //! - `source`: sources at work.
 //! - `switch`, `adapter`, `flow`: the two kinds of node, and the two ends of a flow.
-//! - [`fabric`]: the model that the engine runs: events between nodes, credits, counters.
+//! - [`fabric`]: the model that the engine runs: events between nodes. `build` makes it, `views` tells what it counts.
 //! - [`partition`], [`domains`]: one fabric on several threads.
 //! - `guards`: nothing lost, credits conserved, deadlocks found.
 //!
@@ -20,6 +20,7 @@
 
 mod adapter;
 mod bits;
+mod build;
 pub mod config;
 mod credit;
 pub mod domains;
@@ -39,6 +40,7 @@ mod switch;
 pub mod topology;
 pub mod traffic;
 pub mod variation;
+mod views;
 mod vl;
 
 pub use config::{
@@ -48,7 +50,7 @@ pub use config::{
 pub use domains::{Domains, Message};
 pub use error::FabricError;
 pub use event::Event;
-pub use fabric::{Fabric, FlowView, PortCounters, PortStanding};
+pub use fabric::Fabric;
 pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 pub use link::Rate;
 pub use packet::{Kind, Packet};
@@ -57,3 +59,4 @@ pub use routing::Routes;
 pub use topology::{Cable, ClosSpec, DumbbellSpec, FatTreeSpec, Level, Node, NodeKind, Topology};
 pub use traffic::{SourceSpec, Traffic};
 pub use variation::Variation;
+pub use views::{FlowView, PortCounters, PortStanding};

@@ -1,0 +1,182 @@
+//! How a fabric comes to be: from a specification to a simulator at time zero.
+
+use becalm_engine::{Agenda, Key, Simulator};
+
+use crate::adapter::{Adapter, Ready};
+use crate::config::{AdapterConfig, FabricSpec, FlowSpec};
+use crate::credit::Line;
+use crate::error::FabricError;
+use crate::event::{Event, HERE, Outlink};
+use crate::fabric::{Fabric, Place};
+use crate::flow::{Candidates, Pacer, Receiver, Sender};
+use crate::ids::{FlowId, NodeId, PortId, SourceId};
+use crate::packet::Slab;
+use crate::partition::Partition;
+use crate::seam::{Echo, Marker, Observer, Response};
+use crate::source::Source;
+use crate::switch::Switch;
+use crate::topology::{NodeKind, Topology};
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// A simulator at time zero, with the first event of every source pending.
+    ///
+    /// # Errors
+    /// [`FabricError::Unreachable`] or [`FabricError::RoutingLoop`] for a flow or the way back of its answers.
+    ///
+    /// # Panics
+    /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
+    pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
+        let whole = Partition::whole(&spec.topology);
+        Self::part(spec, observer, &whole, 0, &whole)
+    }
+
+    /// A simulator of which only the nodes of one part will do anything. The nodes of each of the `groups` have their
+    /// turns together.
+    pub(crate) fn part(
+        spec: FabricSpec<R, K, E>,
+        observer: O,
+        partition: &Partition,
+        part: u16,
+        groups: &Partition,
+    ) -> Result<Simulator<Self>, FabricError> {
+        let topology = spec.topology;
+        crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
+        assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
+        let places = places(&topology);
+        assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
+        let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
+        let credit = vec![Line::new(spec.switch.buffer.capacity()); lines];
+        let mut links = outlinks(&topology, &spec.adapters, spec.switch.vls);
+        for link in links.iter_mut().flatten() {
+            let other = partition.of_node[link.peer.node.index()];
+            link.part = if other == part { HERE } else { other };
+        }
+        let largest = spec.packets.largest();
+        let mut markers = spec.markers.into_iter();
+        let mut switches = Vec::new();
+        let mut adapters = Vec::new();
+        for (i, place) in places.iter().enumerate() {
+            let (node, links) = (NodeId(i as u32), std::mem::take(&mut links[i]));
+            match place {
+                Place::Switch(rank) => {
+                    let marker = markers.next().expect("counted");
+                    switches.push(Switch::new(node, *rank, &spec.switch, links, largest, spec.seed, marker));
+                }
+                Place::Host(rank) => {
+                    adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));
+                }
+            }
+        }
+        let pacers = pacers(&topology, &spec.flows, spec.responses, &spec.adapters);
+        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&topology, flow)).collect();
+        let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
+        let fabric = Fabric {
+            observer,
+            echoes: vec![spec.echo; adapters.len()],
+            receivers: vec![Receiver::default(); senders.len()],
+            topology,
+            config: spec.switch,
+            packets: spec.packets,
+            places,
+            switches,
+            adapters,
+            senders,
+            pacers,
+            sources,
+            slab: Slab::default(),
+            credit,
+            changes: spec.changes,
+            outboxes: vec![Vec::new(); partition.parts],
+            seed: spec.seed,
+            hops: 0,
+        };
+        let mut simulator = Simulator::new(fabric);
+        let Simulator { model, agenda, .. } = &mut simulator;
+        agenda.split(groups.of_node.clone(), groups.lookahead);
+        model.begin(agenda, &|node| partition.of_node[node.index()] == part);
+        Ok(simulator)
+    }
+
+    fn begin(&mut self, agenda: &mut Agenda<Event>, ours: &dyn Fn(NodeId) -> bool) {
+        for i in 0..self.sources.len() {
+            if !ours(self.node_of_source(i)) {
+                continue;
+            }
+            let id = SourceId(i as u32);
+            self.sources[i].first_time().into_iter().for_each(|time| self.schedule_post(time, id, agenda));
+        }
+        for pacer in 0..self.pacers.len() {
+            if ours(self.adapters[self.pacers[pacer].host as usize].node) {
+                self.arm_timer(pacer as u32, agenda);
+            }
+        }
+        for (i, change) in (0u32..).zip(&self.changes).filter(|(_, change)| ours(change.from.node)) {
+            let event = Event::Rate(i);
+            agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
+        }
+    }
+}
+
+fn places(topology: &Topology) -> Vec<Place> {
+    let place = |node: &crate::Node| match node.kind {
+        NodeKind::Host => Place::Host(node.rank),
+        NodeKind::Switch => Place::Switch(node.rank),
+    };
+    topology.nodes().iter().map(place).collect()
+}
+
+/// The sending end of a flow, with nothing to send yet.
+fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
+    let destination = topology.node(flow.destination).rank;
+    Sender::new(flow.response, destination, flow.vl)
+}
+
+/// One pacer per response, with the host of its flows.
+fn pacers<R: Response>(
+    topology: &Topology,
+    flows: &[FlowSpec],
+    responses: Vec<R>,
+    adapters: &[AdapterConfig],
+) -> Vec<Pacer<R>> {
+    let mut members: Vec<(u32, Option<FlowId>)> = vec![(0, None); responses.len()];
+    let mut shared = vec![false; responses.len()];
+    for (i, flow) in flows.iter().enumerate() {
+        let pacer = flow.response as usize;
+        shared[pacer] = members[pacer].1.is_some();
+        members[pacer] = (topology.node(flow.source).rank, Some(FlowId(i as u32)));
+    }
+    let pacer = |(i, response): (usize, R)| {
+        let (host, flow) = members[i];
+        let candidates = match flow {
+            Some(flow) if !shared[i] => Candidates::One(flow),
+            _ => Candidates::Several(Ready::new(adapters[host as usize].injection)),
+        };
+        Pacer::new(host, candidates, response)
+    };
+    responses.into_iter().enumerate().map(pacer).collect()
+}
+
+/// The outgoing link of every port of every node.
+fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<Outlink>> {
+    // Each direction of a cable has a line of credit per VL: those of the direction from its first end come first.
+    let link = |(peer, index): &(PortId, usize)| {
+        let cable = &topology.cables()[*index];
+        let first = 2 * *index as u32 * u32::from(vls);
+        let second = first + u32::from(vls);
+        let (lines, lines_back) = if *peer == cable.b { (first, second) } else { (second, first) };
+        let node = topology.node(peer.node);
+        let to_switch = node.kind == NodeKind::Switch;
+        let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
+        Outlink {
+            peer: *peer,
+            to_switch,
+            credited,
+            rate: cable.rate,
+            delay: cable.delay,
+            lines,
+            lines_back,
+            part: HERE,
+        }
+    };
+    topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
+}

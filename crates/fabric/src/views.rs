@@ -1,0 +1,125 @@
+//! What is counted: flows and ports as a user sees them.
+
+use becalm_engine::Time;
+
+use crate::fabric::{Fabric, Place};
+use crate::ids::{FlowId, PortId};
+use crate::seam::{Echo, Marker, Observer, Pace, Response};
+
+/// What a flow has done since the start of the run. Bytes are on the wire, headers included, unless named payload.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowView {
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Bytes of data packets sent.
+    pub sent_bytes: u64,
+    /// Data packets delivered.
+    pub delivered_packets: u64,
+    /// Bytes of data packets delivered.
+    pub delivered_bytes: u64,
+    /// Payload bytes delivered.
+    pub delivered_payload: u64,
+    /// Data packets delivered with a mark.
+    pub delivered_marked: u64,
+    /// Messages of which the last packet was delivered.
+    pub messages_delivered: u64,
+    /// ACKs that came back.
+    pub acks: u64,
+    /// ACKs that came back with a mark.
+    pub acks_marked: u64,
+    /// Bytes of the messages that were posted.
+    pub posted_bytes: u64,
+    /// Time in which it always had a message to send, up to the last time that this changed.
+    pub greedy_time: Time,
+    /// Since when it always has a message to send, if it does.
+    pub greedy_since: Option<Time>,
+    /// The pace now.
+    pub pace: Pace,
+}
+
+impl FlowView {
+    /// Time up to now in which the flow always had a message to send.
+    pub fn greedy_until(&self, now: Time) -> Time {
+        self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
+    }
+
+    /// The same flow, with what it has received as another view of it says.
+    pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
+        FlowView {
+            delivered_packets: other.delivered_packets,
+            delivered_bytes: other.delivered_bytes,
+            delivered_payload: other.delivered_payload,
+            delivered_marked: other.delivered_marked,
+            messages_delivered: other.messages_delivered,
+            ..self
+        }
+    }
+}
+
+/// What stands at a port and virtual lane at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortStanding {
+    /// Share of the input buffer that is taken, 0 to 1; 0 at a host that takes in everything at once.
+    pub occupancy: f64,
+    /// Bytes that wait for the output; 0 at a host, of which no queue is seen.
+    pub waiting: u64,
+}
+
+/// What a port has sent since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Packets of all kinds.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Packets that were marked here.
+    pub marked: u64,
+}
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// What a flow has done so far.
+    pub fn flow(&self, id: FlowId) -> FlowView {
+        let (sender, receiver) = (&self.senders[id.index()], &self.receivers[id.index()]);
+        FlowView {
+            sent_packets: u64::from(sender.packets),
+            sent_bytes: sender.bytes,
+            delivered_packets: u64::from(receiver.packets),
+            delivered_bytes: receiver.bytes,
+            delivered_payload: receiver.payload,
+            delivered_marked: receiver.marked,
+            messages_delivered: receiver.messages,
+            acks: sender.acks,
+            acks_marked: sender.acks_marked,
+            posted_bytes: sender.posted_bytes,
+            greedy_time: sender.greedy_time,
+            greedy_since: sender.greedy.map(|_| sender.greedy_since),
+            pace: self.pacers[sender.pacer as usize].pace,
+        }
+    }
+
+    /// What a port has sent so far.
+    pub fn port(&self, port: PortId) -> PortCounters {
+        match self.places[port.node.index()] {
+            Place::Host(rank) => {
+                let adapter = &self.adapters[rank as usize];
+                PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
+            }
+            Place::Switch(rank) => {
+                let output = &self.switches[rank as usize].state.outputs[usize::from(port.port)];
+                PortCounters { packets: output.packets, bytes: output.bytes, marked: output.marked }
+            }
+        }
+    }
+
+    /// What stands at a port now.
+    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
+        let (taken, waiting) = match self.places[port.node.index()] {
+            Place::Host(rank) => (self.adapters[rank as usize].taken[usize::from(vl)], 0),
+            Place::Switch(rank) => {
+                let state = &self.switches[rank as usize].state;
+                let at = usize::from(port.port) * usize::from(self.config.vls) + usize::from(vl);
+                (state.inputs[at].taken, state.lanes[state.at(port.port, vl)].waiting_bytes)
+            }
+        };
+        PortStanding { occupancy: f64::from(taken) / f64::from(self.config.buffer.capacity()), waiting }
+    }
+}
