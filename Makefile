@@ -68,8 +68,8 @@ bench: need-rust ## packet-hops per core-second on fixed scenarios
 	cargo run --release --locked --quiet -p becalm-bench
 
 .PHONY: bench-docs
-bench-docs: build ## measure all scenarios, five runs each, and write the tables of docs/performance.md
-	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 5 --json > docs/performance.jsonl.new
+bench-docs: build ## measure all scenarios, two runs each, and write the tables of docs/performance.md
+	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 2 --json > docs/performance.jsonl.new
 	mv docs/performance.jsonl.new docs/performance.jsonl
 	$(BIN)/python docs/bench_table.py
 
