@@ -225,7 +225,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
                 std::mem::swap(mine, its);
             }
         }
-        self.count_hops(other.packet_hops());
+        self.hops += other.hops;
         self.observer.join(other.observer, theirs);
     }
 

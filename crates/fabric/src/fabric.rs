@@ -86,11 +86,6 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         (self.adapters[self.host_of(flow) as usize].node, self.adapters[destination as usize].node)
     }
 
-    /// Adds hops that another part has counted.
-    pub(crate) fn count_hops(&mut self, hops: u64) {
-        self.hops += hops;
-    }
-
     fn split<'a>(&'a mut self, now: Time, agenda: &'a mut Agenda<Event>) -> Parts<'a, R, K, O> {
         let flows =
             Flows { senders: &mut self.senders, pacers: &mut self.pacers, packets: &self.packets, seed: self.seed };

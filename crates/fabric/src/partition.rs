@@ -39,6 +39,9 @@ impl Partition {
     /// Parts grow one after the other, each from the busiest clump that is left, by the clump that shares most traffic
     /// with it. There are fewer than asked for where too few clumps are.
     pub fn balanced(topology: &Topology, flows: &[FlowSpec], parts: usize) -> Partition {
+        if parts <= 1 {
+            return Partition::whole(topology);
+        }
         let clumps = Clumps::new(topology, flows);
         let n = clumps.load.len();
         let parts = parts.clamp(1, n.max(1)).min(usize::from(u16::MAX));
