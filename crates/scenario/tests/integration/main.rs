@@ -1,12 +1,17 @@
 //! Tests of whole scenarios, from text to tables.
 
+mod adapters;
 mod bad;
 mod catalogue;
+mod congestion;
 mod convergence;
 mod golden;
+mod observing;
+mod paths;
 mod random;
 mod ready;
 mod resolved;
-mod results;
+mod running;
 mod scenes;
 mod stations;
+mod traffic;

@@ -8,6 +8,29 @@ pub fn scenario(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 
+/// Three hosts on one switch; the rest is up to the test.
+pub fn single(run: &str, flows: &str) -> String {
+    format!(
+        r#"
+        [run]
+        {run}
+        [topology.edges]
+        hosts = ["a", "b", "c"]
+        switches = ["S"]
+        cables = [{{between = ["a", "S"]}}, {{between = ["b", "S"]}}, {{between = ["c", "S"]}}]
+        {flows}
+        "#
+    )
+}
+
+/// A flow that always sends.
+pub const GREEDY: &str = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+"#;
+
 /// The results of the first replication.
 pub fn run(text: &str) -> Results {
     scenario(text).run(0, 1, &mut |_| true).unwrap()
