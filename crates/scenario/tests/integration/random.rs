@@ -3,35 +3,79 @@
 use becalm_control::{Marking, Responding};
 use becalm_scenario::Scenario;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{select, subsequence};
 
-fn topology() -> impl Strategy<Value = String> {
-    let dumbbell = (1u32..4, 1u32..4).prop_map(|(r, l)| format!("[topology.dumbbell]\nremote = {r}\nlocal = {l}\n"));
+use crate::scenes::{GREEDY, single};
+
+/// A section `[switch]`, and what it says of packets on their way.
+#[derive(Clone, Debug)]
+struct Switch {
+    text: String,
+    /// Whether packets are stored before they are sent on.
+    stores: bool,
+    /// Whether buffers have a size.
+    limited: bool,
+}
+
+/// A topology, and some of its links.
+fn topology() -> impl Strategy<Value = (String, Vec<&'static str>)> {
+    let delay = select(vec!["0 s", "7 ns"]);
+    let dumbbell = (1u32..4, 1u32..4, delay).prop_map(|(remote, local, delay)| {
+        let text = format!("[topology.dumbbell]\nremote = {remote}\nlocal = {local}\ndelay = \"{delay}\"\n");
+        (text, vec!["A->B", "B->A", "B->BC", "A1->A"])
+    });
     let clos = (1u32..4, 1u32..3, 1u32..4).prop_map(|(leaves, spines, hosts)| {
         // One host alone would have nobody to talk to.
         let hosts = if leaves == 1 { hosts + 1 } else { hosts };
-        format!("[topology.clos]\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\ndelay = \"7 ns\"\n")
+        let text = format!(
+            "[topology.clos]\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\ndelay = \"7 ns\"\n"
+        );
+        (text, vec!["leaf0->spine0", "spine0->leaf0", "leaf0->H0", "H0->leaf0"])
     });
     prop_oneof![dumbbell, clos]
 }
 
-fn switch() -> impl Strategy<Value = String> {
+fn switch() -> impl Strategy<Value = Switch> {
     (
-        select(vec!["1 packet", "2 packets", "7 packets", "2112 B", "9 KiB"]),
+        select(vec!["1 packet", "2 packets", "7 packets", "2112 B", "9 KiB", "unlimited"]),
         select(vec!["\"fixed\"", "\"exponential\"", "{erlang = 3}", "{uniform = 0.5}"]),
-        select(vec!["cut_through", "store_and_forward"]),
+        any::<bool>(),
+        select(vec!["0 s", "40 ns"]),
         select(vec!["voq", "fifo"]),
         select(vec!["many", "one"]),
-        select(vec!["oldest_first = {max_bypass = 0}", "oldest_first = {max_bypass = 3}", "round_robin = {}"]),
+        select(vec![
+            "oldest_first = {max_bypass = 0}",
+            "oldest_first = {max_bypass = 3}",
+            "oldest_first = {max_bypass = \"unlimited\"}",
+            "round_robin = {}",
+        ]),
     )
-        .prop_map(|(buffer, service, switching, queueing, reads, arbiter)| {
+        .prop_map(|(buffer, service, stores, forwarding, queueing, reads, arbiter)| {
             // Packets that cut through cannot vary on the way.
-            let service = if switching == "cut_through" { "\"fixed\"" } else { service };
-            format!(
-                "[switch]\nservice = {service}\nbuffer = \"{buffer}\"\nswitching = \"{switching}\"\nqueueing = \"{queueing}\"\n\
-                 input_reads = \"{reads}\"\nvls = 2\narbiter.{arbiter}\n"
-            )
+            let (switching, service) =
+                if stores { ("store_and_forward", service) } else { ("cut_through", "\"fixed\"") };
+            let text = format!(
+                "[switch]\nservice = {service}\nbuffer = \"{buffer}\"\nswitching = \"{switching}\"\n\
+                 forwarding_delay = \"{forwarding}\"\nqueueing = \"{queueing}\"\ninput_reads = \"{reads}\"\nvls = 2\n\
+                 arbiter.{arbiter}\n"
+            );
+            Switch { text, stores, limited: buffer != "unlimited" }
         })
+}
+
+/// Up to two links that get another rate, once or twice.
+fn changes(links: Vec<&'static str>) -> impl Strategy<Value = String> {
+    let of_link = (select(vec!["30 MB/s", "0.7 GB/s", "3 GB/s"]), 1u32..150, proptest::option::of(150u32..300));
+    (subsequence(links.clone(), 0..=links.len().min(2)), [of_link.clone(), of_link]).prop_map(|(links, changes)| {
+        let change = |link: &str, at: u32, rate: &str| {
+            format!("[[changes]]\nlink = \"{link}\"\nat = \"{at} us\"\nrate = \"{rate}\"\n")
+        };
+        let of_link = |(link, (rate, at, back)): (&str, (&str, u32, Option<u32>))| {
+            let back = back.map(|at| change(link, at, "1 GB/s"));
+            change(link, at, rate) + &back.unwrap_or_default()
+        };
+        links.into_iter().zip(changes).map(of_link).collect()
+    })
 }
 
 fn traffic() -> impl Strategy<Value = String> {
@@ -50,18 +94,37 @@ fn traffic() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = String> {
-    select(Responding::names()).prop_map(|name| match name {
-        "fixed" => "fixed = {rate = 0.3, window = 3}".to_string(),
-        "table" => "table = {steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = 3}".to_string(),
+    (select(Responding::names()), select(vec!["3", "\"unlimited\""])).prop_map(|(name, window)| match name {
+        "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
+        "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
         "binary_feedback" => "binary_feedback.initial = 5".to_string(),
-        other => format!("{other}.window = 3"),
+        other => format!("{other}.window = {window}"),
+    })
+}
+
+/// Marking policies that may mark where buffers have a size, or have none.
+fn markings(limited: bool) -> Vec<&'static str> {
+    let fits = |name: &str| {
+        let unlimited = format!("switch.buffer = \"unlimited\"\n[marking.{name}]\n");
+        limited || Scenario::parse(&(unlimited + &single("duration = \"1 us\"", GREEDY)), "fits.toml").is_ok()
+    };
+    Marking::names().iter().filter(|name| **name != "none" && fits(name)).copied().collect()
+}
+
+/// Network, switches, changes of rates and marking, as far as they go together.
+fn network() -> impl Strategy<Value = String> {
+    (topology(), switch()).prop_flat_map(|((topology, links), switch)| {
+        let marking = select(markings(switch.limited));
+        // Nor can packets that cut through meet links that change.
+        let changes = changes(if switch.stores { links } else { Vec::new() });
+        (marking, changes)
+            .prop_map(move |(marking, changes)| format!("{topology}{}[marking.{marking}]\n{changes}", switch.text))
     })
 }
 
 fn scene() -> impl Strategy<Value = String> {
-    let marking = select(Marking::names().iter().filter(|name| **name != "none").copied().collect::<Vec<_>>());
-    (topology(), switch(), marking, response(), traffic(), traffic(), 1u32..4, any::<u32>()).prop_map(
-        |(topology, switch, marking, response, first, second, ack_every, seed)| {
+    (network(), response(), traffic(), traffic(), 1u32..4, any::<u32>()).prop_map(
+        |(network, response, first, second, ack_every, seed)| {
             // Only messages of several packets can have fewer ACKs than packets, and a window that can close to one
             // packet needs an ACK for each.
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000"));
@@ -71,7 +134,7 @@ fn scene() -> impl Strategy<Value = String> {
                 format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nsl = {sl}\ntraffic.{traffic}\n")
             };
             format!(
-                "[run]\nduration = \"300 us\"\nseed = {seed}\n{topology}{switch}{echo}[marking.{marking}]\n[response]\n{response}\n{}{}",
+                "[run]\nduration = \"300 us\"\nseed = {seed}\n{network}{echo}[response]\n{response}\n{}{}",
                 group("first", 0, first),
                 group("second", 1, second)
             )
@@ -80,7 +143,7 @@ fn scene() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     /// Nothing is lost, credits are conserved, flows keep their order, and no such network can deadlock; the run itself
     /// checks. And the same seed gives the same results, on two threads as on one.
