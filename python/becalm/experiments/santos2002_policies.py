@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from becalm.experiments import marking
+from becalm.experiments import marking, spreading
 from becalm.experiments.draw import rates_over_time
-from becalm.experiments.expect import at_least, at_most, falling, near, rising
-from becalm.experiments.marking import HIGH, INPUT_TRIGGERED, VICTIM_MS, output_triggered
-from becalm.experiments.measure import at, during, tables
+from becalm.experiments.expect import at_least, at_most, falling, rising
+from becalm.experiments.marking import HIGH, INPUT_TRIGGERED, output_triggered
+from becalm.experiments.measure import at, tables
 from becalm.experiments.model import Experiment, Point, Statement
-from becalm.experiments.scene import INTER_SWITCH, ONE_PACKET, Scene, fixed
+from becalm.experiments.scene import ONE_PACKET, Scene, fixed
 
 FREE = Scene(response=ONE_PACKET)
 
@@ -28,22 +28,7 @@ def _fig2() -> Experiment:
         points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=tables,
         draw=lambda found: rates_over_time(found, "No congestion control, window of one packet", run="none"),
-        statements=(
-            Statement(
-                "victim_share",
-                "the victim flow uses only 4% of the bandwidth on the inter-switch link",
-                0.04,
-                lambda found: during(found, "group", "victim", VICTIM_MS, run="none"),
-                near(0.04, 0.02),
-            ),
-            Statement(
-                "inter_switch_share",
-                "even though the inter-switch link is only 32.5% utilized",
-                0.325,
-                lambda found: during(found, "link", INTER_SWITCH, VICTIM_MS, run="none"),
-                near(0.325, 0.02),
-            ),
-        ),
+        statements=spreading.statements(victim_percent=4, link_percent=32.5),
     )
 
 
@@ -67,34 +52,13 @@ def _paced() -> Experiment:
         ],
         measure=tables,
         draw=lambda found: rates_over_time(found, "Local and remote flows at 1/20 of the link", run="all"),
-        statements=(
-            Statement(
-                "remote_flows_paced",
-                quote,
-                "high",
-                lambda found: during(found, "link", INTER_SWITCH, VICTIM_MS, run="remote"),
-                at_least(HIGH),
-                note="Inter-switch utilization with only the remote flows paced, as the sentence has it. "
-                "The local flows then keep a packet each in switch B, oldest first gives every waiting "
-                "packet the same turn, and ten remote flows that need half of the root link would need ten "
-                "slots: the buffer of 4 stays full until they slow down to 1/50.",
-            ),
-            Statement(
-                "all_flows_paced",
-                quote,
-                "high",
-                lambda found: during(found, "link", INTER_SWITCH, VICTIM_MS, run="all"),
-                at_least(HIGH),
-                note="Inter-switch utilization with the local flows paced, too.",
-            ),
-            Statement(
-                "buffers_do_not_fill",
-                quote,
-                "< 4",
-                lambda found: at(found, "buffer_max", run="all"),
-                at_most(3),
-                note="Most packets in switch B's input buffer for the inter-switch link, all flows paced.",
-            ),
+        statements=spreading.paced_statements(
+            "remote_flows_paced",
+            quote,
+            "Inter-switch utilization with only the remote flows paced, as the sentence has it. "
+            "The local flows then keep a packet each in switch B, oldest first gives every waiting "
+            "packet the same turn, and ten remote flows that need half of the root link would need ten "
+            "slots: the buffer of 4 stays full until they slow down to 1/50.",
         ),
     )
 

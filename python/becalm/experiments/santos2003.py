@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from becalm.experiments import marking, santos2003_dynamic, santos2003_static
+from becalm.experiments import marking, santos2003_dynamic, santos2003_static, spreading
 from becalm.experiments.draw import rates_over_time
-from becalm.experiments.expect import at_least, at_most, between, near
-from becalm.experiments.marking import HIGH, INPUT_TRIGGERED, VICTIM_MS
+from becalm.experiments.expect import at_most, between, near
+from becalm.experiments.marking import INPUT_TRIGGERED, VICTIM_MS
 from becalm.experiments.measure import at, during, tables
 from becalm.experiments.model import Experiment, Point, Statement, Tables
 from becalm.experiments.scene import INTER_SWITCH, NO_CONTROL, ONE_PACKET, ROOT, Scene, fixed
@@ -40,30 +40,6 @@ WINDOW = Scene(local=5, remote=1, response=ONE_PACKET)
 CROWD = Scene(local=5, remote=5, response=ONE_PACKET)
 
 
-def _during(found: Tables, kind: str, name: str, run: str) -> float:
-    return during(found, kind, name, VICTIM_MS, run=run)
-
-
-def _spreading() -> tuple[Statement, ...]:
-    """Return the two numbers of Fig. 2, which Fig. 3(a) shows again."""
-    return (
-        Statement(
-            "victim_share",
-            "the victim flow uses only 15% of the bandwidth on the inter-switch link",
-            0.15,
-            lambda found: _during(found, "group", "victim", "none"),
-            near(0.15, 0.02),
-        ),
-        Statement(
-            "inter_switch_share",
-            "even though the inter-switch link is only 30% utilized",
-            0.30,
-            lambda found: _during(found, "link", INTER_SWITCH, "none"),
-            near(0.30, 0.02),
-        ),
-    )
-
-
 def _fig2() -> Experiment:
     return Experiment(
         "santos2003/fig2",
@@ -72,7 +48,7 @@ def _fig2() -> Experiment:
         points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=tables,
         draw=lambda found: rates_over_time(found, "No congestion control", run="none"),
-        statements=_spreading(),
+        statements=spreading.statements(victim_percent=15, link_percent=30),
     )
 
 
@@ -95,35 +71,14 @@ def _paced() -> Experiment:
         ],
         measure=tables,
         draw=lambda found: rates_over_time(found, "Local and remote flows at 1/6 of the link", run="all"),
-        statements=(
-            Statement(
-                "remote_flow_paced",
-                quote,
-                "high",
-                lambda found: _during(found, "link", INTER_SWITCH, "remote"),
-                at_least(HIGH),
-                note="Inter-switch utilization with only the remote flow paced, as the sentence has it. "
-                "Each local flow then keeps 4 packets in switch B, and oldest first gives every waiting "
-                "packet the same turn: at 1/6 the remote flow needs 4 slots, too. At 0.14 of the link it "
-                "leaves 0.78 of the inter-switch link in use, at 0.12 0.99; with round-robin arbitration "
-                "1/6 is enough.",
-            ),
-            Statement(
-                "all_flows_paced",
-                quote,
-                "high",
-                lambda found: _during(found, "link", INTER_SWITCH, "all"),
-                at_least(HIGH),
-                note="Inter-switch utilization with the local flows paced, too.",
-            ),
-            Statement(
-                "buffers_do_not_fill",
-                quote,
-                "< 4",
-                lambda found: at(found, "buffer_max", run="all"),
-                at_most(3),
-                note="Most packets in switch B's input buffer for the inter-switch link, all flows paced.",
-            ),
+        statements=spreading.paced_statements(
+            "remote_flow_paced",
+            quote,
+            "Inter-switch utilization with only the remote flow paced, as the sentence has it. "
+            "Each local flow then keeps 4 packets in switch B, and oldest first gives every waiting "
+            "packet the same turn: at 1/6 the remote flow needs 4 slots, too. At 0.14 of the link it "
+            "leaves 0.78 of the inter-switch link in use, at 0.12 0.99; with round-robin arbitration "
+            "1/6 is enough.",
         ),
     )
 
@@ -174,7 +129,7 @@ def _fig3a() -> Experiment:
         points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=tables,
         draw=lambda found: rates_over_time(found, "L = 5, R = 1, no window limit", run="none"),
-        statements=_spreading(),
+        statements=spreading.statements(victim_percent=15, link_percent=30),
     )
 
 
@@ -194,8 +149,8 @@ def _fig3b() -> Experiment:
                 "the inter-switch link is fully utilized and the victim flow consumes all its idle bandwidth",
                 1.0,
                 lambda found: (
-                    _during(found, "group", "victim", "window")
-                    / (1 - _during(found, "group", "remote", "window"))
+                    spreading.victim(found, "window")
+                    / (1 - during(found, "group", "remote", VICTIM_MS, run="window"))
                 ),
                 between(0.9, 1.0),
                 note="The victim's rate over what the remote flow leaves; all, but for the slight "
@@ -235,7 +190,7 @@ def _slightly_underutilized(name: str, link: str, note: str) -> Statement:
         "under-utilization of the root link and the inter-switch link is an artifact of the starvation "
         "prevention function of switch B's scheduling mechanism)",
         "slightly below 1",
-        lambda found: _during(found, "link", link, "window"),
+        lambda found: during(found, "link", link, VICTIM_MS, run="window"),
         between(0.9, 0.999),
         note=note,
     )
@@ -254,7 +209,7 @@ def _fig3c() -> Experiment:
                 "victim_share",
                 "congestion spreading prevents the victim flow from achieving high throughput",
                 "low",
-                lambda found: _during(found, "group", "victim", "window"),
+                lambda found: spreading.victim(found, "window"),
                 at_most(0.25),
                 note="Half of the victim's ideal rate in Fig. 3(d).",
             ),
@@ -262,7 +217,7 @@ def _fig3c() -> Experiment:
                 "inter_switch_underutilized",
                 "and the inter-switch link is under-utilized",
                 "low",
-                lambda found: _during(found, "link", INTER_SWITCH, "window"),
+                lambda found: spreading.inter_switch(found, "window"),
                 at_most(0.9),
                 note="santos2002 calls > 90% high utilization.",
             ),
@@ -308,7 +263,7 @@ def _fig3d() -> Experiment:
                 "to 1/2 for the victim flow). The graph shows that all flows can achieve their ideal "
                 "throughputs when their injection rates are set appropriately",
                 0.5,
-                lambda found: _during(found, "group", "victim", "optimal"),
+                lambda found: spreading.victim(found, "optimal"),
                 near(0.5, 0.025),
                 note="5% of the rate.",
             ),
