@@ -347,7 +347,7 @@ def test_a_design_holds_everything_and_goes_to_a_folder(tmp_path: Path) -> None:
     made.save(folder, overwrite=True)
     (tmp_path / "other").mkdir()
     with pytest.raises(becalm.ResultsError, match="is not overwritten"):
-        workbench.check_target(tmp_path / "other", overwrite=True)
+        workbench.FOLDER.check_target(tmp_path / "other", overwrite=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["SQRT", "other"]
 
 

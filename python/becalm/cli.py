@@ -84,7 +84,8 @@ def run(
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
     from becalm import console
-    from becalm.results import check_target, free_folder
+    from becalm.folders import free_folder
+    from becalm.results import FOLDER
     from becalm.scenario import parse_change
 
     changes = dict(parse_change(each) for each in change or [])
@@ -94,7 +95,7 @@ def run(
     if changes:
         scenario = scenario.replace(changes)
     folder = out or free_folder(Path("results") / file.stem)
-    check_target(folder, overwrite=overwrite)
+    FOLDER.check_target(folder, overwrite=overwrite)
     with console.Bar(quiet=quiet) as bar:
         results = becalm.run(scenario, progress=bar.on_run, threads=threads)
     results.save(folder, overwrite=overwrite)
@@ -270,13 +271,14 @@ def design(
     """Derive, check, tabulate and try a response function, beside LIPD, FIMD and AIMD."""
     import becalm
     from becalm import console
-    from becalm.design import files, workbench
-    from becalm.results import free_folder
+    from becalm.design import files
+    from becalm.design.workbench import FOLDER
+    from becalm.folders import free_folder
 
     decrease = files.read_function(f_dec)
     increase = None if f_inc is None else files.read_function(f_inc)
     folder = out or free_folder(Path("designs") / name)
-    workbench.check_target(folder, overwrite=overwrite)
+    FOLDER.check_target(folder, overwrite=overwrite)
     with console.Bar(quiet=as_json) as bar:
         made = becalm.design(
             decrease,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from becalm import provenance
 from becalm.errors import ResultsError
+from becalm.folders import Kind
 from becalm.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 """Name of the file that makes a folder a results folder."""
+FOLDER = Kind(MANIFEST, "a results folder")
+"""The folders that results are kept in."""
 
 
 @dataclass(frozen=True)
@@ -216,20 +216,9 @@ class Results:
             ResultsError: the folder exists and `overwrite` is not given, or it holds something else.
 
         """
-        folder = Path(folder)
-        check_target(folder, overwrite=overwrite)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
-        try:
-            self._write(partial)
-            _move(partial, folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-        return folder
+        return FOLDER.write(folder, self._fill, overwrite=overwrite)
 
-    def _write(self, folder: Path) -> None:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+    def _fill(self, folder: Path) -> None:
         for name, table in self.tables.items():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
             table.write_parquet(folder / f"{name}.parquet", metadata=metadata)
@@ -270,39 +259,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (OSError, json.JSONDecodeError) as error:
         raise ResultsError(f"{folder}: not a results folder, it has no readable {MANIFEST}") from error
     return manifest
-
-
-def check_target(folder: Path, *, overwrite: bool) -> None:
-    """Make sure that results may be written to this folder, before the work begins.
-
-    Raises:
-        ResultsError: the folder exists and `overwrite` is not given, or it holds something else than results.
-
-    """
-    if not folder.exists():
-        return
-    if not overwrite:
-        raise ResultsError(f"{folder}: exists already; choose another folder or allow to overwrite it")
-    if not (folder / MANIFEST).is_file():
-        raise ResultsError(f"{folder}: is not a results folder, and is not overwritten")
-
-
-def free_folder(folder: Path) -> Path:
-    """Return the folder, or the first of `folder-2`, `folder-3` ... that does not exist."""
-    if not folder.exists():
-        return folder
-    numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
-    return next(each for each in numbered if not each.exists())
-
-
-def _move(partial: Path, folder: Path) -> None:
-    if not folder.exists():
-        partial.rename(folder)
-        return
-    old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
-    folder.rename(old)
-    partial.rename(folder)
-    shutil.rmtree(old)
 
 
 def _frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:

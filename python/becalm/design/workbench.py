@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm.errors import DesignError, ResultsError
+from becalm.errors import DesignError
+from becalm.folders import Kind
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 INDEX = "design.json"
 """Name of the file that makes a folder that of a design."""
+FOLDER = Kind(INDEX, "the folder of a design")
+"""The folders that designs are kept in."""
 OTHERS = ("LIPD", "FIMD", "AIMD")
 """What a design is compared with."""
 
@@ -100,24 +101,12 @@ class Design:
             ResultsError: the folder exists and `overwrite` is not given, or it holds something else.
 
         """
-        folder = Path(folder)
-        check_target(folder, overwrite=overwrite)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            self._write(partial)
-            shutil.rmtree(folder, ignore_errors=True)
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-        return folder
+        return FOLDER.write(folder, self._fill, overwrite=overwrite)
 
-    def _write(self, folder: Path) -> None:
+    def _fill(self, folder: Path) -> None:
         from becalm.design import files
         from becalm.plot import save
 
-        folder.mkdir()
         (folder / INDEX).write_text(json.dumps(self.to_json(), indent=2) + "\n")
         (folder / "functions.csv").write_text(files.functions(self.law, self.check))
         (folder / "response.toml").write_text(files.toml(self.table))
@@ -216,19 +205,3 @@ def _check_name(name: str, packet_time: float) -> None:
         )
     if not 1e-12 <= packet_time <= 1:
         raise DesignError(f"packet_time = {packet_time:g}: must be between 1e-12 and 1 s")
-
-
-def check_target(folder: Path, *, overwrite: bool) -> None:
-    """Make sure that a design may be written to this folder, before the work begins.
-
-    Raises:
-        ResultsError: the folder exists and `overwrite` is not given, or it holds something else than a
-            design.
-
-    """
-    if not folder.exists():
-        return
-    if not overwrite:
-        raise ResultsError(f"{folder}: exists already; choose another folder or allow to overwrite it")
-    if not (folder / INDEX).is_file():
-        raise ResultsError(f"{folder}: is not the folder of a design, and is not overwritten")

@@ -1,0 +1,76 @@
+"""Folders that becalm writes: there whole or not at all, and never overwritten unasked."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from becalm.errors import ResultsError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of folder."""
+
+    index: str
+    """Name of the file that makes a folder one of this kind."""
+    name: str
+    """What to call it, with its article."""
+
+    def check_target(self, folder: Path, *, overwrite: bool) -> None:
+        """Make sure that a folder may be written here, before the work begins.
+
+        Raises:
+            ResultsError: the folder exists and `overwrite` is not given, or it is of another kind.
+
+        """
+        if not folder.exists():
+            return
+        if not overwrite:
+            raise ResultsError(f"{folder}: exists already; choose another folder or allow to overwrite it")
+        if not (folder / self.index).is_file():
+            raise ResultsError(f"{folder}: is not {self.name}, and is not overwritten")
+
+    def write(
+        self, folder: str | PathLike[str], fill: Callable[[Path], None], *, overwrite: bool = False
+    ) -> Path:
+        """Write a folder: `fill` puts the files into an empty one beside it, which is renamed at the end.
+
+        Raises:
+            ResultsError: the folder exists and `overwrite` is not given, or it is of another kind.
+
+        """
+        folder = Path(folder)
+        self.check_target(folder, overwrite=overwrite)
+        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            fill(partial)
+            _move(partial, folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return folder
+
+
+def free_folder(folder: Path) -> Path:
+    """Return the folder, or the first of `folder-2`, `folder-3` ... that does not exist."""
+    if not folder.exists():
+        return folder
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
+    return next(each for each in numbered if not each.exists())
+
+
+def _move(partial: Path, folder: Path) -> None:
+    if not folder.exists():
+        partial.rename(folder)
+        return
+    old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
+    folder.rename(old)
+    partial.rename(folder)
+    shutil.rmtree(old)
