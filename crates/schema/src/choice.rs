@@ -50,7 +50,10 @@ impl OptionDoc {
 #[doc(hidden)]
 pub fn pick<'a>(names: &[&'static str], node: &'a Node, mistakes: &mut Mistakes) -> Option<(&'static str, &'a Node)> {
     let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
-        mistakes.add(node, format!("must be {}", expects(names)), "");
+        // The name alone is the most common slip: the sub-table stands for its parameters, even if there are none.
+        let near = node.text().and_then(|word| did_you_mean(word, names));
+        let hint = near.map_or(String::new(), |name| format!(", did you mean `{{{name} = {{}}}}`?"));
+        mistakes.add(node, format!("must be {}{hint}", expects(names)), "");
         return None;
     };
     let mut picked = None;

@@ -169,7 +169,11 @@ fn a_choice_is_one_valid_name() {
         traffic("[sources.traffic]"),
         "x.toml:3: sources[0].traffic = table {}: must be a table with one sub-table, named steady or bursts"
     );
-    assert!(traffic("traffic = \"steady\"").ends_with("one sub-table, named steady or bursts"));
+    assert!(traffic("traffic = 1").ends_with("one sub-table, named steady or bursts"));
+    for word in ["steady", "stedy"] {
+        let told = traffic(&format!("traffic = \"{word}\""));
+        assert!(told.ends_with("named steady or bursts, did you mean `{steady = {}}`?"), "{told}");
+    }
     assert_eq!(Traffic::NAMES, ["steady", "bursts"]);
 }
 
