@@ -126,6 +126,9 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
     let host = |node: u32| topology.node(becalm_fabric::NodeId(node)).name.clone();
     let group = |group: u32| scenario.sections.flows[group as usize].name.clone();
     let offered = |account: &Account| account.posted + account.greedy;
+    // What arrives of an earlier offer is no share of this one.
+    let share =
+        |account: &Account| if offered(account) > 0.0 { account.delivered / offered(account) } else { f64::NAN };
     Table::new("victims")
         .with("host", "", accounts.iter().map(|((_, node), _)| host(*node)).collect::<Vec<_>>())
         .with("group", "", accounts.iter().map(|((number, _), _)| group(*number)).collect::<Vec<_>>())
@@ -134,5 +137,5 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
         .with("victims", "flows", count(|account| account.victims))
         .with("offered", "B/s", column(&|account| offered(account) / seconds))
         .with("delivered", "B/s", column(&|account| account.delivered / seconds))
-        .with("delivered_share", "", column(&|account| account.delivered / offered(account)))
+        .with("delivered_share", "", column(&share))
 }

@@ -138,3 +138,18 @@ fn snapshots_show_full_buffers_and_their_root() {
     assert_eq!(occupancy[at("A", "B")], 1.0);
     assert_eq!((occupancy[at("B", "A")], roles[at("B", "A")].as_str()), (0.0, "calm"));
 }
+
+#[test]
+fn what_was_offered_before_the_window_is_no_share_of_nothing() {
+    let batch = r#"
+        [[flows]]
+        name = "f"
+        from = ["a", "b"]
+        to = ["c"]
+        traffic.batch = {count = 200}
+    "#;
+    let results = run(&single("duration = \"1 ms\"\nwarmup = \"100 us\"", batch));
+    assert_eq!(numbers(&results, "victims", "offered"), [0.0, 0.0]);
+    assert!(numbers(&results, "victims", "delivered").iter().all(|&rate| rate > 1e8));
+    assert!(numbers(&results, "victims", "delivered_share").iter().all(|share| share.is_nan()));
+}
