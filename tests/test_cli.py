@@ -106,9 +106,20 @@ def test_missing_file(command: str) -> None:
 
 
 def test_a_folder_is_not_a_scenario() -> None:
-    done = becalm_command("validate", ".")
-    assert done.exit_code == 2
-    assert "Traceback" not in done.stderr
+    for command in ("run", "validate"):
+        done = becalm_command(command, ".")
+        assert (done.exit_code, done.stderr) == (2, ".: is a directory\n")
+
+
+def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: Path, tmp_path: Path) -> None:
+    managed = tmp_path / "managed.toml"
+    done = becalm_command("manage", file, "--out", managed)
+    assert done.exit_code == 0
+    assert "response.ibta.cct.linear.packet_time" in done.stdout
+    assert "ibta" in becalm.load(managed).resolved["response"]
+    done = becalm_command("manage", file, "--out", managed)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"{managed}: exists already; choose another file\n"
 
 
 def test_bad_change(file: Path) -> None:
@@ -137,7 +148,7 @@ def test_list() -> None:
 def test_reproduce_of_something_unknown() -> None:
     done = becalm_command("reproduce", "santos1999")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "santos2003/fig2" in done.stderr
+    assert "valid: santos2002, santos2003, " in done.stderr
 
 
 @dataclass

@@ -40,12 +40,19 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             stop("interrupted; nothing half-written was left behind", INTERRUPTED)
         except FabricError as error:
             stop(str(error), FAILED)
-        except FileNotFoundError as error:
-            stop(f"{error.filename}: no such file", BAD_INPUT)
         except (BecalmError, OSError) as error:
-            stop(str(error), BAD_INPUT)
+            stop(told(error), BAD_INPUT)
 
     return call
+
+
+def told(error: Exception) -> str:
+    """Return an error as one line; what the system has against a file, in the order of all other messages."""
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename}: no such file"
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    return str(error)
 
 
 def stop(message: str, code: int) -> None:
@@ -115,15 +122,11 @@ def validate(
     for file in files:
         try:
             becalm.load(file)
-        except FileNotFoundError:
-            message = f"{file}: no such file"
         except (becalm.BecalmError, OSError) as error:
-            message = str(error)
+            bad = True
+            typer.echo(told(error), err=True)
         else:
             typer.echo(f"{file}: ok")
-            continue
-        bad = True
-        typer.echo(message, err=True)
     if bad:
         raise typer.Exit(BAD_INPUT)
 
@@ -231,6 +234,8 @@ def manage(
     import becalm
     from becalm import console, manager
 
+    if out is not None and out.exists():
+        stop(f"{out}: exists already; choose another file", BAD_INPUT)
     scenario = becalm.load(file)
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
     managed = recommendation.apply(scenario)

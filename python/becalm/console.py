@@ -260,9 +260,12 @@ class Bar:
 def show_settings(recommendation: Recommendation) -> None:
     """Print each parameter of congestion control with its reason."""
     rows = [(setting.key, str(setting.value), setting.why) for setting in recommendation.settings]
-    out.print(
-        table(f"By the guideline of {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3)
+    made = table(
+        f"By the guideline of {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3
     )
+    # A key that is cut short could not be copied.
+    made.columns[0].no_wrap = True
+    out.print(made)
 
 
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:

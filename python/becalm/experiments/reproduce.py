@@ -28,15 +28,19 @@ def select(ids: Sequence[str]) -> list[Experiment]:
     """Find the experiments that papers (`santos2003`) and figures (`santos2003/fig2`) name; no id: all.
 
     Raises:
-        ValueError: an id that names nothing; the message lists the valid ones.
+        ValueError: an id that names nothing; the message lists the papers, or the figures of its paper.
 
     """
     known = registry()
     papers = list(dict.fromkeys(experiment.paper for experiment in known))
     unknown = [name for name in ids if name not in papers and all(name != item.id for item in known)]
     if unknown:
-        valid = ", ".join([*papers, *(item.id for item in known)])
-        raise ValueError(f"no such experiment: {', '.join(unknown)}; valid: {valid}")
+        asked = {name.split("/")[0] for name in unknown}
+        figures = [item.id for item in known if item.paper in asked]
+        valid = ", ".join(figures or papers)
+        raise ValueError(
+            f"no such experiment: {', '.join(unknown)}; valid: {valid}; `becalm list figures` has all"
+        )
     return [item for item in known if not ids or item.paper in ids or item.id in ids]
 
 
