@@ -1,12 +1,13 @@
 """Reports as pages: one Markdown file per paper, with every figure and every claim.
 
-    python -m becalm.experiments.pages docs/reproductions
+    python -m becalm.experiments.pages docs/reproductions [PAPER ...]
 
-runs all experiments and writes the pages anew.
+runs all experiments, or those of the papers that are named, and writes their pages anew.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from becalm.experiments.lab import RunProgress
 from becalm.experiments.model import Claim, Measured, Report
-from becalm.experiments.reproduce import reproduce
+from becalm.experiments.reproduce import registry, reproduce
 
 
 def write(reports: Sequence[Report], folder: Path) -> list[Path]:
@@ -81,10 +82,10 @@ def _show(now: RunProgress) -> None:
     sys.stderr.write(f"\r{now.done} of {now.total} runs")
 
 
-def main(folder: Path) -> None:
-    """Run all experiments and write figures and pages."""
+def main(folder: Path, papers: Sequence[str] = ()) -> None:
+    """Run the experiments of the papers, of all if none is given, and write figures and pages."""
     with tempfile.TemporaryDirectory() as scratch:
-        reports = reproduce(out=Path(scratch), progress=_show)
+        reports = reproduce(papers, out=Path(scratch), progress=_show)
         for report in reports:
             (folder / report.id).parent.mkdir(parents=True, exist_ok=True)
             for figure in report.figures:
@@ -95,4 +96,15 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(
+        description="Write one page per paper, with every figure and every claim."
+    )
+    parser.add_argument("folder", type=Path, help="where the pages are, such as docs/reproductions")
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help="such as santos2003; all when not given")
+    asked = parser.parse_args()
+    known = {experiment.paper for experiment in registry()}
+    if not asked.folder.is_dir():
+        parser.error(f"{asked.folder}: no such folder")
+    if unknown := [paper for paper in asked.papers if paper not in known]:
+        parser.error(f"no such paper: {', '.join(unknown)}; valid: {', '.join(sorted(known))}")
+    main(asked.folder, asked.papers)
