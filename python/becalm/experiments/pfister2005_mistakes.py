@@ -116,11 +116,13 @@ EXPLAINED = {
     "step_too_low": "Here they do not oscillate, they collapse as with a timer that is too low: a mark "
     "adds 1 to the index, the timer takes 1 off every 10 us, and host 31 can return one "
     "mark per packet time, 15 in 10 us, to 31 flows. Steps of 2 collapse, too; from 3 "
-    "on it only takes longer to settle.",
+    "on it only takes longer to settle. Samples of 10 us to 0.5 ms and a hot period of 40 ms show no "
+    "more (see the readings).",
     "step_too_high": "Here no step is too high: with all flows at the last entry of the table host 31 "
     "still receives 31/33 of its link, so that there is nothing to swing to, and large "
-    "steps only settle faster. Two dozen variations are in the readings; it takes a table "
-    "that reaches twice as far as the text has it.",
+    "steps only settle faster. Three dozen variations are in the readings; it takes a table "
+    "that reaches twice as far as the text has it, or sources whose intervals between packets are "
+    "lengthened by the delay.",
 }
 """Why all sources do not oscillate here."""
 

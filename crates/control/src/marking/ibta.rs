@@ -38,7 +38,9 @@
 //!   whatever it is, since no adapter would answer the mark.
 //! - A port's own setting need not be whole: what it leaves out is that of the switch.
 //! - Credit starvation (`Control_Type` 1, `Credit_Mask`, `CS_Threshold`, `CS_ReturnDelay`), which serves devices without
-//!   congestion control, is left out.
+//!   congestion control, is left out. What is published, such as the comments in OpenSM's configuration, gives the
+//!   fields: the ports that apply it, how aggressively (0 to 15), a delay in the encoding of a table entry. It does
+//!   not say what is compared with the threshold, nor which credits are returned late.
 
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::{Conflict, Field, Mistakes, Node, Value, field::refuse, names::covers};
