@@ -85,6 +85,11 @@ impl<R: Response> Pacer<R> {
         }
     }
 
+    /// Whether the gap still holds, counted from the beginning of the last packet, so that none is no time at all.
+    pub fn rests(&self, now: Time) -> bool {
+        self.last.is_some_and(|(start, transmission)| now < start + transmission.scaled(self.pace.gap))
+    }
+
     /// Notes that a packet goes out; with it, so many of its flow are not yet acknowledged.
     pub fn sent(&mut self, now: Time, transmission: Time, in_flight: u32) {
         self.last = Some((now, transmission));
@@ -285,5 +290,16 @@ mod tests {
         assert_eq!(pacer.due(), Time::ZERO);
         pacer.sent(Time::from_us(10), Time::from_us(2), 1);
         assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
+    }
+
+    #[test]
+    fn a_pacer_rests_for_its_gap() {
+        let mut pacer = Pacer::new(0, Candidates::One(FlowId(0)), Thrice);
+        assert!(!pacer.rests(Time::ZERO));
+        pacer.sent(Time::from_us(10), Time::from_us(2), 1);
+        assert!(pacer.rests(Time::from_us(16) - Time(1)));
+        assert!(!pacer.rests(Time::from_us(16)));
+        pacer.pace.gap = 0.0;
+        assert!(!pacer.rests(Time::from_us(10)));
     }
 }

@@ -33,6 +33,9 @@ pub enum Traffic {
         bytes: u32,
         /// How payloads vary.
         sizes: Variation,
+        /// Whether no message is made for a flow while the gap after its last packet lasts, so that the gap
+        /// lengthens the interval; otherwise messages are posted all the same, and wait.
+        paced: bool,
     },
     /// A number of messages, all posted at `start`.
     Batch {

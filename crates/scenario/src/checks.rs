@@ -1,6 +1,7 @@
 //! What no section can see alone: whether the parts of a scenario fit together.
 
 mod acks;
+mod paced;
 
 use std::collections::{HashMap, HashSet};
 
@@ -81,6 +82,7 @@ impl Draft {
         self.check_response(root, mistakes);
         self.check_windows(root, mistakes);
         self.check_acks(root, mistakes);
+        self.check_paced(root, mistakes);
         self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;

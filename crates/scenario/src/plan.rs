@@ -172,7 +172,7 @@ fn poisson(
     loads.map(move |(load, start, end)| {
         let seconds = p.wire_bytes(packet) / (rate.bytes_per_second() * load);
         let mean_interval = Time::from_secs(seconds).max(Time(1));
-        let traffic = Traffic::Poisson { mean_interval, bytes: p.message.0, sizes: p.sizes.0 };
+        let traffic = Traffic::Poisson { mean_interval, bytes: p.message.0, sizes: p.sizes.0, paced: p.paced };
         SourceSpec { flows: flows.clone(), traffic, start, stop: end.min(during.end) }
     })
 }

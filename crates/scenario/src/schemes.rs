@@ -35,6 +35,16 @@ pub(crate) fn idles_without_marks(params: &ResponseParams) -> bool {
     moves(true) && !moves(false)
 }
 
+/// Whether a response never delays a packet, however many marks come.
+pub(crate) fn never_delays(params: &ResponseParams) -> bool {
+    let mut response = Responding::new(params);
+    (0..TRIES).all(|_| {
+        let gap = response.pace().gap;
+        response.notice(Time::ZERO, Notice::Ack { marked: true });
+        gap == 0.0
+    })
+}
+
 /// The window of a response in its initial state, which only ACKs open again.
 pub(crate) fn window(params: &ResponseParams) -> u32 {
     Responding::new(params).pace().window
@@ -75,7 +85,7 @@ pub(crate) fn ack_every(params: &EchoParams) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_control::response::lipd;
+    use becalm_control::response::{Window, fixed, lipd};
 
     #[test]
     fn tells_a_response_that_waits_for_marks_from_one_that_does_not() {
@@ -83,5 +93,12 @@ mod tests {
         assert!(!idles_without_marks(&default_response()));
         let slow = lipd::Params { initial: Some(0.1), ..lipd::Params::default() };
         assert!(!idles_without_marks(&ResponseParams::Lipd(slow)));
+    }
+
+    #[test]
+    fn tells_a_response_that_delays_from_one_that_does_not() {
+        let fixed = |rate| ResponseParams::Fixed(fixed::Params { rate, window: Window(1) });
+        assert!(never_delays(&default_response()) && never_delays(&fixed(1.0)));
+        assert!(!never_delays(&fixed(0.5)) && !never_delays(&ResponseParams::Lipd(lipd::Params::default())));
     }
 }

@@ -141,7 +141,12 @@ fn traffic(random: &mut Stream) -> Traffic {
     match random.below(4) {
         0 => Traffic::Greedy { bytes: bytes + 1, sizes: Variation::Uniform { spread: 1.0 } },
         1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
-        2 => Traffic::Poisson { mean_interval: Time::from_us(7), bytes, sizes: Variation::Exponential },
+        2 => Traffic::Poisson {
+            mean_interval: Time::from_us(7),
+            bytes,
+            sizes: Variation::Exponential,
+            paced: bytes.is_multiple_of(2),
+        },
         _ => Traffic::Batch { count: 20, bytes, sizes: Variation::Erlang { shape: 2 } },
     }
 }

@@ -96,7 +96,7 @@ fn alone(service: Variation, traffic: Traffic, link: Rate, least: u32, ms: u64) 
 fn a_poisson_source_and_redrawn_service_are_m_m_1() {
     for load in [0.3, 0.5, 0.8] {
         let mean_interval = gigabyte().time_of(BYTES).scaled(1.0 / load);
-        let traffic = || Traffic::Poisson { mean_interval, bytes: BYTES, sizes: Variation::Fixed };
+        let traffic = || Traffic::Poisson { mean_interval, bytes: BYTES, sizes: Variation::Fixed, paced: false };
         for least in [1u32, 2] {
             let counts = alone(Variation::Exponential, traffic(), fast(), least, 400);
             // An arrival finds n packets with probability (1 - load) load^n. What successive arrivals find is

@@ -50,6 +50,10 @@ becalm_schema::table! {
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
         /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
         pub sizes: Variation = Variation::FIXED,
+        /// Whether no message is made for a flow while the delay after its last packet lasts, as by an application that
+        /// makes the next one when the adapter takes it: the delay lengthens the interval. Otherwise messages are
+        /// posted all the same, and wait.
+        pub paced: bool = false,
         /// Loads that hold later, in the order of their times.
         pub changes: Vec<Change> = Vec::new(),
     }
@@ -224,7 +228,7 @@ mod tests {
     use super::*;
 
     fn poisson(message: u32, sizes: Variation) -> Poisson {
-        Poisson { load: 0.5, message: Bytes(message), sizes, changes: Vec::new() }
+        Poisson { load: 0.5, message: Bytes(message), sizes, paced: false, changes: Vec::new() }
     }
 
     #[test]

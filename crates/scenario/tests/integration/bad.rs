@@ -140,6 +140,22 @@ fn values_that_do_not_fit_together() {
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
         ("a load too late", spoilt("greedy = {}", "poisson = {load = 0.1, changes = [{at = \"10 ms\", load = 0.2}]}")),
         (
+            "paced without a response",
+            complaint(
+                &GOOD
+                    .replace("[marking.input_triggered]", "")
+                    .replace("[response.lipd]\nrmin = 0.00390625", "")
+                    .replace("greedy = {}", "poisson = {load = 0.1, paced = true}"),
+            ),
+        ),
+        (
+            "paced by a window",
+            spoilt(
+                "traffic.greedy = {}",
+                "traffic.poisson = {load = 0.1, paced = true}\nresponse.binary_feedback = {}",
+            ),
+        ),
+        (
             "loads out of order",
             spoilt(
                 "greedy = {}",

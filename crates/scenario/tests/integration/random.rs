@@ -78,6 +78,9 @@ fn changes(links: Vec<&'static str>) -> impl Strategy<Value = String> {
     })
 }
 
+/// What only a response that delays packets goes with.
+const PACED: &str = ", paced = true";
+
 fn traffic() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("greedy = {}".to_string()),
@@ -85,8 +88,9 @@ fn traffic() -> impl Strategy<Value = String> {
         (1u32..9000).prop_map(|bytes| format!("greedy = {{message = \"{bytes} B\", sizes = {{erlang = 2}}}}")),
         (1u32..200, 1u32..200)
             .prop_map(|(on, off)| format!("on_off = {{mean_on = \"{on} us\", mean_off = \"{off} us\"}}")),
-        (0.05f64..1.5, 1u32..9000)
-            .prop_map(|(load, bytes)| format!("poisson = {{load = {load}, message = \"{bytes} B\"}}")),
+        (0.05f64..1.5, 1u32..9000, select(vec!["", PACED])).prop_map(|(load, bytes, paced)| {
+            format!("poisson = {{load = {load}, message = \"{bytes} B\"{paced}}}")
+        }),
         (1u32..40, 1u32..9000).prop_map(|(n, bytes)| format!(
             "batch = {{count = {n}, message = \"{bytes} B\", sizes = {{uniform = 1}}}}"
         )),
@@ -130,7 +134,9 @@ fn scene() -> impl Strategy<Value = String> {
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000"));
             let several = several && !response.contains("binary_feedback");
             let echo = if several { format!("[echo.ibta]\nack_every = {ack_every}\n") } else { String::new() };
-            let group = |name, sl, traffic| {
+            let delays = !["none", "binary_feedback"].iter().any(|name| response.starts_with(name));
+            let group = |name, sl, traffic: String| {
+                let traffic = if delays { traffic } else { traffic.replace(PACED, "") };
                 format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nsl = {sl}\ntraffic.{traffic}\n")
             };
             format!(

@@ -49,6 +49,53 @@ fn poisson_traffic_offers_its_load() {
     assert!(numbers(&results, "groups", "jain")[0] > 0.99);
 }
 
+/// Messages of a packet at a load of 0.5, with `response` and what `poisson` has beside.
+fn paced(response: &str, poisson: &str) -> String {
+    let flows = format!(
+        r#"
+        [response]
+        {response}
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+        traffic.poisson = {{load = 0.5{poisson}}}
+        "#
+    );
+    single("duration = \"200 ms\"", &flows)
+}
+
+#[test]
+fn a_delay_lengthens_the_intervals_of_a_paced_source() {
+    // Two packet times between messages, and a gap of 1/rate - 1.
+    for (rate, share) in [(0.5, 1.0 / 3.0), (0.25, 0.2), (0.1, 1.0 / 11.0)] {
+        let results = run(&paced(&format!("fixed = {{rate = {rate}, window = \"unlimited\"}}"), ", paced = true"));
+        let found = numbers(&results, "flows", "share")[0];
+        // The standard error of 20,000 intervals and more is below 1%.
+        assert!((found / share - 1.0).abs() < 0.03, "{rate}: {found}, expected {share}");
+        // What is made while the packet before it would still be on the link waits, for less than a gap in the mean.
+        let latency = numbers(&results, "flows", "latency_mean")[0];
+        assert!(latency < (0.04 + 2.068 / rate) * 1e-6, "{rate}: {latency}");
+    }
+}
+
+#[test]
+fn the_messages_of_other_sources_pile_up() {
+    let results = run(&paced("fixed = {rate = 0.25, window = \"unlimited\"}", ""));
+    let found = numbers(&results, "flows", "share")[0];
+    assert!((found - 0.25).abs() < 0.001, "{found}");
+    assert!(numbers(&results, "flows", "latency_mean")[0] > 10e-3);
+}
+
+#[test]
+fn without_delays_a_paced_source_is_like_any_other() {
+    let marking = "[marking.input_triggered]\n";
+    let calm = |poisson| marking.to_string() + &paced("lipd.window = \"unlimited\"", poisson);
+    let (paced, free) = (run(&calm(", paced = true")), run(&calm("")));
+    assert_eq!(numbers(&paced, "flows", "marked"), [0.0]);
+    assert_eq!(format!("{:?}", table(&paced, "flows")), format!("{:?}", table(&free, "flows")));
+}
+
 #[test]
 fn a_load_may_change_with_the_same_flows() {
     let poisson = r#"
