@@ -208,9 +208,9 @@ impl Adapter {
     /// was taken in at once.
     pub fn take_in<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
         let Some(rate) = self.config.drain_rate else { return true };
-        let packet = &cx.slab[id];
+        let packet = &cx.shared.slab[id];
         let (vl, size, tie) = (usize::from(packet.vl), packet.size, u64::from(packet.tie));
-        self.taken[vl] += cx.switch.buffer.need(size);
+        self.taken[vl] += cx.shared.config.buffer.need(size);
         self.drained_at = self.drained_at.max(cx.now) + rate.time_of(size);
         cx.schedule(self.drained_at, self.node, 0, tie, Event::Drained(id));
         false
@@ -218,8 +218,8 @@ impl Adapter {
 
     /// A packet has been taken in: its room is free again.
     pub fn drained<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
-        let units = cx.switch.buffer.need(size);
+        let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
+        let units = cx.shared.config.buffer.need(size);
         self.taken[usize::from(vl)] -= units;
         cx.return_credit(&self.link, vl, units);
     }
@@ -334,7 +334,7 @@ impl Adapter {
         let (mut dry, all_vls) = (0u16, self.all_vls());
         for i in 0..self.answers.len() {
             let id = self.answers[i];
-            let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
+            let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
             if dry & 1 << vl == 0 && self.affords(vl, size, cx) {
                 self.answers.remove(i);
                 self.transmit(id, cx);
@@ -391,8 +391,6 @@ impl Adapter {
             echo: false,
             input: 0,
             output: 0,
-            order: 0,
-            next: PacketId::NONE,
         };
         sender.sent(size);
         let (pacer, in_flight) = (sender.pacer, sender.in_flight);
@@ -401,7 +399,7 @@ impl Adapter {
         if let Some(rate) = self.config.injection_rate {
             self.fetched_at = cx.now + rate.time_of(size);
         }
-        let packet = cx.slab.insert(packet);
+        let packet = cx.shared.slab.insert(packet);
         self.transmit(packet, cx);
         self.consider_pacer(pacer, cx.now, flows);
     }
@@ -412,7 +410,7 @@ impl Adapter {
             return true;
         }
         let v = usize::from(vl);
-        let affords = cx.affords(&self.link, vl, cx.switch.buffer.need(size));
+        let affords = cx.affords(&self.link, vl, cx.shared.config.buffer.need(size));
         if self.stalled[v] == affords {
             self.stalled[v] = !affords;
             cx.observer.stalled(cx.now, self.port(), vl, !affords);
@@ -424,9 +422,9 @@ impl Adapter {
     }
 
     fn transmit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (cx.slab[id].vl, cx.slab[id].size);
+        let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
         if self.link.credited {
-            cx.credit[self.link.line(vl)].take(cx.switch.buffer.need(size), cx.now);
+            cx.shared.credit[self.link.line(vl)].take(cx.shared.config.buffer.need(size));
         }
         self.packets += 1;
         self.bytes += u64::from(size);

@@ -32,6 +32,19 @@ pub(crate) fn pop_first(bits: &mut [u64]) -> Option<usize> {
     Some(word * 64 + n)
 }
 
+/// The smallest number of the set above `last`, or else the smallest of all.
+#[inline]
+pub(crate) fn next_in_turn(bits: &[u64], last: usize) -> Option<usize> {
+    let start = last + 1;
+    let above = bits.get(start / 64).map_or(0, |word| word >> (start % 64));
+    if above != 0 {
+        return Some(start + above.trailing_zeros() as usize);
+    }
+    let later = (start / 64 + 1..bits.len()).find(|&word| bits[word] != 0);
+    let word = later.or_else(|| bits.iter().position(|&word| word != 0))?;
+    Some(word * 64 + bits[word].trailing_zeros() as usize)
+}
+
 /// The numbers of the set, ascending.
 #[inline]
 pub(crate) fn iter(bits: &[u64]) -> Members<'_> {

@@ -6,7 +6,7 @@ use crate::adapter::{Adapter, Ready};
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec};
 use crate::credit::Line;
 use crate::error::FabricError;
-use crate::event::{Event, HERE, Outlink};
+use crate::event::{Event, HERE, Outlink, Shared};
 use crate::fabric::{Fabric, Place};
 use crate::flow::{Candidates, Pacer, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
@@ -74,8 +74,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             observer,
             echoes: vec![spec.echo; adapters.len()],
             receivers: vec![Receiver::default(); senders.len()],
-            topology,
-            config: spec.switch,
+            shared: Shared {
+                topology,
+                config: spec.switch,
+                slab: Slab::default(),
+                credit,
+                hops: 0,
+                outboxes: vec![Vec::new(); partition.parts],
+            },
             packets: spec.packets,
             places,
             switches,
@@ -83,12 +89,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             senders,
             pacers,
             sources,
-            slab: Slab::default(),
-            credit,
             changes: spec.changes,
-            outboxes: vec![Vec::new(); partition.parts],
             seed: spec.seed,
-            hops: 0,
         };
         let mut simulator = Simulator::new(fabric);
         let Simulator { model, agenda, .. } = &mut simulator;

@@ -44,20 +44,27 @@ impl Line {
 
     /// Whether the sender may use so many units now.
     #[inline]
-    pub fn has(&self, units: u32, now: Time) -> bool {
-        self.known >= units || self.level(now) >= units
+    pub fn has(&mut self, units: u32, now: Time) -> bool {
+        if self.known < units {
+            self.collect(now);
+        }
+        self.known >= units
     }
 
-    /// Uses units; there must be as many.
+    /// Uses units, of which [`Line::has`] has said that they are there.
     #[inline]
-    pub fn take(&mut self, units: u32, now: Time) {
-        while let Some(&(time, returned)) = self.returning.front()
-            && time <= now
+    pub fn take(&mut self, units: u32) {
+        self.known -= units;
+    }
+
+    /// Adds what has come back by `time` to what the sender knows of.
+    fn collect(&mut self, time: Time) {
+        while let Some(&(arrival, units)) = self.returning.front()
+            && arrival <= time
         {
-            self.known += returned;
+            self.known += units;
             self.returning.pop_front();
         }
-        self.known -= units;
     }
 
     /// The sender lacks credit. Returns when to call it, if credit is on its way already.
@@ -70,9 +77,10 @@ impl Line {
         next
     }
 
-    /// Units come free, and the sender will know at `time`. Returns whether to call it then.
+    /// Units come free, and the sender will know at `time`. Its clock has passed `past`. Returns whether to call it then.
     #[inline]
-    pub fn give_back(&mut self, units: u32, time: Time) -> bool {
+    pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
+        self.collect(past);
         self.returning.push_back((time, units));
         let call = self.call == Call::Wanted;
         if call {
@@ -99,19 +107,21 @@ mod tests {
     #[test]
     fn credit_counts_from_its_time_on() {
         let mut line = Line::new(3);
-        line.take(3, Time(0));
-        assert!(!line.give_back(2, Time(10)));
+        line.take(3);
+        assert!(!line.give_back(2, Time(10), Time(0)));
         assert_eq!((line.level(Time(9)), line.level(Time(10)), line.total()), (0, 2, 2));
-        line.take(1, Time(10));
-        assert_eq!(line.level(Time(10)), 1);
+        assert!(!line.has(1, Time(9)) && line.has(1, Time(10)));
+        line.take(1);
+        assert!(!line.give_back(2, Time(20), Time(10)));
+        assert_eq!((line.level(Time(10)), line.total()), (1, 3));
     }
 
     #[test]
     fn only_a_sender_that_waits_is_called_and_once() {
         let mut line = Line::new(0);
         assert_eq!(line.wait(Time(0)), None);
-        assert!(line.give_back(1, Time(5)));
-        assert!(!line.give_back(1, Time(6)));
+        assert!(line.give_back(1, Time(5), Time(0)));
+        assert!(!line.give_back(1, Time(6), Time(0)));
         line.called();
         assert_eq!(line.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
         assert_eq!(line.wait(Time(5)), None);

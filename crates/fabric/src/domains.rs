@@ -142,7 +142,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     type Message = Message;
 
     fn outbox(&mut self, part: usize) -> &mut Vec<Message> {
-        &mut self.outboxes[part]
+        &mut self.shared.outboxes[part]
     }
 
     fn time(message: &Message) -> Time {
@@ -154,11 +154,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     fn receive(&mut self, message: Message, agenda: &mut Agenda<Event>) {
         match message {
             Message::Packet { at: (time, key), packet } => {
-                let id = self.slab.insert(packet);
+                let id = self.shared.slab.insert(packet);
                 agenda.at(time, key, Event::Arrive(id));
             }
             Message::Credit { time, sender, line: (line, vl), units } => {
-                if self.credit[line as usize].give_back(units, time) {
+                if self.shared.credit[line as usize].give_back(units, time, Time::ZERO) {
                     let (time, key, event) = Event::credit(time, sender, vl);
                     agenda.at(time, key, event);
                 }
@@ -180,7 +180,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         agenda: &mut Agenda<Event>,
         theirs: &dyn Fn(NodeId) -> bool,
     ) {
-        let offset = self.slab.join(std::mem::take(&mut other.slab));
+        let offset = self.shared.slab.join(std::mem::take(&mut other.shared.slab));
         let shift = |id: PacketId| id.moved_by(offset);
         for Entry { time, key, event } in pending.pending() {
             agenda.at(*time, *key, event.with_packet(shift));
@@ -204,28 +204,27 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
                 std::mem::swap(&mut self.sources[i], &mut other.sources[i]);
             }
         }
-        let vls = usize::from(self.config.vls);
+        let vls = usize::from(self.shared.config.vls);
         for rank in 0..self.adapters.len() {
             let node = self.adapters[rank].node;
             if theirs(node) {
                 other.adapters[rank].renumber(shift);
                 let lines = self.adapters[rank].link.line(0);
-                self.credit[lines..lines + vls].swap_with_slice(&mut other.credit[lines..lines + vls]);
+                self.shared.credit[lines..lines + vls].swap_with_slice(&mut other.shared.credit[lines..lines + vls]);
                 std::mem::swap(&mut self.adapters[rank], &mut other.adapters[rank]);
                 std::mem::swap(&mut self.echoes[rank], &mut other.echoes[rank]);
             }
         }
         for (mine, its) in self.switches.iter_mut().zip(&mut other.switches) {
             if theirs(mine.state.node) {
-                its.state.renumber(shift);
                 for output in &its.state.outputs {
                     let lines = output.link.line(0);
-                    self.credit[lines..lines + vls].swap_with_slice(&mut other.credit[lines..lines + vls]);
+                    self.shared.credit[lines..lines + vls].swap_with_slice(&mut other.shared.credit[lines..lines + vls]);
                 }
                 std::mem::swap(mine, its);
             }
         }
-        self.hops += other.hops;
+        self.shared.hops += other.shared.hops;
         self.observer.join(other.observer, theirs);
     }
 

@@ -8,8 +8,8 @@ use crate::domains::Message;
 use crate::ids::{NodeId, PacketId, PortId, SourceId};
 use crate::link::Rate;
 use crate::packet::Slab;
-use crate::routing::Routes;
 use crate::seam::Observer;
+use crate::topology::Topology;
 
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,18 +110,24 @@ impl Outlink {
     }
 }
 
+/// What all nodes share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub topology: Topology,
+    pub config: SwitchConfig,
+    pub slab: Slab,
+    pub credit: Vec<Line>,
+    pub hops: u64,
+    /// What other parts are to be told, by part.
+    pub outboxes: Vec<Vec<Message>>,
+}
+
 /// What the handling of an event may touch besides the node itself.
 pub(crate) struct Context<'a, O> {
     pub now: Time,
     pub agenda: &'a mut Agenda<Event>,
-    pub slab: &'a mut Slab,
-    pub credit: &'a mut [Line],
+    pub shared: &'a mut Shared,
     pub observer: &'a mut O,
-    pub switch: &'a SwitchConfig,
-    pub routes: &'a Routes,
-    pub hops: &'a mut u64,
-    /// By part.
-    pub outboxes: &'a mut [Vec<Message>],
 }
 
 impl<O: Observer> Context<'_, O> {
@@ -134,22 +140,22 @@ impl<O: Observer> Context<'_, O> {
     /// Sends a packet over a link from now on, in this time; returns when its last byte leaves.
     #[inline]
     pub fn launch(&mut self, from: PortId, link: &Outlink, id: PacketId, transmission: Time) -> Time {
-        let packet = &self.slab[id];
+        let packet = &self.shared.slab[id];
         let tail = self.now + transmission;
-        let arrival = match (link.to_switch, self.switch.switching) {
-            (true, Switching::CutThrough) => self.now + link.delay + self.switch.forwarding_delay,
-            (true, Switching::StoreAndForward) => tail + link.delay + self.switch.forwarding_delay,
+        let arrival = match (link.to_switch, self.shared.config.switching) {
+            (true, Switching::CutThrough) => self.now + link.delay + self.shared.config.forwarding_delay,
+            (true, Switching::StoreAndForward) => tail + link.delay + self.shared.config.forwarding_delay,
             (false, _) => tail + link.delay,
         };
-        *self.hops += 1;
+        self.shared.hops += 1;
         self.observer.hop(self.now, from, packet);
         let event = Event::Arrive(id);
         let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
         if link.part == HERE {
             self.agenda.at(arrival, key, event);
         } else {
-            let packet = self.slab.remove(id);
-            self.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
+            let packet = self.shared.slab.remove(id);
+            self.shared.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
         }
         tail
     }
@@ -161,15 +167,19 @@ impl<O: Observer> Context<'_, O> {
         let line = link.lines_back + u32::from(vl);
         if link.part != HERE {
             let message = Message::Credit { time, sender: link.peer, line: (line, vl), units };
-            self.outboxes[usize::from(link.part)].push(message);
-        } else if self.credit[line as usize].give_back(units, time) {
+            self.shared.outboxes[usize::from(link.part)].push(message);
+            return;
+        }
+        // Another group may be behind, but by less than the delay of the link.
+        let past = Time(self.now.0.saturating_sub(link.delay.0));
+        if self.shared.credit[line as usize].give_back(units, time, past) {
             self.call(link.peer, vl, time);
         }
     }
 
     /// A sender lacks credit: has it called when some comes.
     pub fn wait_for_credit(&mut self, from: PortId, link: &Outlink, vl: u8) {
-        if let Some(time) = self.credit[link.line(vl)].wait(self.now) {
+        if let Some(time) = self.shared.credit[link.line(vl)].wait(self.now) {
             self.call(from, vl, time);
         }
     }
@@ -181,7 +191,7 @@ impl<O: Observer> Context<'_, O> {
 
     /// Whether a sender has credit for so many units.
     #[inline]
-    pub fn affords(&self, link: &Outlink, vl: u8, units: u32) -> bool {
-        !link.credited || self.credit[link.line(vl)].has(units, self.now)
+    pub fn affords(&mut self, link: &Outlink, vl: u8, units: u32) -> bool {
+        !link.credited || self.shared.credit[link.line(vl)].has(units, self.now)
     }
 }

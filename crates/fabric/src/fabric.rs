@@ -3,13 +3,11 @@
 use becalm_engine::{Agenda, Key, Model, Time};
 
 use crate::adapter::{Adapter, Flows, tie};
-use crate::config::{PacketConfig, RateChange, SwitchConfig};
-use crate::credit::Line;
-use crate::domains::Message;
-use crate::event::{Context, Event};
+use crate::config::{PacketConfig, RateChange};
+use crate::event::{Context, Event, Shared};
 use crate::flow::{Pacer, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PacketId};
-use crate::packet::{Kind, Packet, Slab};
+use crate::packet::{Kind, Packet};
 use crate::seam::{Answer, Echo, Marker, Notice, Observer, Response, Unanswered};
 use crate::source::Source;
 use crate::switch::Switch;
@@ -27,8 +25,7 @@ pub(crate) enum Place {
 pub struct Fabric<R, K, E, O> {
     /// What watches the run.
     pub observer: O,
-    pub(crate) topology: Topology,
-    pub(crate) config: SwitchConfig,
+    pub(crate) shared: Shared,
     pub(crate) packets: PacketConfig,
     pub(crate) places: Vec<Place>,
     pub(crate) switches: Vec<Switch<K>>,
@@ -38,13 +35,8 @@ pub struct Fabric<R, K, E, O> {
     pub(crate) pacers: Vec<Pacer<R>>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) sources: Vec<Source>,
-    pub(crate) slab: Slab,
-    pub(crate) credit: Vec<Line>,
     pub(crate) changes: Vec<RateChange>,
-    /// What other parts are to be told, by part.
-    pub(crate) outboxes: Vec<Vec<Message>>,
     pub(crate) seed: u64,
-    pub(crate) hops: u64,
 }
 
 /// The fabric taken apart, so that one node can be worked on while the rest is at hand.
@@ -57,7 +49,7 @@ struct Parts<'a, R, K, O> {
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// The network.
     pub fn topology(&self) -> &Topology {
-        &self.topology
+        &self.shared.topology
     }
 
     /// Number of flows.
@@ -67,12 +59,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
     pub fn packet_hops(&self) -> u64 {
-        self.hops
+        self.shared.hops
     }
 
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
-        self.slab.len()
+        let waiting = self.switches.iter().map(|switch| switch.state.pool.len());
+        self.shared.slab.len() + waiting.sum::<usize>()
     }
 
     /// The host of a source.
@@ -89,17 +82,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn split<'a>(&'a mut self, now: Time, agenda: &'a mut Agenda<Event>) -> Parts<'a, R, K, O> {
         let flows =
             Flows { senders: &mut self.senders, pacers: &mut self.pacers, packets: &self.packets, seed: self.seed };
-        let cx = Context {
-            now,
-            agenda,
-            slab: &mut self.slab,
-            credit: &mut self.credit,
-            observer: &mut self.observer,
-            switch: &self.config,
-            routes: &self.topology.routes,
-            hops: &mut self.hops,
-            outboxes: &mut self.outboxes,
-        };
+        let cx = Context { now, agenda, shared: &mut self.shared, observer: &mut self.observer };
         Parts { switches: &mut self.switches, adapters: &mut self.adapters, flows, cx }
     }
 
@@ -111,7 +94,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Event::Arrive(packet) => switch.arrive(port, packet, &mut cx),
             Event::Ready(packet) => switch.admit(packet, &mut cx),
             Event::Credit { vl } => {
-                cx.credit[switch.state.outputs[usize::from(port)].link.line(vl)].called();
+                cx.shared.credit[switch.state.outputs[usize::from(port)].link.line(vl)].called();
                 switch.credit(port, &mut cx);
             }
             Event::Tail { input, vl, units } => switch.tail(port, input, vl, units, &mut cx),
@@ -135,7 +118,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 adapters[rank as usize].drained(packet, &mut cx);
                 self.receive(rank, packet, now, agenda);
             }
-            Event::Credit { vl } => self.credit[self.adapters[rank as usize].link.line(vl)].called(),
+            Event::Credit { vl } => self.shared.credit[self.adapters[rank as usize].link.line(vl)].called(),
             Event::Wake => self.adapters[rank as usize].woken(now),
             Event::Post(source) => self.post(source, now, agenda),
             Event::Timer(pacer) => self.timer(pacer, now, agenda),
@@ -166,7 +149,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// A packet has been taken in.
     fn receive(&mut self, host: u32, id: PacketId, now: Time, agenda: &mut Agenda<Event>) {
-        let packet = self.slab.remove(id);
+        let packet = self.shared.slab.remove(id);
         self.observer.delivered(now, &packet);
         match packet.kind {
             Kind::Data => self.receive_data(host, &packet),
@@ -210,7 +193,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             tie: tie(self.seed, packet.flow, kind, packet.sequence),
             ..*packet
         };
-        let answer = self.slab.insert(answer);
+        let answer = self.shared.slab.insert(answer);
         self.adapters[host as usize].answers.push_back(answer);
     }
 

@@ -24,7 +24,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.check_flows()
     }
 
-    /// Every packet in the slab is in a queue or on its way to the next node.
+    /// Every packet that exists is in a queue or on its way to the next node.
     fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         let travelling = agenda
             .pending()
@@ -33,8 +33,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
         let answers: usize = self.adapters.iter().map(|adapter| adapter.answers.len()).sum();
         let found = travelling + waiting + answers;
-        if found != self.slab.len() {
-            return Err(FabricError::Guard(format!("{} packets exist, {found} can be found", self.slab.len())));
+        let exist = self.packets_in_flight();
+        if found != exist {
+            return Err(FabricError::Guard(format!("{exist} packets exist, {found} can be found")));
         }
         Ok(())
     }
@@ -45,18 +46,18 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         for entry in agenda.pending() {
             let (node, port) = (NodeId(entry.key.target()), entry.key.source());
             if let Event::Arrive(id) | Event::Ready(id) = entry.event {
-                let packet = &self.slab[id];
-                let units = self.config.buffer.need(packet.size);
+                let packet = &self.shared.slab[id];
+                let units = self.shared.config.buffer.need(packet.size);
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
         }
         for (port, vl, taken) in self.buffers() {
             let moving = sums.get(&(port.node, port.port, vl)).copied().unwrap_or(0);
             let line = self.link_of(port).lines_back as usize + vl;
-            let sum = self.credit[line].total() + taken + moving;
-            let capacity = self.config.buffer.capacity();
+            let sum = self.shared.credit[line].total() + taken + moving;
+            let capacity = self.shared.config.buffer.capacity();
             if sum != capacity {
-                let (name, port) = (&self.topology.node(port.node).name, port.port);
+                let (name, port) = (&self.shared.topology.node(port.node).name, port.port);
                 let message = format!("buffer {name}[{port}], VL {vl}: credits add up to {sum} of {capacity}");
                 return Err(FabricError::Guard(message));
             }
@@ -66,7 +67,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// All buffers that can fill up, with their VL and the units that are taken.
     fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32)> + '_ {
-        let vls = usize::from(self.config.vls);
+        let vls = usize::from(self.shared.config.vls);
         let of_switches = self.switches.iter().flat_map(move |switch| {
             let inputs = switch.state.inputs.iter().enumerate();
             inputs.map(move |(at, input)| {
@@ -103,15 +104,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
         for switch in &self.switches {
             let state = &switch.state;
-            for (output, vl, input, id) in state.heads() {
+            for (output, vl, input, size) in state.heads() {
                 let link = &state.outputs[usize::from(output)].link;
-                let need = self.config.buffer.need(self.slab[id].size);
-                let lacks_credit = link.credited && self.credit[link.line(vl)].total() < need;
+                let need = self.shared.config.buffer.need(size);
+                let lacks_credit = link.credited && self.shared.credit[link.line(vl)].total() < need;
                 let blocked_by = (lacks_credit && !state.sends(output))
                     .then(|| self.buffer_behind(state.rank, output, vl))
                     .flatten();
                 let sends =
-                    state.inputs[usize::from(input) * usize::from(self.config.vls) + usize::from(vl)].leaving > 0;
+                    state.inputs[usize::from(input) * usize::from(self.shared.config.vls) + usize::from(vl)].leaving > 0;
                 let blocked_by = if sends { None } else { blocked_by };
                 waits_for.entry((state.rank, input, vl)).or_default().push(blocked_by);
             }
@@ -153,7 +154,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         };
         let name = |(rank, port, _): &Buffer| {
             let node = self.switches[*rank as usize].state.node;
-            format!("{}[{port}]", self.topology.node(node).name)
+            format!("{}[{port}]", self.shared.topology.node(node).name)
         };
         FabricError::Deadlock { time: now.to_string(), cycle: cycle.iter().map(name).collect() }
     }

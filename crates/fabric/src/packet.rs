@@ -1,4 +1,4 @@
-//! Packets, and the slab they live in.
+//! Packets, and the slab they live in while they are on links and at hosts.
 
 use becalm_engine::Time;
 
@@ -49,15 +49,11 @@ pub struct Packet {
     pub input: u16,
     /// At the switch where it is: the port it leaves by.
     pub output: u16,
-    /// At the switch where it is: its place in the order of arrival.
-    pub order: u64,
-    /// The next packet in the queue where it waits.
-    pub next: PacketId,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
-/// All packets in flight; freed places are used again.
+/// Packets on links and at hosts; freed places are used again.
 #[derive(Debug, Default)]
 pub struct Slab {
     packets: Vec<Packet>,
@@ -88,11 +84,7 @@ impl Slab {
     /// Takes over the packets of another slab; their numbers grow by what is returned.
     pub(crate) fn join(&mut self, other: Slab) -> u32 {
         let offset = self.packets.len() as u32;
-        let moved = |mut packet: Packet| {
-            packet.next = packet.next.moved_by(offset);
-            packet
-        };
-        self.packets.extend(other.packets.into_iter().map(moved));
+        self.packets.extend(other.packets);
         self.free.extend(other.free.into_iter().map(|id| id.moved_by(offset)));
         offset
     }

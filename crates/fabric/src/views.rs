@@ -116,10 +116,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Place::Host(rank) => (self.adapters[rank as usize].taken[usize::from(vl)], 0),
             Place::Switch(rank) => {
                 let state = &self.switches[rank as usize].state;
-                let at = usize::from(port.port) * usize::from(self.config.vls) + usize::from(vl);
+                let at = usize::from(port.port) * usize::from(self.shared.config.vls) + usize::from(vl);
                 (state.inputs[at].taken, state.lanes[state.at(port.port, vl)].waiting_bytes)
             }
         };
-        PortStanding { occupancy: f64::from(taken) / f64::from(self.config.buffer.capacity()), waiting }
+        PortStanding { occupancy: f64::from(taken) / f64::from(self.shared.config.buffer.capacity()), waiting }
     }
 }

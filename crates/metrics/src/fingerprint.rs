@@ -54,7 +54,7 @@ impl Observer for Fingerprint {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use becalm_fabric::{FlowId, PacketId};
+    use becalm_fabric::FlowId;
 
     /// A data packet of a flow.
     pub(crate) fn packet(flow: u32, sequence: u32, posted: Time) -> Packet {
@@ -74,8 +74,7 @@ pub(crate) mod tests {
             echo: false,
             input: 0,
             output: 0,
-            order: 0,
-            next: PacketId::NONE,
+
         }
     }
 

@@ -87,7 +87,7 @@ impl Echo for Ibta {
 mod tests {
     use super::*;
     use becalm_engine::Time;
-    use becalm_fabric::{FlowId, Kind, PacketId};
+    use becalm_fabric::{FlowId, Kind};
 
     fn packet(marked: bool, last: bool) -> Packet {
         Packet {
@@ -106,8 +106,7 @@ mod tests {
             echo: false,
             input: 0,
             output: 0,
-            order: 0,
-            next: PacketId::NONE,
+
         }
     }
 

@@ -1,10 +1,12 @@
 //! A switch: input buffers with credits, forwarding, arbitration, marking.
 //!
-//! A packet that arrives joins the queue of (output, VL, input). Whatever may let a packet leave (its arrival, a
-//! credit, a free output, a free input, the departure of a packet that held up others) puts the output on the list
-//! of those to settle, and [`Switch::settle`] starts what can start.
+//! A packet that arrives and need not wait passes at once. Any other joins the queue of (output, VL, input). Whatever
+//! may let a packet leave (its arrival, a credit, a free output, a free input, the departure of a packet that held up
+//! others) puts the output on the list of those to settle, and [`Switch::settle`] starts what can start.
+//!
+//! Packets that wait are kept by their switch, so that what a switch needs lies together.
 
-mod fifo;
+mod pool;
 mod seniority;
 mod state;
 mod view;
@@ -12,11 +14,13 @@ mod view;
 use becalm_engine::Time;
 
 use crate::bits;
-use crate::config::{Arbiter, InputReads, SwitchConfig};
+use crate::config::{Arbiter, InputReads, SwitchConfig, Switching};
 use crate::event::{Context, Event, Outlink};
-use crate::ids::{NodeId, PacketId};
+use crate::ids::{NodeId, PacketId, PortId};
+use crate::packet::Packet;
 use crate::seam::{Arrival, Departure, Marker, Observer};
-use crate::switch::state::{Input, State};
+use crate::switch::pool::Card;
+use crate::switch::state::State;
 use crate::switch::view::View;
 
 /// A switch and its marker.
@@ -41,41 +45,65 @@ impl<K: Marker> Switch<K> {
 
     /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
     pub fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
-        let packet = &mut cx.slab[id];
-        let output = cx.routes.port(self.state.rank, packet.destination).expect("routes were checked for every flow");
+        let packet = &mut cx.shared.slab[id];
+        let output = cx.shared.topology.routes.port(self.state.rank, packet.destination);
+        let output = output.expect("routes were checked for every flow");
         (packet.input, packet.output) = (input, output);
-        let (size, tie) = (packet.size, u64::from(packet.tie));
         let rate_of = |port: u16| self.state.outputs[usize::from(port)].link.rate;
-        let (slow, fast) = (rate_of(input).time_of(size), rate_of(output).time_of(size));
-        if cx.switch.switching == crate::Switching::CutThrough && slow > fast {
+        let (slow, fast) = (rate_of(input), rate_of(output));
+        if slow == fast || cx.shared.config.switching != Switching::CutThrough {
+            return self.admit(id, cx);
+        }
+        let (size, tie) = (packet.size, u64::from(packet.tie));
+        let (slow, fast) = (slow.time_of(size), fast.time_of(size));
+        if slow > fast {
             cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(id));
         } else {
             self.admit(id, cx);
         }
     }
 
-    /// Takes a packet into its queue, shows it to the marker, and starts what can start.
+    /// Takes a packet into its buffer, shows it to the marker, and starts what can start.
     pub fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let packet = &mut cx.slab[id];
-        packet.order = order;
-        let (input, output, vl, size, kind) = (packet.input, packet.output, packet.vl, packet.size, packet.kind);
+        let &Packet { input, output, vl, size, kind, .. } = &cx.shared.slab[id];
+        let units = state.room.need(size);
         let buffer = state.at(input, vl);
-        state.inputs[buffer].taken += state.room.need(size);
-        state.inputs[buffer].packets += 1;
-        cx.observer.buffer(cx.now, state.port(input), vl, state.inputs[buffer].packets);
-        let straight = state.goes_straight(id, cx);
-        state.enqueue(id, cx.slab, cx.switch);
-        if matches!(cx.switch.arbiter, Arbiter::OldestFirst { .. }) {
-            state.seniority.arrived(id, order);
+        let buffer = &mut state.inputs[buffer];
+        buffer.taken += units;
+        buffer.packets += 1;
+        cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
+        let mut arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: false };
+        arrival.waits = !state.goes_straight(&arrival, cx);
+        state.count(&arrival);
+        let queued = arrival.waits || !state.one_lane;
+        if queued {
+            let packet = cx.shared.slab.remove(id);
+            state.enqueue(packet, order, &cx.shared.config);
         }
-        let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: !straight };
-        self.marker.arrived(&arrival, &View { state: &self.state, credit: cx.credit, now: cx.now });
+        self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
         self.note_congestion(output, vl, cx);
-        self.note_queue(output, vl, cx);
-        self.settle(cx);
+        if queued {
+            self.note_queue(output, vl, cx);
+            self.settle(cx);
+        } else {
+            self.pass(&arrival, id, cx);
+        }
+    }
+
+    /// Sends a packet on that has just arrived and need not wait. The queue that it does not join is empty.
+    fn pass<O: Observer>(&mut self, arrival: &Arrival, id: PacketId, cx: &mut Context<'_, O>) {
+        let &Arrival { now, order, input, output, vl, size, kind, .. } = arrival;
+        let departure = Departure { now, order, input, output, vl, size, kind };
+        let marked = self.mark(&departure, cx);
+        let state = &mut self.state;
+        state.discount(&departure);
+        if !state.seniority.waiting.is_empty() {
+            state.seniority.overtaken_by_newest();
+        }
+        self.send(&departure, id, marked, cx);
     }
 
     fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
@@ -104,15 +132,14 @@ impl<K: Marker> Switch<K> {
         state.outputs[usize::from(output)].sending = None;
         self.marker.left(cx.now, output, vl);
         let buffer = state.at(input, vl);
-        let Input { taken, packets, leaving, .. } = &mut state.inputs[buffer];
-        *taken -= units;
-        *packets -= 1;
-        *leaving -= 1;
-        cx.observer.buffer(cx.now, state.port(input), vl, state.inputs[buffer].packets);
-        let upstream = state.outputs[usize::from(input)].link;
-        cx.return_credit(&upstream, vl, units);
+        let buffer = &mut state.inputs[buffer];
+        buffer.taken -= units;
+        buffer.packets -= 1;
+        buffer.leaving -= 1;
+        cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
+        cx.return_credit(&state.outputs[usize::from(input)].link, vl, units);
         bits::set(&mut state.pending, usize::from(output));
-        if cx.switch.input_reads == InputReads::One {
+        if cx.shared.config.input_reads == InputReads::One {
             state.unblock_outputs_of(input);
         }
         self.settle(cx);
@@ -133,33 +160,47 @@ impl<K: Marker> Switch<K> {
 
     /// Begins to send the head of a queue.
     fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
-        let id = self.state.voqs[self.state.voq(output, vl, input)].offered.head;
-        let packet = &cx.slab[id];
-        let (order, size, kind) = (packet.order, packet.size, packet.kind);
+        let state = &self.state;
+        let head = state.voqs[state.voq(output, vl, input)].offered.head;
+        let (&Card { order, size, .. }, kind) = (state.pool.card(head), state.pool.packet(head).kind);
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
-        let view = View { state: &self.state, credit: cx.credit, now: cx.now };
-        let marked = self.marker.departing(&departure, &view);
-        self.note_congestion(output, vl, cx);
+        let marked = self.mark(&departure, cx);
         let state = &mut self.state;
-        state.dequeue(output, vl, input, cx.slab, cx.switch);
+        state.discount(&departure);
+        let id = cx.shared.slab.insert(*state.dequeue(output, vl, input, &cx.shared.config));
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter {
+        if let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter {
             let held_up_others = state.seniority.overtaken >= max_bypass;
             if state.seniority.departed(order) && held_up_others {
                 state.unblock_all_outputs();
             }
         }
+        self.send(&departure, id, marked, cx);
+    }
+
+    /// Asks the marker about a packet that is about to leave.
+    fn mark<O: Observer>(&mut self, departure: &Departure, cx: &mut Context<'_, O>) -> bool {
+        let view = View { state: &self.state, credit: &cx.shared.credit, now: cx.now };
+        let marked = self.marker.departing(departure, &view);
+        self.note_congestion(departure.output, departure.vl, cx);
+        marked
+    }
+
+    /// Puts a packet on its link.
+    fn send<O: Observer>(&mut self, departure: &Departure, id: PacketId, marked: bool, cx: &mut Context<'_, O>) {
+        let &Departure { input, output, vl, size, .. } = departure;
+        let state = &mut self.state;
         let units = state.room.need(size);
         let (buffer, lane) = (state.at(input, vl), state.at(output, vl));
         state.inputs[buffer].leaving += 1;
         state.lanes[lane].last_input = input;
-        let from = state.port(output);
+        let from = PortId { node: state.node, port: output };
         let out = &mut state.outputs[usize::from(output)];
         if out.link.credited {
-            cx.credit[out.link.line(vl)].take(units, cx.now);
+            cx.shared.credit[out.link.line(vl)].take(units);
         }
-        cx.slab[id].marked |= marked;
+        cx.shared.slab[id].marked |= marked;
         out.sending = Some((input, vl));
         out.vl.sent(vl, size);
         out.packets += 1;

@@ -2,34 +2,40 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::PacketId;
+use crate::switch::pool::Slot;
 
 /// With oldest-first arbitration: which packet is the oldest, and how often it has been overtaken.
 #[derive(Debug, Default)]
 pub(crate) struct Seniority {
     /// The packets since the oldest waiting one, in order of arrival; `NONE` for those that have left.
-    pub waiting: VecDeque<PacketId>,
+    pub waiting: VecDeque<Slot>,
     /// Order of arrival of the first.
     pub first: u64,
     pub overtaken: u32,
 }
 
 impl Seniority {
-    pub fn arrived(&mut self, id: PacketId, order: u64) {
+    pub fn arrived(&mut self, id: Slot, order: u64) {
         if self.waiting.is_empty() {
             self.first = order;
         }
         self.waiting.push_back(id);
     }
 
+    /// Notes a packet that arrives, is not the only one, and leaves at once.
+    pub fn overtaken_by_newest(&mut self) {
+        self.waiting.push_back(Slot::NONE);
+        self.overtaken += 1;
+    }
+
     /// Notes a departure; says whether the packet was the oldest.
     pub fn departed(&mut self, order: u64) -> bool {
-        self.waiting[(order - self.first) as usize] = PacketId::NONE;
+        self.waiting[(order - self.first) as usize] = Slot::NONE;
         if order != self.first {
             self.overtaken += 1;
             return false;
         }
-        while self.waiting.front() == Some(&PacketId::NONE) {
+        while self.waiting.front() == Some(&Slot::NONE) {
             self.waiting.pop_front();
             self.first += 1;
         }

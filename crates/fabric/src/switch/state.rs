@@ -3,12 +3,12 @@
 use becalm_engine::{Stream, Time, mix};
 
 use crate::bits;
-use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig};
+use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::event::{Context, Outlink};
-use crate::ids::{NodeId, PacketId, PortId};
-use crate::packet::Slab;
-use crate::seam::Observer;
-use crate::switch::fifo::Fifo;
+use crate::ids::{NodeId, PortId};
+use crate::packet::Packet;
+use crate::seam::{Arrival, Departure, Observer};
+use crate::switch::pool::{Card, Fifo, Pool};
 use crate::switch::seniority::Seniority;
 use crate::variation::Variation;
 use crate::vl::VlArbiter;
@@ -34,8 +34,6 @@ pub(crate) struct Input {
 pub(crate) struct Voq {
     /// Those that the arbiter may take, first in order of arrival.
     pub offered: Fifo,
-    /// Order of arrival of the first.
-    pub head_order: u64,
     /// All that wait, offered or not.
     pub waiting: u32,
 }
@@ -107,6 +105,10 @@ pub(crate) struct State {
     pub pending: Vec<u64>,
     pub next_order: u64,
     pub seniority: Seniority,
+    /// The packets that wait.
+    pub pool: Pool,
+    /// There is one VL, and nothing to arbitrate between VLs.
+    pub one_lane: bool,
 }
 
 impl State {
@@ -140,6 +142,8 @@ impl State {
             pending: vec![0; words],
             next_order: 0,
             seniority: Seniority::default(),
+            pool: Pool::default(),
+            one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
         }
     }
 
@@ -171,7 +175,10 @@ impl State {
 
     /// Whether an output's next buffer has room for a packet of this size.
     #[inline]
-    pub fn affords<O: Observer>(&self, output: u16, vl: u8, size: u32, cx: &Context<'_, O>) -> bool {
+    pub fn affords<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
+    where
+        O: Observer,
+    {
         cx.affords(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
     }
 
@@ -186,133 +193,138 @@ impl State {
     /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
-    pub fn must_yield<O: Observer>(&self, order: u64, cx: &Context<'_, O>) -> bool {
-        let Arbiter::OldestFirst { max_bypass } = cx.switch.arbiter else { return false };
+    pub fn must_yield<O: Observer>(&self, order: u64, cx: &mut Context<'_, O>) -> bool {
+        let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter else { return false };
         if self.seniority.overtaken < max_bypass || self.seniority.first == order {
             return false;
         }
         let Some(&oldest) = self.seniority.waiting.front() else { return false };
-        let oldest = &cx.slab[oldest];
+        let oldest = self.pool.packet(oldest);
         self.affords(oldest.output, oldest.vl, oldest.size, cx)
     }
 
     /// Whether a packet that arrives now can leave at once.
-    pub fn goes_straight<O: Observer>(&self, id: PacketId, cx: &Context<'_, O>) -> bool {
-        let (packet, config) = (&cx.slab[id], cx.switch);
-        let (output, input, vl) = (packet.output, packet.input, packet.vl);
-        let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
-        self.outputs[usize::from(output)].sending.is_none()
-            && !behind_others
-            && bits::is_empty(self.offering(output, vl))
-            && self.affords(output, vl, packet.size, cx)
+    #[inline]
+    pub fn goes_straight<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
+        let &Arrival { output, input, vl, size, order, .. } = arrival;
+        if self.outputs[usize::from(output)].sending.is_some() || !bits::is_empty(self.offering(output, vl)) {
+            return false;
+        }
+        let config = &cx.shared.config;
+        let behind_others =
+            config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
+        !behind_others
             && !self.is_reading(input, config)
-            && !self.must_yield(packet.order, cx)
+            && self.affords(output, vl, size, cx)
+            && !self.must_yield(order, cx)
+    }
+
+    /// Counts a packet that waits from now on.
+    #[inline]
+    pub fn count(&mut self, arrival: &Arrival) {
+        let &Arrival { output, input, vl, size, .. } = arrival;
+        let (lane, voq) = (self.at(output, vl), self.voq(output, vl, input));
+        let lane = &mut self.lanes[lane];
+        lane.waiting += 1;
+        lane.waiting_bytes += u64::from(size);
+        self.voqs[voq].waiting += 1;
+    }
+
+    /// No longer counts a packet that waited.
+    #[inline]
+    pub fn discount(&mut self, departure: &Departure) {
+        let &Departure { output, input, vl, size, .. } = departure;
+        let (lane, voq) = (self.at(output, vl), self.voq(output, vl, input));
+        let lane = &mut self.lanes[lane];
+        lane.waiting -= 1;
+        lane.waiting_bytes -= u64::from(size);
+        self.voqs[voq].waiting -= 1;
     }
 
     /// Puts a packet into its queue.
-    pub fn enqueue(&mut self, id: PacketId, slab: &mut Slab, config: &SwitchConfig) {
-        let (output, input, vl, size) = {
-            let packet = &slab[id];
-            (packet.output, packet.input, packet.vl, packet.size)
-        };
-        let lane = self.at(output, vl);
-        self.lanes[lane].waiting += 1;
-        self.lanes[lane].waiting_bytes += u64::from(size);
-        let voq = self.voq(output, vl, input);
-        self.voqs[voq].waiting += 1;
-        match config.queueing {
-            Queueing::Voq => self.offer(id, slab),
-            Queueing::Fifo => {
-                let buffer = self.at(input, vl);
-                self.inputs[buffer].fifo.push(id, slab);
-                if self.inputs[buffer].fifo.head == id {
-                    self.offer_head(buffer, slab);
-                }
+    pub fn enqueue(&mut self, packet: Packet, order: u64, config: &SwitchConfig) {
+        let Packet { input, output, vl, .. } = packet;
+        let slot = self.pool.insert(packet, order);
+        if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
+            self.seniority.arrived(slot, order);
+        }
+        if config.queueing == Queueing::Fifo {
+            let buffer = self.at(input, vl);
+            let fifo = &mut self.inputs[buffer].fifo;
+            self.pool.push(fifo, slot);
+            if fifo.head == slot {
+                self.offer_head(buffer);
             }
+            return;
         }
-    }
-
-    /// Shows a packet to the arbiter of its output.
-    pub fn offer(&mut self, id: PacketId, slab: &mut Slab) {
-        let (output, input, vl, order) = {
-            let packet = &slab[id];
-            (packet.output, packet.input, packet.vl, packet.order)
-        };
         let voq = self.voq(output, vl, input);
-        if !self.voqs[voq].offered.head.is_some() {
-            self.voqs[voq].head_order = order;
-            bits::set(self.offering_mut(output, vl), usize::from(input));
+        let queue = &mut self.voqs[voq].offered;
+        if !queue.head.is_some() {
+            let start = (usize::from(output) * usize::from(self.vls) + usize::from(vl)) * self.words;
+            bits::set(&mut self.offering[start..start + self.words], usize::from(input));
         }
-        self.voqs[voq].offered.push(id, slab);
+        self.pool.push(queue, slot);
         bits::set(&mut self.pending, usize::from(output));
     }
 
     /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
     /// packet belongs to the buffer's list, so it is offered without being pushed.
-    pub fn offer_head(&mut self, buffer: usize, slab: &Slab) {
+    fn offer_head(&mut self, buffer: usize) {
         let head = self.inputs[buffer].fifo.head;
         if !head.is_some() {
             return;
         }
-        let packet = &slab[head];
-        let voq = self.voq(packet.output, packet.vl, packet.input);
-        self.voqs[voq].offered = Fifo { head, tail: head };
-        self.voqs[voq].head_order = packet.order;
-        bits::set(self.offering_mut(packet.output, packet.vl), usize::from(packet.input));
-        bits::set(&mut self.pending, usize::from(packet.output));
+        let &Packet { input, output, vl, .. } = self.pool.packet(head);
+        let voq = self.voq(output, vl, input);
+        self.voqs[voq].offered = Fifo::of_one(head);
+        bits::set(self.offering_mut(output, vl), usize::from(input));
+        bits::set(&mut self.pending, usize::from(output));
     }
 
     /// Takes the head of a queue out.
-    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, slab: &mut Slab, config: &SwitchConfig) -> PacketId {
+    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &mut Packet {
         let voq = self.voq(output, vl, input);
-        let id = self.voqs[voq].offered.head;
-        let size = slab[id].size;
-        let lane = self.at(output, vl);
-        self.lanes[lane].waiting -= 1;
-        self.lanes[lane].waiting_bytes -= u64::from(size);
-        self.voqs[voq].waiting -= 1;
+        let queue = &mut self.voqs[voq].offered;
+        let slot = queue.head;
         match config.queueing {
-            Queueing::Voq => self.voqs[voq].offered.pop(slab),
+            Queueing::Voq => self.pool.pop(queue),
             Queueing::Fifo => {
-                self.voqs[voq].offered = Fifo::default();
+                *queue = Fifo::default();
                 let buffer = self.at(input, vl);
-                self.inputs[buffer].fifo.pop(slab);
-                self.offer_head(buffer, slab);
+                self.pool.pop(&mut self.inputs[buffer].fifo);
+                self.offer_head(buffer);
             }
         }
-        let head = self.voqs[voq].offered.head;
-        if head.is_some() {
-            self.voqs[voq].head_order = slab[head].order;
-        } else {
+        if !self.voqs[voq].offered.head.is_some() {
             bits::clear(self.offering_mut(output, vl), usize::from(input));
         }
-        id
+        self.pool.remove(slot)
     }
 
     /// The input whose packet an output's VL would take next.
     #[inline]
     pub fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
-        let candidates = bits::iter(self.offering(output, vl)).map(|i| i as u16);
-        let mut free = candidates.filter(|&input| !self.is_reading(input, config));
+        let offering = self.offering(output, vl);
+        let free = || bits::iter(offering).map(|i| i as u16).filter(|&input| !self.is_reading(input, config));
         match config.arbiter {
-            Arbiter::OldestFirst { .. } => free.min_by_key(|&input| self.voqs[self.voq(output, vl, input)].head_order),
+            Arbiter::OldestFirst { .. } => {
+                let heads = &self.voqs[self.voq(output, vl, 0)..];
+                free().min_by_key(|&input| self.pool.card(heads[usize::from(input)].offered.head).order)
+            }
             Arbiter::RoundRobin => {
                 let last = self.lanes[self.at(output, vl)].last_input;
-                let mut first = None;
-                for input in free.by_ref() {
-                    if input > last {
-                        return Some(input);
-                    }
-                    first = first.or(Some(input));
+                match config.input_reads {
+                    InputReads::Many => bits::next_in_turn(offering, usize::from(last)).map(|input| input as u16),
+                    InputReads::One => free().find(|&input| input > last).or_else(|| free().next()),
                 }
-                first
             }
         }
     }
 
     /// The VL and input that a free output serves next, among those with credit.
+    #[inline]
     pub fn choose<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
-        if let VlArbiter::Turns { vls: 1, .. } = self.outputs[usize::from(output)].vl {
+        if self.one_lane {
             return self.candidate(output, 0, cx).map(|input| (0, input));
         }
         let mut arbiter = std::mem::replace(&mut self.outputs[usize::from(output)].vl, VlArbiter::IDLE);
@@ -329,16 +341,18 @@ impl State {
     }
 
     /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
+    #[inline]
     pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
-        let input = self.choose_input(output, vl, cx.switch)?;
-        let voq = &self.voqs[self.voq(output, vl, input)];
-        if self.must_yield(voq.head_order, cx) {
+        let input = self.choose_input(output, vl, &cx.shared.config)?;
+        let &Card { order, size, .. } = self.pool.card(self.voqs[self.voq(output, vl, input)].offered.head);
+        if self.must_yield(order, cx) {
             return None;
         }
-        let affords = self.affords(output, vl, cx.slab[voq.offered.head].size, cx);
-        let (lane, port) = (self.at(output, vl), self.port(output));
-        if self.lanes[lane].stalled == affords {
-            self.lanes[lane].stalled = !affords;
+        let affords = self.affords(output, vl, size, cx);
+        let (at, port) = (self.at(output, vl), self.port(output));
+        let lane = &mut self.lanes[at];
+        if lane.stalled == affords {
+            lane.stalled = !affords;
             cx.observer.stalled(cx.now, port, vl, !affords);
         }
         if !affords {
@@ -347,22 +361,14 @@ impl State {
         affords.then_some(input)
     }
 
-    /// Gives new numbers to the packets that wait.
-    pub fn renumber(&mut self, renumber: impl Fn(PacketId) -> PacketId) {
-        let fifos = self.inputs.iter_mut().map(|input| &mut input.fifo);
-        for fifo in fifos.chain(self.voqs.iter_mut().map(|voq| &mut voq.offered)) {
-            (fifo.head, fifo.tail) = (renumber(fifo.head), renumber(fifo.tail));
-        }
-        self.seniority.waiting.iter_mut().for_each(|id| *id = renumber(*id));
-    }
-
-    /// The packets that wait at the head of some queue, as (output, VL, input, packet).
-    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, PacketId)> + '_ {
+    /// The packets that wait at the head of some queue, as (output, VL, input, size).
+    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
         (0..self.ports).flat_map(move |output| {
             (0..self.vls).flat_map(move |vl| {
                 bits::iter(self.offering(output, vl)).map(move |input| {
                     let input = input as u16;
-                    (output, vl, input, self.voqs[self.voq(output, vl, input)].offered.head)
+                    let head = self.voqs[self.voq(output, vl, input)].offered.head;
+                    (output, vl, input, self.pool.card(head).size)
                 })
             })
         })
@@ -373,7 +379,7 @@ impl State {
         self.outputs[usize::from(output)].sending.is_some()
     }
 
-    /// Packets that wait in the switch.
+    /// Packets that are counted as waiting.
     pub fn waiting_packets(&self) -> usize {
         self.lanes.iter().map(|lane| lane.waiting as usize).sum()
     }
