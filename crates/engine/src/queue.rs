@@ -16,9 +16,9 @@ const FIRST_BITS: u32 = 12;
 const BITS: std::ops::RangeInclusive<u32> = 9..=18;
 /// Number of buckets in the wheel.
 pub const BUCKETS: usize = 4096;
-/// Events in a bucket, on average, beyond which buckets are made shorter, since they have to be sorted, or longer, since
-/// each has to be found.
-const EVENTS: std::ops::RangeInclusive<u64> = 4..=32;
+/// Twice the events in a bucket, on average, beyond which buckets are made shorter, since they have to be sorted, or
+/// longer, since each has to be found.
+const TWICE_EVENTS: std::ops::RangeInclusive<u64> = 3..=8;
 /// Buckets between two looks at how many events they hold.
 const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
@@ -63,8 +63,9 @@ pub struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    fn rank(&self) -> (Time, Key) {
-        (self.time, self.key)
+    #[inline]
+    fn rank(&self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.key.0)
     }
 }
 
@@ -86,23 +87,36 @@ impl<E> Ord for Entry<E> {
     }
 }
 
+/// A pending event in the list of its bucket.
+#[derive(Clone, Copy, Debug)]
+struct Node<E> {
+    entry: Entry<E>,
+    /// The next node of the list; [`NONE`] at its end.
+    next: u32,
+}
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
 /// Pending events, earliest first.
 #[derive(Debug)]
 pub struct Queue<E> {
     /// The current bucket and anything earlier, sorted with the earliest last.
     near: Vec<Entry<E>>,
-    /// The following buckets of the wheel, unsorted; bucket `b` holds absolute bucket numbers `b mod BUCKETS`.
-    wheel: Vec<Vec<Entry<E>>>,
+    /// The first node of each of the following buckets; bucket `b` holds absolute bucket numbers `b mod BUCKETS`.
+    wheel: Box<[u32; BUCKETS]>,
     /// One bit per non-empty bucket.
     occupied: [u64; WORDS],
+    /// The events in the wheel, and places for more: those that came free last are used first, while they are at hand.
+    nodes: Vec<Node<E>>,
+    /// The first free node.
+    free: u32,
     /// Absolute number of the current bucket.
     current: u64,
     /// log2 of a bucket's length in picoseconds.
     bits: u32,
     /// Buckets used up since the last look, and the events in them.
     seen: (u64, u64),
-    /// Lists that buckets have left: the next bucket takes over memory that is still at hand.
-    spare: Vec<Vec<Entry<E>>>,
     /// Events in the wheel.
     in_wheel: usize,
     /// Events beyond the wheel.
@@ -113,12 +127,13 @@ impl<E: Copy> Default for Queue<E> {
     fn default() -> Self {
         Queue {
             near: Vec::new(),
-            wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
+            wheel: Box::new([NONE; BUCKETS]),
             occupied: [0; WORDS],
+            nodes: Vec::new(),
+            free: NONE,
             current: 0,
             bits: FIRST_BITS,
             seen: (0, 0),
-            spare: Vec::new(),
             in_wheel: 0,
             far: BinaryHeap::new(),
         }
@@ -141,13 +156,29 @@ impl<E: Copy> Queue<E> {
     pub fn push(&mut self, time: Time, key: Key, event: E) {
         let entry = Entry { time, key, event };
         let bucket = time.0 >> self.bits;
+        let ahead = bucket.wrapping_sub(self.current);
+        if (1..BUCKETS as u64).contains(&ahead) && self.free != NONE {
+            let node = self.free;
+            self.free = self.nodes[node as usize].next;
+            self.link(bucket, node, entry);
+        } else {
+            self.push_elsewhere(bucket, entry);
+        }
+    }
+
+    /// Adds an event to the current bucket, to the events beyond the wheel, or to the wheel without a free place.
+    #[cold]
+    #[inline(never)]
+    fn push_elsewhere(&mut self, bucket: u64, entry: Entry<E>) {
         if bucket <= self.current {
             let at = self.near.partition_point(|e| *e < entry);
             self.near.insert(at, entry);
-        } else if bucket - self.current < BUCKETS as u64 {
-            self.put_in_wheel(bucket, entry);
-        } else {
+        } else if bucket - self.current >= BUCKETS as u64 {
             self.far.push(entry);
+        } else {
+            let node = self.nodes.len() as u32;
+            self.nodes.push(Node { entry, next: NONE });
+            self.link(bucket, node, entry);
         }
     }
 
@@ -175,19 +206,39 @@ impl<E: Copy> Queue<E> {
 
     /// All pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
-        self.near.iter().chain(self.wheel.iter().flatten()).chain(self.far.iter())
+        let in_wheel = self.wheel.iter().flat_map(|&first| self.list(first));
+        self.near.iter().chain(in_wheel).chain(self.far.iter())
     }
 
+    /// The events of a list.
+    fn list(&self, first: u32) -> impl Iterator<Item = &Entry<E>> {
+        let node = |at: u32| (at != NONE).then(|| &self.nodes[at as usize]);
+        std::iter::successors(node(first), move |last| node(last.next)).map(|node| &node.entry)
+    }
+
+    /// Makes a node the first one of a bucket's list.
     #[inline]
-    fn put_in_wheel(&mut self, bucket: u64, entry: Entry<E>) {
+    fn link(&mut self, bucket: u64, node: u32, entry: Entry<E>) {
         let slot = bucket as usize % BUCKETS;
-        let list = &mut self.wheel[slot];
-        if list.is_empty() {
-            *list = self.spare.pop().unwrap_or_default();
-            self.occupied[slot / 64] |= 1 << (slot % 64);
-        }
-        list.push(entry);
+        self.nodes[node as usize] = Node { entry, next: self.wheel[slot] };
+        self.wheel[slot] = node;
+        self.occupied[slot / 64] |= 1 << (slot % 64);
         self.in_wheel += 1;
+    }
+
+    /// Empties a bucket into the list of the current one.
+    #[inline]
+    fn take_bucket(&mut self, slot: usize) {
+        let first = std::mem::replace(&mut self.wheel[slot], NONE);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let mut at = first;
+        while let Some(node) = self.nodes.get_mut(at as usize) {
+            self.near.push(node.entry);
+            at = node.next;
+            if at == NONE {
+                node.next = std::mem::replace(&mut self.free, first);
+            }
+        }
     }
 
     /// Moves on to the next bucket with events when the current one is used up.
@@ -224,13 +275,8 @@ impl<E: Copy> Queue<E> {
         } else {
             self.current = self.next_occupied();
         }
-        let slot = self.current as usize % BUCKETS;
-        self.in_wheel -= self.wheel[slot].len();
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let used_up = std::mem::replace(&mut self.near, std::mem::take(&mut self.wheel[slot]));
-        if used_up.capacity() > 0 {
-            self.spare.push(used_up);
-        }
+        self.take_bucket(self.current as usize % BUCKETS);
+        self.in_wheel -= self.near.len();
         self.take_from_far();
         self.seen = (self.seen.0 + 1, self.seen.1 + self.near.len() as u64);
         if self.near.len() > 1 {
@@ -242,17 +288,19 @@ impl<E: Copy> Queue<E> {
     #[cold]
     fn look_at_length(&mut self) {
         let (buckets, events) = std::mem::take(&mut self.seen);
-        let bits = match events / buckets {
-            mean if mean > *EVENTS.end() => self.bits - 1,
-            mean if mean < *EVENTS.start() => self.bits + 1,
+        let bits = match 2 * events / buckets {
+            twice if twice > *TWICE_EVENTS.end() => self.bits - 1,
+            twice if twice < *TWICE_EVENTS.start() => self.bits + 1,
             _ => return,
         };
         if !BITS.contains(&bits) {
             return;
         }
         let start = self.current << self.bits;
-        let entries: Vec<_> = self.wheel.iter_mut().flat_map(std::mem::take).collect();
-        (self.occupied, self.in_wheel) = ([0; WORDS], 0);
+        let entries: Vec<_> = self.wheel.iter().flat_map(|&first| self.list(first)).copied().collect();
+        (self.occupied, self.in_wheel, self.free) = ([0; WORDS], 0, NONE);
+        self.wheel.fill(NONE);
+        self.nodes.clear();
         (self.bits, self.current) = (bits, start >> bits);
         entries.into_iter().for_each(|entry| self.push(entry.time, entry.key, entry.event));
     }
@@ -286,7 +334,7 @@ impl<E: Copy> Queue<E> {
             if bucket <= self.current {
                 self.near.push(entry);
             } else {
-                self.put_in_wheel(bucket, entry);
+                self.push(entry.time, entry.key, entry.event);
             }
         }
     }

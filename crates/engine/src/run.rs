@@ -26,7 +26,7 @@ pub struct Agenda<E: Copy> {
     lookahead: Time,
     /// The group that has its turn.
     turn: usize,
-    /// All groups may handle what happens before this time.
+    /// All groups may handle what happens up to this time.
     horizon: Time,
     now: Time,
 }
@@ -50,7 +50,7 @@ impl<E: Copy> Agenda<E> {
     pub fn at(&mut self, time: Time, key: Key, event: E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
         let group = if self.group_of.is_empty() { 0 } else { usize::from(self.group_of[key.target() as usize]) };
-        debug_assert!(group == self.turn || time >= self.horizon || self.horizon == Time::MAX, "too soon for a group");
+        debug_assert!(group == self.turn || time > self.horizon || self.horizon == Time::MAX, "too soon for a group");
         self.queues[group].push(time, key, event);
     }
 
@@ -71,26 +71,31 @@ impl<E: Copy> Agenda<E> {
     /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
     #[inline]
     fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
-        if self.group_of.is_empty() {
-            return self.queues[0].pop_until(until);
-        }
         loop {
-            let last = Time(self.horizon.0.saturating_sub(1)).min(until);
-            while self.turn < self.queues.len() {
-                if let Some(entry) = self.queues[self.turn].pop_until(last) {
-                    return Some(entry);
-                }
-                self.turn += 1;
+            let entry = self.queues[self.turn].pop_until(self.horizon.min(until));
+            if entry.is_some() || !self.next_turn(until) {
+                return entry;
             }
-            let next = self.next_time().filter(|&next| next <= until);
-            self.turn = 0;
-            self.horizon = match next {
-                Some(next) => next.saturating_add(self.lookahead),
-                // What comes next may come from outside, at any time after this.
-                None => until.saturating_add(Time(1)),
-            };
-            next?;
         }
+    }
+
+    /// Gives the next group its turn, if any group has something to handle by `until`.
+    fn next_turn(&mut self, until: Time) -> bool {
+        if self.group_of.is_empty() {
+            return false;
+        }
+        self.turn += 1;
+        if self.turn < self.queues.len() {
+            return true;
+        }
+        let next = self.next_time().filter(|&next| next <= until);
+        self.turn = 0;
+        self.horizon = match next {
+            Some(next) => Time(next.saturating_add(self.lookahead).0 - 1),
+            // What comes next may come from outside, at any time after this.
+            None => until,
+        };
+        next.is_some()
     }
 
     fn is_empty(&self) -> bool {
