@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use becalm_engine::{Time, mix};
 
 use crate::config::{AdapterConfig, Injection, PacketConfig};
-use crate::event::{Context, Event, Outlink};
+use crate::event::{Context, Event, Outlink, Return};
 use crate::flow::{Candidates, Pacer, Sender, Standing};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::{Kind, Packet};
@@ -17,6 +17,7 @@ use crate::seam::{Observer, Response};
 pub(crate) struct Adapter {
     pub node: NodeId,
     pub link: Outlink,
+    pub way_back: Return,
     config: AdapterConfig,
     vls: u8,
     /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
@@ -160,10 +161,11 @@ impl<R: Response> Flows<'_, R> {
 }
 
 impl Adapter {
-    pub fn new(node: NodeId, link: Outlink, vls: u8, config: AdapterConfig) -> Adapter {
+    pub fn new(node: NodeId, (link, way_back): (Outlink, Return), vls: u8, config: AdapterConfig) -> Adapter {
         Adapter {
             node,
             link,
+            way_back,
             config,
             vls,
             taken: vec![0; usize::from(vls)],
@@ -221,7 +223,7 @@ impl Adapter {
         let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
         let units = cx.shared.config.buffer.need(size);
         self.taken[usize::from(vl)] -= units;
-        cx.return_credit(&self.link, vl, units);
+        cx.return_credit(&self.way_back, vl, units);
     }
 
     /// Looks again whether a flow may send, after anything that could have changed it.

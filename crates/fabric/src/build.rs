@@ -6,7 +6,7 @@ use crate::adapter::{Adapter, Ready};
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec};
 use crate::credit::Line;
 use crate::error::FabricError;
-use crate::event::{Event, HERE, Outlink, Shared};
+use crate::event::{Event, HERE, Outlink, Return, Shared};
 use crate::fabric::{Fabric, Place};
 use crate::flow::{Candidates, Pacer, Receiver, Sender};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
@@ -15,7 +15,7 @@ use crate::partition::Partition;
 use crate::seam::{Echo, Marker, Observer, Response};
 use crate::source::Source;
 use crate::switch::Switch;
-use crate::topology::{NodeKind, Topology};
+use crate::topology::{Cable, NodeKind, Topology};
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// A simulator at time zero, with the first event of every source pending.
@@ -47,9 +47,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
         let credit = vec![Line::new(spec.switch.buffer.capacity()); lines];
         let mut links = outlinks(&topology, &spec.adapters, spec.switch.vls);
-        for link in links.iter_mut().flatten() {
+        for (link, way) in links.iter_mut().flatten() {
             let other = partition.of_node[link.peer.node.index()];
             link.part = if other == part { HERE } else { other };
+            way.part = link.part;
         }
         let largest = spec.packets.largest();
         let mut markers = spec.markers.into_iter();
@@ -60,7 +61,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             match place {
                 Place::Switch(rank) => {
                     let marker = markers.next().expect("counted");
-                    switches.push(Switch::new(node, *rank, &spec.switch, links, largest, spec.seed, marker));
+                    switches.push(Switch::new(node, *rank, &spec.switch, &links, largest, spec.seed, marker));
                 }
                 Place::Host(rank) => {
                     adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));
@@ -158,8 +159,8 @@ fn pacers<R: Response>(
     responses.into_iter().enumerate().map(pacer).collect()
 }
 
-/// The outgoing link of every port of every node.
-fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<Outlink>> {
+/// For every port of every node, the outgoing link, and the way back of the credit for what comes in.
+fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<(Outlink, Return)>> {
     // Each direction of a cable has a line of credit per VL: those of the direction from its first end come first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
@@ -169,16 +170,9 @@ fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
-        Outlink {
-            peer: *peer,
-            to_switch,
-            credited,
-            rate: cable.rate,
-            delay: cable.delay,
-            lines,
-            lines_back,
-            part: HERE,
-        }
+        let &Cable { rate, delay, .. } = cable;
+        let link = Outlink { peer: *peer, to_switch, credited, rate, delay, lines, part: HERE };
+        (link, Return { sender: *peer, delay, lines: lines_back, part: HERE })
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

@@ -80,7 +80,9 @@ impl Line {
     /// Units come free, and the sender will know at `time`. Its clock has passed `past`. Returns whether to call it then.
     #[inline]
     pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
-        self.collect(past);
+        if self.returning.len() == self.returning.capacity() {
+            self.collect(past);
+        }
         self.returning.push_back((time, units));
         let call = self.call == Call::Wanted;
         if call {
@@ -112,8 +114,9 @@ mod tests {
         assert_eq!((line.level(Time(9)), line.level(Time(10)), line.total()), (0, 2, 2));
         assert!(!line.has(1, Time(9)) && line.has(1, Time(10)));
         line.take(1);
-        assert!(!line.give_back(2, Time(20), Time(10)));
-        assert_eq!((line.level(Time(10)), line.total()), (1, 3));
+        (2..40).for_each(|i| assert!(!line.give_back(1, Time(10 * i), Time(10 * i - 10))));
+        assert_eq!((line.level(Time(10)), line.level(Time(50)), line.total()), (1, 5, 39));
+        assert!(line.returning.capacity() < 16, "what is past is collected before there is more room");
     }
 
     #[test]

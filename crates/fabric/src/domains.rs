@@ -230,8 +230,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
 
     /// From now on all nodes are this part's.
     fn handle_all(&mut self) {
-        self.adapters.iter_mut().for_each(|adapter| adapter.link.part = HERE);
-        let outputs = self.switches.iter_mut().flat_map(|switch| &mut switch.state.outputs);
-        outputs.for_each(|output| output.link.part = HERE);
+        for adapter in &mut self.adapters {
+            (adapter.link.part, adapter.way_back.part) = (HERE, HERE);
+        }
+        for state in self.switches.iter_mut().map(|switch| &mut switch.state) {
+            state.outputs.iter_mut().for_each(|output| output.link.part = HERE);
+            state.inputs.iter_mut().for_each(|input| input.way_back.part = HERE);
+        }
     }
 }

@@ -93,8 +93,6 @@ pub(crate) struct Outlink {
     pub delay: Time,
     /// The lines of credit of this link, by VL: from this place on.
     pub lines: u32,
-    /// Those of the link in the other direction, which ends here.
-    pub lines_back: u32,
     /// The part that the peer belongs to, or [`HERE`].
     pub part: u16,
 }
@@ -108,6 +106,17 @@ impl Outlink {
     pub fn line(&self, vl: u8) -> usize {
         self.lines as usize + usize::from(vl)
     }
+}
+
+/// The way of credit from an input buffer back to the sender at the other end of the cable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Return {
+    pub sender: PortId,
+    pub delay: Time,
+    /// The sender's line of credit, for VL 0.
+    pub lines: u32,
+    /// The part that the sender belongs to, or [`HERE`].
+    pub part: u16,
 }
 
 /// What all nodes share.
@@ -160,20 +169,20 @@ impl<O: Observer> Context<'_, O> {
         tail
     }
 
-    /// Gives credit back to the sender at the other end of a link.
+    /// Gives credit back to the sender that fills a buffer.
     #[inline]
-    pub fn return_credit(&mut self, link: &Outlink, vl: u8, units: u32) {
-        let time = self.now + link.delay;
-        let line = link.lines_back + u32::from(vl);
-        if link.part != HERE {
-            let message = Message::Credit { time, sender: link.peer, line: (line, vl), units };
-            self.shared.outboxes[usize::from(link.part)].push(message);
+    pub fn return_credit(&mut self, way: &Return, vl: u8, units: u32) {
+        let time = self.now + way.delay;
+        let line = way.lines + u32::from(vl);
+        if way.part != HERE {
+            let message = Message::Credit { time, sender: way.sender, line: (line, vl), units };
+            self.shared.outboxes[usize::from(way.part)].push(message);
             return;
         }
         // Another group may be behind, but by less than the delay of the link.
-        let past = Time(self.now.0.saturating_sub(link.delay.0));
+        let past = Time(self.now.0.saturating_sub(way.delay.0));
         if self.shared.credit[line as usize].give_back(units, time, past) {
-            self.call(link.peer, vl, time);
+            self.call(way.sender, vl, time);
         }
     }
 

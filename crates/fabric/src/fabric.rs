@@ -132,7 +132,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let RateChange { from, rate, .. } = self.changes[change as usize];
         match self.places[from.node.index()] {
             Place::Host(rank) => self.adapters[rank as usize].link.rate = rate,
-            Place::Switch(rank) => self.switches[rank as usize].state.outputs[usize::from(from.port)].link.rate = rate,
+            Place::Switch(rank) => self.switches[rank as usize].state.change_rate(from.port, rate),
         }
     }
 

@@ -51,10 +51,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
         }
-        for (port, vl, taken) in self.buffers() {
+        for (port, vl, lines, taken) in self.buffers() {
             let moving = sums.get(&(port.node, port.port, vl)).copied().unwrap_or(0);
-            let line = self.link_of(port).lines_back as usize + vl;
-            let sum = self.shared.credit[line].total() + taken + moving;
+            let sum = self.shared.credit[lines as usize + vl].total() + taken + moving;
             let capacity = self.shared.config.buffer.capacity();
             if sum != capacity {
                 let (name, port) = (&self.shared.topology.node(port.node).name, port.port);
@@ -65,18 +64,21 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Ok(())
     }
 
-    /// All buffers that can fill up, with their VL and the units that are taken.
-    fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32)> + '_ {
+    /// All buffers that can fill up, with their VL, the lines of their sender's credit, and the units that are taken.
+    fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32, u32)> + '_ {
         let vls = usize::from(self.shared.config.vls);
         let of_switches = self.switches.iter().flat_map(move |switch| {
             let inputs = switch.state.inputs.iter().enumerate();
             inputs.map(move |(at, input)| {
-                (PortId { node: switch.state.node, port: (at / vls) as u16 }, at % vls, input.taken)
+                let port = PortId { node: switch.state.node, port: (at / vls) as u16 };
+                (port, at % vls, input.way_back.lines, input.taken)
             })
         });
         let draining = self.adapters.iter().filter(|adapter| adapter.drains());
-        let of_hosts = draining
-            .flat_map(|adapter| adapter.taken.iter().enumerate().map(|(vl, &taken)| (adapter.port(), vl, taken)));
+        let of_hosts = draining.flat_map(|adapter| {
+            let taken = adapter.taken.iter().enumerate();
+            taken.map(|(vl, &taken)| (adapter.port(), vl, adapter.way_back.lines, taken))
+        });
         of_switches.chain(of_hosts)
     }
 
@@ -86,13 +88,6 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
         }
         Ok(())
-    }
-
-    fn link_of(&self, port: PortId) -> crate::event::Outlink {
-        match self.places[port.node.index()] {
-            Place::Host(rank) => self.adapters[rank as usize].link,
-            Place::Switch(rank) => self.switches[rank as usize].state.outputs[usize::from(port.port)].link,
-        }
     }
 
     /// Finds a circle of buffers of which each waits for room in the next, for ever.

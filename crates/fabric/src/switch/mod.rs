@@ -13,9 +13,8 @@ mod view;
 
 use becalm_engine::Time;
 
-use crate::bits;
-use crate::config::{Arbiter, InputReads, SwitchConfig, Switching};
-use crate::event::{Context, Event, Outlink};
+use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig, Switching};
+use crate::event::{Context, Event, Outlink, Return};
 use crate::ids::{NodeId, PacketId, PortId};
 use crate::packet::Packet;
 use crate::seam::{Arrival, Departure, Marker, Observer};
@@ -35,7 +34,7 @@ impl<K: Marker> Switch<K> {
         node: NodeId,
         rank: u32,
         config: &SwitchConfig,
-        links: Vec<Outlink>,
+        links: &[(Outlink, Return)],
         largest: u32,
         seed: u64,
         marker: K,
@@ -49,13 +48,12 @@ impl<K: Marker> Switch<K> {
         let output = cx.shared.topology.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
         (packet.input, packet.output) = (input, output);
-        let rate_of = |port: u16| self.state.outputs[usize::from(port)].link.rate;
-        let (slow, fast) = (rate_of(input), rate_of(output));
-        if slow == fast || cx.shared.config.switching != Switching::CutThrough {
+        if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {
             return self.admit(id, cx);
         }
         let (size, tie) = (packet.size, u64::from(packet.tie));
-        let (slow, fast) = (slow.time_of(size), fast.time_of(size));
+        let time_on = |port: u16| self.state.outputs[usize::from(port)].link.rate.time_of(size);
+        let (slow, fast) = (time_on(input), time_on(output));
         if slow > fast {
             cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(id));
         } else {
@@ -87,6 +85,9 @@ impl<K: Marker> Switch<K> {
         self.note_congestion(output, vl, cx);
         if queued {
             self.note_queue(output, vl, cx);
+            if cx.shared.config.queueing == Queueing::Voq {
+                self.serve(output, cx);
+            }
             self.settle(cx);
         } else {
             self.pass(&arrival, id, cx);
@@ -122,7 +123,7 @@ impl<K: Marker> Switch<K> {
 
     /// Credit has come for an output that waits for it.
     pub fn credit<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        bits::set(&mut self.state.pending, usize::from(output));
+        self.serve(output, cx);
         self.settle(cx);
     }
 
@@ -137,24 +138,31 @@ impl<K: Marker> Switch<K> {
         buffer.packets -= 1;
         buffer.leaving -= 1;
         cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
-        cx.return_credit(&state.outputs[usize::from(input)].link, vl, units);
-        bits::set(&mut state.pending, usize::from(output));
+        cx.return_credit(&buffer.way_back, vl, units);
         if cx.shared.config.input_reads == InputReads::One {
+            state.list(output);
             state.unblock_outputs_of(input);
+        } else {
+            self.serve(output, cx);
         }
         self.settle(cx);
     }
 
     /// Starts packets until no listed output can.
+    #[inline]
     fn settle<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
-        while let Some(output) = bits::pop_first(&mut self.state.pending) {
-            let output = output as u16;
-            if self.state.outputs[usize::from(output)].sending.is_some() {
-                continue;
-            }
-            if let Some((vl, input)) = self.state.choose(output, cx) {
-                self.start(output, vl, input, cx);
-            }
+        while let Some(output) = self.state.next_listed() {
+            self.serve(output, cx);
+        }
+    }
+
+    /// Starts a packet if an output is free and one can leave by it.
+    fn serve<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        if self.state.outputs[usize::from(output)].sending.is_some() {
+            return;
+        }
+        if let Some((vl, input)) = self.state.choose(output, cx) {
+            self.start(output, vl, input, cx);
         }
     }
 
@@ -196,17 +204,19 @@ impl<K: Marker> Switch<K> {
         state.inputs[buffer].leaving += 1;
         state.lanes[lane].last_input = input;
         let from = PortId { node: state.node, port: output };
+        let transmission = state.transmission(output, size);
+        if !state.one_lane {
+            state.arbiters[usize::from(output)].sent(vl, size);
+        }
         let out = &mut state.outputs[usize::from(output)];
         if out.link.credited {
             cx.shared.credit[out.link.line(vl)].take(units);
         }
         cx.shared.slab[id].marked |= marked;
         out.sending = Some((input, vl));
-        out.vl.sent(vl, size);
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u64::from(marked);
-        let transmission = out.transmission(size);
         let tail: Time = cx.launch(from, &out.link, id, transmission);
         cx.schedule(tail, from.node, output, 0, Event::Tail { input, vl, units });
     }

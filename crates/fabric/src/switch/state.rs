@@ -4,8 +4,9 @@ use becalm_engine::{Stream, Time, mix};
 
 use crate::bits;
 use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
-use crate::event::{Context, Outlink};
+use crate::event::{Context, Outlink, Return};
 use crate::ids::{NodeId, PortId};
+use crate::link::Rate;
 use crate::packet::Packet;
 use crate::seam::{Arrival, Departure, Observer};
 use crate::switch::pool::{Card, Fifo, Pool};
@@ -16,9 +17,11 @@ use crate::vl::VlArbiter;
 /// The purpose of the random stream of an output's transmission times.
 const SERVICE_STREAM: u64 = 2;
 
-/// An input buffer of one port and VL.
-#[derive(Clone, Debug, Default)]
+/// An input buffer of one port and VL. It has a cache line of its own.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Input {
+    pub way_back: Return,
     /// Units of credit that are taken.
     pub taken: u32,
     /// Packets in the buffer, those in transmission included.
@@ -38,34 +41,37 @@ pub(crate) struct Voq {
     pub waiting: u32,
 }
 
-/// An output port.
+/// An output port. It fills one cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Output {
     pub link: Outlink,
     /// Input and VL of the packet in transmission.
     pub sending: Option<(u16, u8)>,
-    pub vl: VlArbiter,
     pub packets: u64,
     pub bytes: u64,
     pub marked: u64,
-    /// How transmission times vary, where they do.
-    service: Option<Box<(Variation, Stream)>>,
 }
 
-impl Output {
-    /// The time that a packet takes on the link.
-    #[inline]
-    pub fn transmission(&mut self, size: u32) -> Time {
-        let nominal = self.link.rate.time_of(size);
-        match &mut self.service {
-            None => nominal,
-            Some(service) => service.0.span(nominal, &mut service.1),
-        }
+const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
+
+impl Input {
+    fn new(way_back: Return) -> Input {
+        Input { way_back, taken: 0, packets: 0, leaving: 0, fifo: Fifo::default() }
     }
 }
 
+impl Output {
+    fn new(link: Outlink) -> Output {
+        Output { link, sending: None, packets: 0, bytes: 0, marked: 0 }
+    }
+}
+
+/// How the transmission times of an output vary.
+type Service = Option<Box<(Variation, Stream)>>;
+
 /// The random stream of an output, where transmission times vary. It depends on nothing that happens elsewhere.
-fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> Option<Box<(Variation, Stream)>> {
+fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> Service {
     let entity = || mix(u64::from(node.0), u64::from(port));
     (law != Variation::Fixed).then(|| Box::new((law, Stream::new(seed, entity(), SERVICE_STREAM))))
 }
@@ -94,6 +100,10 @@ pub(crate) struct State {
     /// By (port, VL).
     pub inputs: Vec<Input>,
     pub outputs: Vec<Output>,
+    /// By output; nothing is asked of them where there is one lane.
+    pub arbiters: Vec<VlArbiter>,
+    /// By output; none where times do not vary.
+    services: Vec<Service>,
     /// By (port, VL).
     pub lanes: Vec<Lane>,
     /// By (output, VL, input).
@@ -102,17 +112,28 @@ pub(crate) struct State {
     pub offering: Vec<u64>,
     pub words: usize,
     /// Outputs to settle.
-    pub pending: Vec<u64>,
+    pending: Vec<u64>,
+    /// Whether there may be any.
+    listed: bool,
     pub next_order: u64,
     pub seniority: Seniority,
     /// The packets that wait.
     pub pool: Pool,
+    /// All links have the same rate.
+    pub one_rate: bool,
     /// There is one VL, and nothing to arbitrate between VLs.
     pub one_lane: bool,
 }
 
 impl State {
-    pub fn new(node: NodeId, rank: u32, config: &SwitchConfig, links: Vec<Outlink>, largest: u32, seed: u64) -> State {
+    pub fn new(
+        node: NodeId,
+        rank: u32,
+        config: &SwitchConfig,
+        links: &[(Outlink, Return)],
+        largest: u32,
+        seed: u64,
+    ) -> State {
         let (ports, vls) = (links.len(), usize::from(config.vls));
         let words = bits::words(ports);
         State {
@@ -122,24 +143,20 @@ impl State {
             vls: config.vls,
             room: config.buffer,
             largest: config.buffer.need(largest),
-            inputs: vec![Input::default(); ports * vls],
-            outputs: (0u16..)
-                .zip(links)
-                .map(|(port, link)| Output {
-                    link,
-                    sending: None,
-                    vl: VlArbiter::new(config.vls, &config.vl_arbitration),
-                    packets: 0,
-                    bytes: 0,
-                    marked: 0,
-                    service: service(config.service, seed, node, port),
-                })
-                .collect(),
+            inputs: links.iter().flat_map(|&(_, way_back)| std::iter::repeat_n(Input::new(way_back), vls)).collect(),
+            outputs: links.iter().map(|&(link, _)| Output::new(link)).collect(),
+            arbiters: vec![VlArbiter::new(config.vls, &config.vl_arbitration); ports],
+            services: match config.service {
+                Variation::Fixed => Vec::new(),
+                law => (0..ports as u16).map(|port| service(law, seed, node, port)).collect(),
+            },
             lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
             offering: vec![0; ports * vls * words],
             words,
             pending: vec![0; words],
+            listed: false,
+            one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
             seniority: Seniority::default(),
             pool: Pool::default(),
@@ -171,6 +188,40 @@ impl State {
     pub fn offering_mut(&mut self, output: u16, vl: u8) -> &mut [u64] {
         let start = self.at(output, vl) * self.words;
         &mut self.offering[start..start + self.words]
+    }
+
+    /// Lists an output that may have become able to send.
+    #[inline]
+    pub fn list(&mut self, output: u16) {
+        bits::set(&mut self.pending, usize::from(output));
+        self.listed = true;
+    }
+
+    /// Takes the first output off the list.
+    #[inline]
+    pub fn next_listed(&mut self) -> Option<u16> {
+        if !self.listed {
+            return None;
+        }
+        let output = bits::pop_first(&mut self.pending).map(|output| output as u16);
+        self.listed = output.is_some();
+        output
+    }
+
+    /// The link of an output gets another rate.
+    pub fn change_rate(&mut self, output: u16, rate: Rate) {
+        self.outputs[usize::from(output)].link.rate = rate;
+        self.one_rate = self.outputs.iter().all(|other| other.link.rate == rate);
+    }
+
+    /// The time that a packet takes on the link of an output.
+    #[inline]
+    pub fn transmission(&mut self, output: u16, size: u32) -> Time {
+        let nominal = self.outputs[usize::from(output)].link.rate.time_of(size);
+        match self.services.get_mut(usize::from(output)) {
+            Some(Some(service)) => service.0.span(nominal, &mut service.1),
+            _ => nominal,
+        }
     }
 
     /// Whether an output's next buffer has room for a packet of this size.
@@ -264,7 +315,6 @@ impl State {
             bits::set(&mut self.offering[start..start + self.words], usize::from(input));
         }
         self.pool.push(queue, slot);
-        bits::set(&mut self.pending, usize::from(output));
     }
 
     /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
@@ -278,7 +328,7 @@ impl State {
         let voq = self.voq(output, vl, input);
         self.voqs[voq].offered = Fifo::of_one(head);
         bits::set(self.offering_mut(output, vl), usize::from(input));
-        bits::set(&mut self.pending, usize::from(output));
+        self.list(output);
     }
 
     /// Takes the head of a queue out.
@@ -327,7 +377,7 @@ impl State {
         if self.one_lane {
             return self.candidate(output, 0, cx).map(|input| (0, input));
         }
-        let mut arbiter = std::mem::replace(&mut self.outputs[usize::from(output)].vl, VlArbiter::IDLE);
+        let mut arbiter = std::mem::replace(&mut self.arbiters[usize::from(output)], VlArbiter::IDLE);
         let mut chosen = 0;
         let vl = arbiter.choose(|vl| match self.candidate(output, vl, cx) {
             Some(input) => {
@@ -336,7 +386,7 @@ impl State {
             }
             None => false,
         });
-        self.outputs[usize::from(output)].vl = arbiter;
+        self.arbiters[usize::from(output)] = arbiter;
         vl.map(|vl| (vl, chosen))
     }
 
@@ -391,7 +441,7 @@ impl State {
         for output in 0..self.ports {
             let waits = (0..self.vls).any(|vl| self.voqs[self.voq(output, vl, input)].offered.head.is_some());
             if waits {
-                bits::set(&mut self.pending, usize::from(output));
+                self.list(output);
             }
         }
     }
@@ -400,7 +450,7 @@ impl State {
     pub fn unblock_all_outputs(&mut self) {
         for output in 0..self.ports {
             if (0..self.vls).any(|vl| !bits::is_empty(self.offering(output, vl))) {
-                bits::set(&mut self.pending, usize::from(output));
+                self.list(output);
             }
         }
     }
