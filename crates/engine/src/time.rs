@@ -51,8 +51,10 @@ impl Time {
     }
 
     /// The span scaled by a non-negative factor, to the nearest picosecond.
+    #[inline]
     pub fn scaled(self, factor: f64) -> Time {
-        Time((self.0 as f64 * factor).round() as u64)
+        // A cast cuts off, which is a fraction of the instructions of `round` where the processor has none for it.
+        Time((self.0 as f64 * factor + 0.5) as u64)
     }
 
     /// `self + span`, staying at [`Time::MAX`] on overflow.
