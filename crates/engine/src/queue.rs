@@ -15,7 +15,7 @@ const FIRST_BITS: u32 = 12;
 /// The same at the least (512 ps) and at the most (262 ns).
 const BITS: std::ops::RangeInclusive<u32> = 9..=18;
 /// Number of buckets in the wheel.
-pub const BUCKETS: usize = 4096;
+pub const BUCKETS: usize = 1024;
 /// Twice the events in a bucket, on average, beyond which buckets are made shorter, since they have to be sorted, or
 /// longer, since each has to be found.
 const TWICE_EVENTS: std::ops::RangeInclusive<u64> = 3..=8;

@@ -18,11 +18,11 @@ use crate::sections::flows::Group;
 /// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
 const PACKETS_PER_THREAD: u64 = 2_000;
 /// The same for one more group of nodes that have their turns together.
-const PACKETS_PER_TURN: u64 = 100;
-/// Ports whose state, with the packets in their buffers, fits a core's own cache.
-const PORTS_PER_GROUP: usize = 300;
+const PACKETS_PER_TURN: u64 = 10;
+/// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
+const PORTS_PER_GROUP: usize = 16;
 /// Most groups.
-const MAX_GROUPS: usize = 256;
+const MAX_GROUPS: usize = 8192;
 
 /// The model of every run: schemes chosen at run time, everything observed.
 pub(crate) type Model = Domains<Responding, Marking, Echoing, Watch>;
