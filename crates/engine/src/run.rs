@@ -50,7 +50,7 @@ impl<E: Copy> Agenda<E> {
     pub fn at(&mut self, time: Time, key: Key, event: E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
         let group = if self.group_of.is_empty() { 0 } else { usize::from(self.group_of[key.target() as usize]) };
-        debug_assert!(group == self.turn || time > self.horizon || self.horizon == Time::MAX, "too soon for a group");
+        debug_assert!(group == self.turn || time > self.horizon || self.is_at_an_end(), "too soon for a group");
         self.queues[group].push(time, key, event);
     }
 
@@ -96,6 +96,11 @@ impl<E: Copy> Agenda<E> {
             None => until,
         };
         next.is_some()
+    }
+
+    /// Nothing has happened yet, or there is one group, which may handle everything.
+    fn is_at_an_end(&self) -> bool {
+        self.horizon == Time::ZERO || self.horizon == Time::MAX
     }
 
     fn is_empty(&self) -> bool {

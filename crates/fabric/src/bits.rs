@@ -85,7 +85,10 @@ mod tests {
         for n in [129, 3, 64, 63, 3] {
             set(&mut bits, n);
         }
-        assert_eq!([0, 3, 63, 64, 128, 129, 200].map(|last| next_in_turn(&bits, last)), [3, 63, 64, 129, 129, 3, 3].map(Some));
+        assert_eq!(
+            [0, 3, 63, 64, 128, 129, 200].map(|last| next_in_turn(&bits, last)),
+            [3, 63, 64, 129, 129, 3, 3].map(Some)
+        );
         clear(&mut bits, 63);
         assert_eq!(iter(&bits).collect::<Vec<_>>(), [3, 64, 129]);
         assert_eq!([pop_first(&mut bits), pop_first(&mut bits), pop_first(&mut bits)], [Some(3), Some(64), Some(129)]);

@@ -219,7 +219,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
             if theirs(mine.state.node) {
                 for output in &its.state.outputs {
                     let lines = output.link.line(0);
-                    self.shared.credit[lines..lines + vls].swap_with_slice(&mut other.shared.credit[lines..lines + vls]);
+                    self.shared.credit[lines..lines + vls]
+                        .swap_with_slice(&mut other.shared.credit[lines..lines + vls]);
                 }
                 std::mem::swap(mine, its);
             }

@@ -106,8 +106,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 let blocked_by = (lacks_credit && !state.sends(output))
                     .then(|| self.buffer_behind(state.rank, output, vl))
                     .flatten();
-                let sends =
-                    state.inputs[usize::from(input) * usize::from(self.shared.config.vls) + usize::from(vl)].leaving > 0;
+                let sends = state.inputs[usize::from(input) * usize::from(self.shared.config.vls) + usize::from(vl)]
+                    .leaving
+                    > 0;
                 let blocked_by = if sends { None } else { blocked_by };
                 waits_for.entry((state.rank, input, vl)).or_default().push(blocked_by);
             }

@@ -74,7 +74,6 @@ pub(crate) mod tests {
             echo: false,
             input: 0,
             output: 0,
-
         }
     }
 

@@ -106,7 +106,6 @@ mod tests {
             echo: false,
             input: 0,
             output: 0,
-
         }
     }
 

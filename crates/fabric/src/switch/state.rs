@@ -262,8 +262,7 @@ impl State {
             return false;
         }
         let config = &cx.shared.config;
-        let behind_others =
-            config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
+        let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
         !behind_others
             && !self.is_reading(input, config)
             && self.affords(output, vl, size, cx)
