@@ -131,7 +131,7 @@ fn scene() -> impl Strategy<Value = String> {
         |(network, response, first, second, ack_every, seed)| {
             // Only messages of several packets can have fewer ACKs than packets, and a window that can close to one
             // packet needs an ACK for each.
-            let several = [&first, &second].iter().any(|traffic| traffic.contains("9000"));
+            let several = [&first, &second].iter().any(|traffic| traffic.contains("9000 B"));
             let several = several && !response.contains("binary_feedback");
             let echo = if several { format!("[echo.ibta]\nack_every = {ack_every}\n") } else { String::new() };
             let delays = !["none", "binary_feedback"].iter().any(|name| response.starts_with(name));
