@@ -39,7 +39,7 @@ def claims() -> dict[str, Claim]:
         "fig4/considerable_oscillation",
         "fig5/considerably_reduced",
         "fig7/unfair",
-        "fig8/fair",
+        "fig8/fairer_than_additive",
         "fig12/limited_by_the_source",
         "fig12/no_bits",
         "fig13/all_at_one",

@@ -143,9 +143,8 @@ def _integer() -> Experiment:
                 "10, 8",
                 lambda found: _extremes(stretch(found, *late, FIRST, kind="integer")),
                 each_near((10, 8), 0),
-                note="Largest and smallest window of the first user, 15,000 to 20,000 units. The example "
-                "takes for granted that users go up until the knee; here they are told to go down at a "
-                "sum of 10 or so, as in Fig. 5. With a threshold of 2: 10 and 6.",
+                note="Largest and smallest window of the first user, 15,000 to 20,000 units. With a "
+                "threshold of 2: 9 and 5.",
             ),
             Statement(
                 "cycle_of_the_second",
@@ -154,8 +153,9 @@ def _integer() -> Experiment:
                 "6, 4",
                 lambda found: _extremes(stretch(found, *late, SECOND, kind="integer")),
                 each_near((6, 4), 0),
-                note="Largest and smallest window of the second user, likewise. With a threshold of 2: 9 and "
-                "5.",
+                note="Largest and smallest window of the second user, likewise. The example takes for "
+                "granted that both come down together, and once; here the second comes down before the "
+                "first, and at times twice in a row. With a threshold of 2: 10 and 6.",
             ),
             Statement(
                 "integers_may_be_unfair",
@@ -165,7 +165,7 @@ def _integer() -> Experiment:
                 lambda found: _ratio(found, late, "integer"),
                 at_least(1.2),
                 note="Mean window of the first user over that of the second; 1.2 is half of the example's "
-                "inequality. With a threshold of 2: 1.14.",
+                "inequality. With a threshold of 2: 0.88.",
             ),
             Statement(
                 "reals_are_fair",

@@ -1,11 +1,15 @@
 //! Binary feedback: a window that moves by the majority of the marks of a window (DECbit).
 //!
 //! # What it does
-//! The source counts ACKs. After as many as the previous window and the current one together, it looks at the last ones, as
-//! many as the current window, and forgets the others: they answer packets that were sent before the last change. If the
-//! share of marked ones is at least a cutoff, the window is multiplied by a factor below 1, otherwise it grows by an
-//! increment. The window is a real number of at least 1; rounded to the nearest integer, it is the number of packets that may
-//! be under way.
+//! The source counts ACKs. After as many as the previous window and the current one together, it looks at the last
+//! ones, as many as the current window, and forgets the others: they answer packets that were sent before the last
+//! change. If the share of marked ones is at least a cutoff, the window is multiplied by a factor below 1, otherwise it
+//! grows by an increment. The window is a real number of at least 1; rounded to the nearest integer, it is the number
+//! of packets that may be under way.
+//!
+//! An ACK lets the next packet go before the window changes. So a whole previous window is under way when a change
+//! begins, the ACKs that are passed over answer exactly that, and those that count answer the first packets of the
+//! current window. Decisions at every ACK pass none over, and have effect at once.
 //!
 //! A window that has grown and was not filled does not grow again before it has been: the source, not the network, is
 //! then the bottleneck. It was filled if, after some packet since, as many packets were under way as it allows.
@@ -20,11 +24,11 @@
 //! - `largest`: packets, 1 to 1000000, or `"unlimited"`; the window never exceeds it.
 //! - `cutoff`: share of the ACKs that are looked at, 0.001 to 1; the paper uses 0.5.
 //! - `increase`: packets, 0.01 to 1000; the paper uses 1.
-//! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`, with 0.01
-//!   to 1000 packets, which the paper finds unfair (Fig. 7).
+//! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
+//!   with 0.01 to 1000 packets, which the paper finds unfair (Fig. 7).
 //! - `decide`: `"two_windows"`, or `"every_ack"`, by that ACK alone, which the paper finds to oscillate (Fig. 4).
-//! - `arithmetic`: `"real"`, or `"integer"`, where the window is cut to an integer after every change, which can be unfair
-//!   (section 5.4).
+//! - `arithmetic`: `"real"`, or `"integer"`, where the window is cut to an integer after every change, which can be
+//!   unfair (section 5.4).
 //!
 //! # Departures from the source
 //! - The first decision falls after one window of ACKs: there is no previous window to wait for.
@@ -133,10 +137,12 @@ impl Params {
 pub struct BinaryFeedback {
     params: Params,
     window: f64,
-    /// The window as it is used.
+    /// The window in packets.
     current: u32,
-    /// The one before, as it was used.
+    /// The one before.
     previous: u32,
+    /// The one that holds for the next packet: after a decision still the one before.
+    in_use: u32,
     /// ACKs since the last decision.
     acks: u32,
     /// Marked ones among those that count.
@@ -151,11 +157,13 @@ impl BinaryFeedback {
     /// A response for one flow.
     pub fn new(params: &Params) -> BinaryFeedback {
         let window = params.allowed(params.initial);
+        let current = window.round() as u32;
         BinaryFeedback {
             params: params.clone(),
             window,
-            current: window.round() as u32,
+            current,
             previous: 0,
+            in_use: current,
             acks: 0,
             marked: 0,
             increased: false,
@@ -173,6 +181,7 @@ impl BinaryFeedback {
 
     fn ack(&mut self, marked: bool) {
         let (passed_over, counted) = self.epoch();
+        self.in_use = self.current;
         self.acks += 1;
         self.marked += u32::from(marked && self.acks > passed_over);
         if self.acks < passed_over.saturating_add(counted) {
@@ -192,12 +201,15 @@ impl BinaryFeedback {
             self.increased = true;
         }
         (self.previous, self.current) = (self.current, self.window.round() as u32);
+        if self.params.decide == Decide::EveryAck {
+            self.in_use = self.current;
+        }
     }
 }
 
 impl Response for BinaryFeedback {
     fn pace(&self) -> Pace {
-        Pace { gap: 0.0, window: self.current }
+        Pace { gap: 0.0, window: self.in_use }
     }
 
     fn notice(&mut self, _: Time, notice: Notice) {
@@ -210,6 +222,7 @@ impl Response for BinaryFeedback {
     }
 
     fn sent(&mut self, in_flight: u32) {
+        self.in_use = self.current;
         self.filled |= in_flight >= self.current;
     }
 }
@@ -218,14 +231,17 @@ impl RateLimited for BinaryFeedback {}
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
 
     /// The windows of a source that always fills them, after each of these ACKs (`1` for a marked one).
     fn windows(params: Params, acks: &str) -> Vec<u32> {
         let mut response = BinaryFeedback::new(&params);
         let window = |ack: char| {
-            response.sent(response.pace().window);
             response.notice(Time::ZERO, Notice::Ack { marked: ack == '1' });
+            // The packet that the ACK lets go, then those that a larger window does.
+            (0..2).for_each(|_| response.sent(response.pace().window));
             response.pace().window
         };
         acks.chars().filter(|ack| *ack != ' ').map(window).collect()
@@ -251,6 +267,56 @@ mod tests {
         assert_eq!(windows(strict, "0 010"), [2, 2, 2, 3]);
     }
 
+    /// The windows of a source that always fills them, whose packets come back in order. A packet is marked or not by
+    /// how many changes there have been, how many packets were sent between the last one and itself, and the window.
+    fn windows_in_a_loop(params: &Params, packets: usize, marked: impl Fn(usize, u32, u32) -> bool) -> Vec<u32> {
+        let mut response = BinaryFeedback::new(params);
+        let (mut under_way, mut windows, mut sent) = (VecDeque::new(), vec![response.pace().window], 0);
+        for _ in 0..packets {
+            while under_way.len() < response.pace().window as usize {
+                let window = response.pace().window;
+                under_way.push_back(marked(windows.len() - 1, sent, window));
+                sent += 1;
+                response.sent(under_way.len() as u32);
+                if response.pace().window != window {
+                    windows.push(response.pace().window);
+                    sent = 0;
+                }
+            }
+            let marked = under_way.pop_front().expect("a window is at least one packet");
+            response.notice(Time::ZERO, Notice::Ack { marked });
+        }
+        windows
+    }
+
+    #[test]
+    fn looks_at_exactly_the_first_packets_of_the_current_window() {
+        let up_and_down = [20, 21, 18, 19, 17, 18, 16, 17];
+        // After every other change the first packets are marked, as many as the window, and no others: only they count.
+        let all = Params { cutoff: 1.0, ..from(20.0) };
+        let windows = windows_in_a_loop(&all, 300, |change, sent, window| change % 2 == 1 && sent < window);
+        assert_eq!(windows[..8], up_and_down);
+        // After every other change all packets are marked, after the rest those beyond the first: they do not count.
+        let any = Params { cutoff: 0.001, ..from(20.0) };
+        let windows = windows_in_a_loop(&any, 300, |change, sent, window| change % 2 == 1 || sent >= window);
+        assert_eq!(windows[..8], up_and_down);
+    }
+
+    #[test]
+    fn a_change_begins_after_the_packet_that_the_ack_lets_go() {
+        let mut response = BinaryFeedback::new(&from(2.0));
+        for _ in 0..2 {
+            response.sent(2);
+            response.notice(Time::ZERO, Notice::Ack { marked: false });
+        }
+        assert_eq!(response.pace().window, 2);
+        let mut silent = response.clone();
+        response.sent(2);
+        assert_eq!(response.pace().window, 3);
+        silent.notice(Time::ZERO, Notice::Ack { marked: false });
+        assert_eq!(silent.pace().window, 3, "or after that ACK's, if none was there to go");
+    }
+
     #[test]
     fn the_window_is_real_and_rounded_for_use() {
         // 8, then 7, 6.125, 5.359, 4.689: decisions after 8, 8 + 7, 7 + 6, 6 + 5 marked ACKs.
@@ -269,7 +335,10 @@ mod tests {
     fn decides_at_every_ack_if_told_to() {
         let params = Params { decide: Decide::EveryAck, ..from(4.0) };
         // 5, 6, 5.25, 4.59, 5.59
-        assert_eq!(windows(params, "00110"), [5, 6, 5, 5, 6]);
+        assert_eq!(windows(params.clone(), "00110"), [5, 6, 5, 5, 6]);
+        let mut response = BinaryFeedback::new(&params);
+        response.notice(Time::ZERO, Notice::Ack { marked: false });
+        assert_eq!(response.pace().window, 5, "at once");
     }
 
     #[test]
@@ -289,8 +358,8 @@ mod tests {
         let mut response = BinaryFeedback::new(&from(4.0));
         let mut acks = |in_flight: u32, n: u32| {
             for _ in 0..n {
-                response.sent(in_flight);
                 response.notice(Time::ZERO, Notice::Ack { marked: false });
+                response.sent(in_flight);
             }
             response.pace().window
         };
