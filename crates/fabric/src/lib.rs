@@ -2,7 +2,7 @@
 //!
 //! From the ground up:
 //!
-//! - [`ids`], [`packet`], [`link`]: names, packets and the slab they live in, link rates.
+//! - [`ids`], [`packet`], [`link`]: names, packets and the slab they travel in, link rates.
 //! - [`topology`], [`routing`]: nodes and cables, forwarding tables.
 //! - [`config`], [`traffic`], [`variation`]: how switches, adapters and flows are set up, what makes flows send, and
 //!   how sizes and times vary.

@@ -6,7 +6,9 @@
 //!
 //! Packets that wait are kept by their switch, so that what a switch needs lies together.
 
+mod arbitration;
 mod pool;
+mod ports;
 mod seniority;
 mod state;
 mod view;

@@ -1,91 +1,19 @@
-//! The buffers, queues and outputs of a switch, and who goes next.
+//! The buffers, queues and outputs of a switch.
 
-use becalm_engine::{Stream, Time, mix};
+use becalm_engine::Time;
 
 use crate::bits;
-use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
-use crate::event::{Context, Outlink, Return};
+use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::event::{Outlink, Return};
 use crate::ids::{NodeId, PortId};
 use crate::link::Rate;
 use crate::packet::Packet;
-use crate::seam::{Arrival, Departure, Observer};
-use crate::switch::pool::{Card, Fifo, Pool};
+use crate::seam::{Arrival, Departure};
+use crate::switch::pool::{Fifo, Pool};
+use crate::switch::ports::{Input, Lane, Output, Service, Voq, service};
 use crate::switch::seniority::Seniority;
 use crate::variation::Variation;
 use crate::vl::VlArbiter;
-
-/// The purpose of the random stream of an output's transmission times.
-const SERVICE_STREAM: u64 = 2;
-
-/// An input buffer of one port and VL. It has a cache line of its own.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(crate) struct Input {
-    pub way_back: Return,
-    /// Units of credit that are taken.
-    pub taken: u32,
-    /// Packets in the buffer, those in transmission included.
-    pub packets: u32,
-    /// Packets in transmission.
-    pub leaving: u32,
-    /// With FIFO queueing: the packets that wait behind each other.
-    pub fifo: Fifo,
-}
-
-/// The packets of one VL that go from one input to one output.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Voq {
-    /// Those that the arbiter may take, first in order of arrival.
-    pub offered: Fifo,
-    /// All that wait, offered or not.
-    pub waiting: u32,
-}
-
-/// An output port. It fills one cache line.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(crate) struct Output {
-    pub link: Outlink,
-    /// Input and VL of the packet in transmission.
-    pub sending: Option<(u16, u8)>,
-    pub packets: u64,
-    pub bytes: u64,
-    pub marked: u64,
-}
-
-const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
-
-impl Input {
-    fn new(way_back: Return) -> Input {
-        Input { way_back, taken: 0, packets: 0, leaving: 0, fifo: Fifo::default() }
-    }
-}
-
-impl Output {
-    fn new(link: Outlink) -> Output {
-        Output { link, sending: None, packets: 0, bytes: 0, marked: 0 }
-    }
-}
-
-/// How the transmission times of an output vary.
-type Service = Option<Box<(Variation, Stream)>>;
-
-/// The random stream of an output, where transmission times vary. It depends on nothing that happens elsewhere.
-fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> Service {
-    let entity = || mix(u64::from(node.0), u64::from(port));
-    (law != Variation::Fixed).then(|| Box::new((law, Stream::new(seed, entity(), SERVICE_STREAM))))
-}
-
-/// One VL of an output port.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lane {
-    pub waiting: u32,
-    pub waiting_bytes: u64,
-    /// The input that was served last.
-    pub last_input: u16,
-    pub stalled: bool,
-    pub congested: bool,
-}
 
 /// Everything of a switch but its marker.
 #[derive(Debug)]
@@ -224,51 +152,6 @@ impl State {
         }
     }
 
-    /// Whether an output's next buffer has room for a packet of this size.
-    #[inline]
-    pub fn affords<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
-    where
-        O: Observer,
-    {
-        cx.affords(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
-    }
-
-    /// Whether an input is already sending, where it may only send one packet at a time.
-    #[inline]
-    pub fn is_reading(&self, input: u16, config: &SwitchConfig) -> bool {
-        config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
-    }
-
-    /// Whether a packet must let the oldest packet of the switch go first.
-    ///
-    /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
-    /// buffers would otherwise never move again.
-    #[inline]
-    pub fn must_yield<O: Observer>(&self, order: u64, cx: &mut Context<'_, O>) -> bool {
-        let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter else { return false };
-        if self.seniority.overtaken < max_bypass || self.seniority.first == order {
-            return false;
-        }
-        let Some(&oldest) = self.seniority.waiting.front() else { return false };
-        let oldest = self.pool.packet(oldest);
-        self.affords(oldest.output, oldest.vl, oldest.size, cx)
-    }
-
-    /// Whether a packet that arrives now can leave at once.
-    #[inline]
-    pub fn goes_straight<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
-        let &Arrival { output, input, vl, size, order, .. } = arrival;
-        if self.outputs[usize::from(output)].sending.is_some() || !bits::is_empty(self.offering(output, vl)) {
-            return false;
-        }
-        let config = &cx.shared.config;
-        let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
-        !behind_others
-            && !self.is_reading(input, config)
-            && self.affords(output, vl, size, cx)
-            && !self.must_yield(order, cx)
-    }
-
     /// Counts a packet that waits from now on.
     #[inline]
     pub fn count(&mut self, arrival: &Arrival) {
@@ -348,66 +231,6 @@ impl State {
             bits::clear(self.offering_mut(output, vl), usize::from(input));
         }
         self.pool.remove(slot)
-    }
-
-    /// The input whose packet an output's VL would take next.
-    #[inline]
-    pub fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
-        let offering = self.offering(output, vl);
-        let free = || bits::iter(offering).map(|i| i as u16).filter(|&input| !self.is_reading(input, config));
-        match config.arbiter {
-            Arbiter::OldestFirst { .. } => {
-                let heads = &self.voqs[self.voq(output, vl, 0)..];
-                free().min_by_key(|&input| self.pool.card(heads[usize::from(input)].offered.head).order)
-            }
-            Arbiter::RoundRobin => {
-                let last = self.lanes[self.at(output, vl)].last_input;
-                match config.input_reads {
-                    InputReads::Many => bits::next_in_turn(offering, usize::from(last)).map(|input| input as u16),
-                    InputReads::One => free().find(|&input| input > last).or_else(|| free().next()),
-                }
-            }
-        }
-    }
-
-    /// The VL and input that a free output serves next, among those with credit.
-    #[inline]
-    pub fn choose<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
-        if self.one_lane {
-            return self.candidate(output, 0, cx).map(|input| (0, input));
-        }
-        let mut arbiter = std::mem::replace(&mut self.arbiters[usize::from(output)], VlArbiter::IDLE);
-        let mut chosen = 0;
-        let vl = arbiter.choose(|vl| match self.candidate(output, vl, cx) {
-            Some(input) => {
-                chosen = input;
-                true
-            }
-            None => false,
-        });
-        self.arbiters[usize::from(output)] = arbiter;
-        vl.map(|vl| (vl, chosen))
-    }
-
-    /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
-    #[inline]
-    pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
-        let input = self.choose_input(output, vl, &cx.shared.config)?;
-        let &Card { order, size, .. } = self.pool.card(self.voqs[self.voq(output, vl, input)].offered.head);
-        if self.must_yield(order, cx) {
-            return None;
-        }
-        let affords = self.affords(output, vl, size, cx);
-        let (at, port) = (self.at(output, vl), self.port(output));
-        let lane = &mut self.lanes[at];
-        if lane.stalled == affords {
-            lane.stalled = !affords;
-            cx.observer.stalled(cx.now, port, vl, !affords);
-        }
-        if !affords {
-            cx.wait_for_credit(port, &self.outputs[usize::from(output)].link, vl);
-        }
-        affords.then_some(input)
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, size).

@@ -1,0 +1,116 @@
+//! Who goes next.
+
+use crate::bits;
+use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
+use crate::event::Context;
+use crate::seam::{Arrival, Observer};
+use crate::switch::pool::Card;
+use crate::switch::state::State;
+use crate::vl::VlArbiter;
+
+impl State {
+    /// Whether an output's next buffer has room for a packet of this size.
+    #[inline]
+    pub fn affords<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
+    where
+        O: Observer,
+    {
+        cx.affords(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
+    }
+
+    /// Whether an input is already sending, where it may only send one packet at a time.
+    #[inline]
+    pub fn is_reading(&self, input: u16, config: &SwitchConfig) -> bool {
+        config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
+    }
+
+    /// Whether a packet must let the oldest packet of the switch go first.
+    ///
+    /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
+    /// buffers would otherwise never move again.
+    #[inline]
+    pub fn must_yield<O: Observer>(&self, order: u64, cx: &mut Context<'_, O>) -> bool {
+        let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter else { return false };
+        if self.seniority.overtaken < max_bypass || self.seniority.first == order {
+            return false;
+        }
+        let Some(&oldest) = self.seniority.waiting.front() else { return false };
+        let oldest = self.pool.packet(oldest);
+        self.affords(oldest.output, oldest.vl, oldest.size, cx)
+    }
+
+    /// Whether a packet that arrives now can leave at once.
+    #[inline]
+    pub fn goes_straight<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
+        let &Arrival { output, input, vl, size, order, .. } = arrival;
+        if self.outputs[usize::from(output)].sending.is_some() || !bits::is_empty(self.offering(output, vl)) {
+            return false;
+        }
+        let config = &cx.shared.config;
+        let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
+        !behind_others
+            && !self.is_reading(input, config)
+            && self.affords(output, vl, size, cx)
+            && !self.must_yield(order, cx)
+    }
+
+    /// The input whose packet an output's VL would take next.
+    #[inline]
+    pub fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
+        let offering = self.offering(output, vl);
+        let free = || bits::iter(offering).map(|i| i as u16).filter(|&input| !self.is_reading(input, config));
+        match config.arbiter {
+            Arbiter::OldestFirst { .. } => {
+                let heads = &self.voqs[self.voq(output, vl, 0)..];
+                free().min_by_key(|&input| self.pool.card(heads[usize::from(input)].offered.head).order)
+            }
+            Arbiter::RoundRobin => {
+                let last = self.lanes[self.at(output, vl)].last_input;
+                match config.input_reads {
+                    InputReads::Many => bits::next_in_turn(offering, usize::from(last)).map(|input| input as u16),
+                    InputReads::One => free().find(|&input| input > last).or_else(|| free().next()),
+                }
+            }
+        }
+    }
+
+    /// The VL and input that a free output serves next, among those with credit.
+    #[inline]
+    pub fn choose<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
+        if self.one_lane {
+            return self.candidate(output, 0, cx).map(|input| (0, input));
+        }
+        let mut arbiter = std::mem::replace(&mut self.arbiters[usize::from(output)], VlArbiter::IDLE);
+        let mut chosen = 0;
+        let vl = arbiter.choose(|vl| match self.candidate(output, vl, cx) {
+            Some(input) => {
+                chosen = input;
+                true
+            }
+            None => false,
+        });
+        self.arbiters[usize::from(output)] = arbiter;
+        vl.map(|vl| (vl, chosen))
+    }
+
+    /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
+    #[inline]
+    pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
+        let input = self.choose_input(output, vl, &cx.shared.config)?;
+        let &Card { order, size, .. } = self.pool.card(self.voqs[self.voq(output, vl, input)].offered.head);
+        if self.must_yield(order, cx) {
+            return None;
+        }
+        let affords = self.affords(output, vl, size, cx);
+        let (at, port) = (self.at(output, vl), self.port(output));
+        let lane = &mut self.lanes[at];
+        if lane.stalled == affords {
+            lane.stalled = !affords;
+            cx.observer.stalled(cx.now, port, vl, !affords);
+        }
+        if !affords {
+            cx.wait_for_credit(port, &self.outputs[usize::from(output)].link, vl);
+        }
+        affords.then_some(input)
+    }
+}

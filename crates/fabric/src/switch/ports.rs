@@ -1,0 +1,81 @@
+//! What a switch keeps of each port.
+
+use becalm_engine::{Stream, mix};
+
+use crate::event::{Outlink, Return};
+use crate::ids::NodeId;
+use crate::switch::pool::Fifo;
+use crate::variation::Variation;
+
+/// The purpose of the random stream of an output's transmission times.
+const SERVICE_STREAM: u64 = 2;
+
+/// An input buffer of one port and VL. It has a cache line of its own.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Input {
+    pub way_back: Return,
+    /// Units of credit that are taken.
+    pub taken: u32,
+    /// Packets in the buffer, those in transmission included.
+    pub packets: u32,
+    /// Packets in transmission.
+    pub leaving: u32,
+    /// With FIFO queueing: the packets that wait behind each other.
+    pub fifo: Fifo,
+}
+
+/// The packets of one VL that go from one input to one output.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Voq {
+    /// Those that the arbiter may take, first in order of arrival.
+    pub offered: Fifo,
+    /// All that wait, offered or not.
+    pub waiting: u32,
+}
+
+/// An output port. It fills one cache line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Output {
+    pub link: Outlink,
+    /// Input and VL of the packet in transmission.
+    pub sending: Option<(u16, u8)>,
+    pub packets: u64,
+    pub bytes: u64,
+    pub marked: u64,
+}
+
+const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
+
+impl Input {
+    pub fn new(way_back: Return) -> Input {
+        Input { way_back, taken: 0, packets: 0, leaving: 0, fifo: Fifo::default() }
+    }
+}
+
+impl Output {
+    pub fn new(link: Outlink) -> Output {
+        Output { link, sending: None, packets: 0, bytes: 0, marked: 0 }
+    }
+}
+
+/// How the transmission times of an output vary.
+pub(crate) type Service = Option<Box<(Variation, Stream)>>;
+
+/// The random stream of an output, where transmission times vary. It depends on nothing that happens elsewhere.
+pub(crate) fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> Service {
+    let entity = || mix(u64::from(node.0), u64::from(port));
+    (law != Variation::Fixed).then(|| Box::new((law, Stream::new(seed, entity(), SERVICE_STREAM))))
+}
+
+/// One VL of an output port.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lane {
+    pub waiting: u32,
+    pub waiting_bytes: u64,
+    /// The input that was served last.
+    pub last_input: u16,
+    pub stalled: bool,
+    pub congested: bool,
+}
