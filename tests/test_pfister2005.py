@@ -65,6 +65,16 @@ def test_loads_before_and_in_the_hot_period(name: str, case: int) -> None:
         assert hot + cold * (network.hosts - 1) == pytest.approx(load * network.hosts)
 
 
+def test_sources_wait_where_there_are_delays() -> None:
+    for control, paced in ((None, True), (IN_FIG3, True), (IN_FIG3, False)):
+        spot = HotSpot(NETWORKS["32"], 4, control, paced=paced)
+        waits = {group["traffic"]["poisson"]["paced"] for group in spot.scenario()["flows"]}
+        assert waits == {control is not None and paced}
+        # What piled up goes first; where sources waited, there is nothing.
+        assert _offered(spot, spot.stop + 0.5, "hot") == pytest.approx(0.9 if True in waits else 0)
+        assert _offered(spot, spot.duration, "hot") == pytest.approx(0.9)
+
+
 def test_the_guideline_is_the_managers() -> None:
     for name in ("32", "128 (8x8)"):
         network = NETWORKS[name]

@@ -122,6 +122,9 @@ def _margin(degree: int, packet_time: float) -> float:
     `lost` entries. If the table ends at the share, sources send with `lost / 2` entries less on average.
     Where they then offer more than the link carries, the tree stands, whatever is marked. With the margin
     even the entry just before the next mark holds them at their share.
+
+    This is for sources with a backlog, the harder case. Those that make a packet only when the delay is
+    over (`traffic.poisson.paced`), as the paper's seem to, do without.
     """
     last = ENTRIES - 1
     lost = degree * packet_time / (TIMER * TIMER_UNIT)

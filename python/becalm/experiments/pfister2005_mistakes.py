@@ -118,11 +118,11 @@ EXPLAINED = {
     "mark per packet time, 15 in 10 us, to 31 flows. Steps of 2 collapse, too; from 3 "
     "on it only takes longer to settle. Samples of 10 us to 0.5 ms and a hot period of 40 ms show no "
     "more (see the readings).",
-    "step_too_high": "Here no step is too high: with all flows at the last entry of the table host 31 "
-    "still receives 31/33 of its link, so that there is nothing to swing to, and large "
-    "steps only settle faster. Three dozen variations are in the readings; it takes a table "
-    "that reaches twice as far as the text has it, or sources whose intervals between packets are "
-    "lengthened by the delay.",
+    "step_too_high": "Host 31 swings with a period of 1 ms: all flows at the last entry of the table offer "
+    "three quarters of its link, and more than all of it some entries below. With the right step it swings, "
+    "too: with eight seeds by 0.007 to 0.026 less, 0.019 on average, about what can be seen. The cold ports "
+    "do not swing: large steps only settle faster. Three dozen variations are in the readings; more comes "
+    "of a table that reaches twice as far as the text has it.",
 }
 """Why all sources do not oscillate here."""
 
@@ -130,8 +130,7 @@ FEW = {
     "step_too_low": "They do oscillate: the cold ports lose a tenth of their throughput again and "
     "again, as the figure shows. The standard deviation of 0.1 ms samples stays below "
     "what was called visible.",
-    "step_too_high": "The hot port swings, but nearly as much with the right step: three flows from one "
-    "entry of the table to the next share what the background leaves.",
+    "step_too_high": "Host 31 loses a fifth of its throughput: one mark is enough for the last entry.",
 }
 """The same for three sources."""
 

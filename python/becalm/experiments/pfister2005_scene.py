@@ -8,11 +8,14 @@ sources* (all hosts, or three) send to host 31 as well. What the paper leaves op
 - a severity of 300% with all hosts hot: host 31 is offered three times its link, background included, and the
   hosts' other traffic shrinks by what is diverted (not above 128 hosts, where that is below 1%). Three hot
   sources send to host 31 alone, at full rate;
+- "in the absence of congestion the inter-packet time is negative-exponentially distributed", and in its
+  presence the delay comes on top: a host makes no packet for a destination as long as the delay after the
+  last one holds (`traffic.poisson.paced`), rather than posting packets that wait;
 - an adapter sends packets in the order in which they were posted, and passes over those whose delay is not
   over;
 - there is one queue pair per destination, for hot and background traffic alike;
-- what was posted for host 31 is sent even after the hot period; where all hosts are hot, new packets for it
-  come only when its link has had the time to carry what was left over;
+- what was posted for host 31 is sent even after the hot period; without control, where all hosts are hot, new
+  packets for it come only when its link has had the time to carry what was left over;
 - marks go back in congestion notification packets; switches mark at the root of the congestion only.
 """
 
@@ -151,6 +154,8 @@ class HotSpot:
     step: float = 0.1
     """Sampling step of the series in ms; rates are means over one step."""
     injection: str = "posted"
+    paced: bool = True
+    """Whether the delays of congestion control lengthen the intervals between packets."""
 
     @property
     def load(self) -> float:
@@ -176,6 +181,11 @@ class HotSpot:
         return (SEVERITY - self.load) / (self.network.hosts - 2)
 
     @property
+    def _waits(self) -> bool:
+        """Whether sources wait for their delays; without control there are none."""
+        return self.paced and self.control is not None
+
+    @property
     def _spared(self) -> float:
         """What the hot sources take off their other traffic; nothing where that would be below 1%."""
         return self.diverted if self.network.hosts <= MANY else 0.0
@@ -196,13 +206,16 @@ class HotSpot:
             "echo": {"ibta": {"transport": "unreliable"}},
             "response": {"none": {"window": "unlimited"}},
         }
+        flows = self._all_hot() if CASES[self.case][1] == 0 else self._few_hot(CASES[self.case][1])
+        for group in flows:
+            group["traffic"]["poisson"]["paced"] = self._waits
         return {
             "run": {"duration": _ms(self.duration), "warmup": "0 s"},
             "topology": self.network.topology,
             "switch": {"buffer": "72 KiB", "forwarding_delay": "40 ns", "arbiter": {"round_robin": {}}},
             "adapter": {"injection": self.injection},
             "packet": {"mtu": "2048 B", "header": "0 B"},
-            "flows": self._all_hot() if CASES[self.case][1] == 0 else self._few_hot(CASES[self.case][1]),
+            "flows": flows,
             "observe": {"step": _ms(self.step), "window": _ms(self.step), "links": links, "paces": True},
             **(off if self.control is None else self.control.tables()),
         }
@@ -214,6 +227,7 @@ class HotSpot:
         before, during = self.load * elsewhere, (self.load - self._spared) * elsewhere
         background = self.load / (n - 1)
         caught_up = self.stop + self.hot * (SEVERITY - 1)
+        after = [(self.stop, background)] if self._waits else [(self.stop, 0.0), (caught_up, background)]
         return [
             _group("cold own", hot, others, self.load),
             _group("cold", others, others, before, self._within((self.start, during), (self.stop, before))),
@@ -222,7 +236,7 @@ class HotSpot:
                 others,
                 hot,
                 background,
-                self._within((self.start, SEVERITY / (n - 1)), (self.stop, 0.0), (caught_up, background)),
+                self._within((self.start, SEVERITY / (n - 1)), *after),
             ),
         ]
 
