@@ -16,6 +16,8 @@ smoothed means the mean over 0.5 ms:
   still offered to them;
 - `cold_worst`: smallest smoothed throughput of the cold ports in the hot period, over the load that is
   still offered to them;
+- `cold_again`: smallest smoothed throughput of the cold ports after it has first reached 0.9 of the load
+  offered to them, from 1 ms on, over that load; 0 if it never does;
 - `port_best`, `port_worst`: the same for the best cold port from 1 ms on, over the mean before; and for the
   worst one in the second half, over the load offered;
 - `settling`: time from which the smoothed throughput of the cold ports stays at 0.9 of the load offered to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -39,13 +40,18 @@ def cases(found: Tables, hot: int, settings: Sequence[str], ipd: Sequence[str]) 
 
 
 def settings(found: Tables, hot: int, keys: Sequence[dict[str, Label]], titles: Sequence[str]) -> Figure:
-    """Draw the throughput of the ports in several runs, side by side."""
-    made, areas = panels(1, len(keys), width=3.8, height=3.0)
-    for axes, key, title in zip(areas, keys, titles, strict=True):
+    """Draw the throughput of the ports in several runs, up to four in a row."""
+    rows = math.ceil(len(keys) / 4)
+    columns = math.ceil(len(keys) / rows)
+    made, areas = panels(rows, columns, width=3.8, height=3.0)
+    for place, (axes, key, title) in enumerate(zip(areas[: len(keys)], keys, titles, strict=True)):
         _ports(axes, found, hot, key)
         axes.set_title(title, fontsize=9)
         axes.set_xlabel("time (ms)")
-    areas[0].set_ylabel("throughput per port")
+        if place % columns == 0:
+            axes.set_ylabel("throughput per port")
+    for axes in areas[len(keys) :]:
+        axes.set_axis_off()
     _legend(made, areas)
     return made
 

@@ -133,6 +133,7 @@ def _metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
         "cold_best": float(smooth[formed].max()) / cold_before,
         "cold_worst": float(smooth[run.between(spot.start, spot.stop)].min()) / spot.left(),
         "cold_late": float(run.mean[late].mean()) / spot.left(),
+        "cold_again": _again(smooth[formed] / spot.left()),
         "port_worst": float(run.cold[second].mean(axis=0).min()) / spot.left(),
         "port_best": float(run.cold[formed].mean(axis=0).max()) / cold_before,
         "settling": _first(run, smooth >= KEPT * spot.left(), spot.start, spot.stop),
@@ -162,6 +163,12 @@ def _ipd_metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
         "cold_ipd_mean": float(table.filter(pl.col("flows") == "cold")["mean"].to_numpy().max()) / top,
         "ipd_after": _first(run, calm, run.spot.stop, run.spot.duration),
     }
+
+
+def _again(shares: np.ndarray[Any, Any]) -> float:
+    """Return the smallest share after the first one that counts as settled; 0 if none does."""
+    settled = np.flatnonzero(shares >= KEPT)
+    return float(shares[settled[0] :].min()) if settled.size else 0.0
 
 
 def _smooth(values: np.ndarray[Any, Any], step: float) -> np.ndarray[Any, Any]:
