@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/tour.md", "docs/design.md", "docs/comparison.md")
+PAGES = ("README.md", "docs/tour.md", "docs/administrators.md", "docs/design.md", "docs/comparison.md")
+FABRIC = ("ibnetdiscover.txt", "opensm-lfts.dump")
+"""What the tools print of a fabric, among the data of the tests."""
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(\n?```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 _VOLATILE = (
@@ -33,6 +35,8 @@ def refreshed(text: str) -> str:
     names: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(ROOT / "scenarios", "scenarios")
+        for name in FABRIC:
+            shutil.copy(ROOT / "tests" / "data" / "ft2_18" / name, name)
         return _BLOCK.sub(lambda found: _block(found, names), text)
 
 

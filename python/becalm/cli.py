@@ -218,6 +218,29 @@ def draw(
     typer.echo(save(drawn, out))
 
 
+@app.command("import")
+@guarded
+def import_(
+    file: Annotated[Path, typer.Argument(help="What `ibnetdiscover` printed.", show_default=False)],
+    lfts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Forwarding tables, as in OpenSM's opensm-lfts.dump; shortest paths when not given."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The scenario, a new file.")] = Path("fabric.toml"),
+) -> None:
+    """Make a scenario of an InfiniBand fabric: its nodes, cables and routes, and traffic to begin with."""
+    from becalm import console
+    from becalm.folders import check_new, write_new
+    from becalm.opensm.importing import import_fabric
+
+    check_new(out)
+    imported = import_fabric(file, lfts)
+    write_new(out, imported.text)
+    console.show_imported(imported, out)
+
+
 @app.command()
 @guarded
 def manage(
@@ -225,27 +248,38 @@ def manage(
     degree: Annotated[
         int | None, typer.Option(help="Sources that send to one hot spot at worst; all hosts when not given.")
     ] = None,
-    guideline: Annotated[str, typer.Option(help="pfister2005 or gran2010.")] = "pfister2005",
+    guideline: Annotated[
+        str, typer.Option(help="pfister2005, gran2010, or none to keep the scenario's parameters.")
+    ] = "pfister2005",
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
+    ] = None,
+    opensm: Annotated[
+        Path | None, typer.Option(help="Write the parameters as options of OpenSM to a new file.")
+    ] = None,
+    fabric: Annotated[
+        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's victim mask.")
     ] = None,
 ) -> None:
     """Set the parameters of IBTA congestion control for a fabric, and warn of those that cannot work."""
     import becalm
     from becalm import console, manager
+    from becalm.folders import check_new, write_new
+    from becalm.opensm import options
 
-    if out is not None and out.exists():
-        stop(f"{out}: exists already; choose another file", BAD_INPUT)
+    check_new(out, opensm)
     scenario = becalm.load(file)
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
     managed = recommendation.apply(scenario)
+    configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
     console.show_settings(recommendation)
     console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=degree))
-    console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=degree))
-    if out is not None:
-        with out.open("x") as target:
-            target.write(managed.to_toml())
-        console.say(f"written to {out}")
+    if recommendation.settings:
+        console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=degree))
+    for target, text in ((out, managed.to_toml()), (opensm, configuration)):
+        if target is not None and text is not None:
+            write_new(target, text)
+            console.say(f"written to {target}")
 
 
 @app.command()

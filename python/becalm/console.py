@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from becalm.experiments import Report
     from becalm.experiments import RunProgress as LabProgress
     from becalm.manager import Concern, Recommendation
+    from becalm.opensm.importing import Imported
     from becalm.results import Results
     from becalm.run import Progress as RunProgress
 
@@ -258,7 +259,9 @@ class Bar:
 
 
 def show_settings(recommendation: Recommendation) -> None:
-    """Print each parameter of congestion control with its reason."""
+    """Print each parameter of congestion control with its reason, if a guideline gave any."""
+    if not recommendation.settings:
+        return
     rows = [(setting.key, str(setting.value), setting.why) for setting in recommendation.settings]
     made = table(
         f"By the guideline of {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3
@@ -266,6 +269,15 @@ def show_settings(recommendation: Recommendation) -> None:
     # A key that is cut short could not be copied.
     made.columns[0].no_wrap = True
     out.print(made)
+
+
+def show_imported(imported: Imported, file: Path) -> None:
+    """Print what a fabric consists of, what is to be known of it, and where the scenario is."""
+    for note in imported.notes:
+        say(f"note: {note}")
+    fabric = imported.fabric
+    counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
+    say(f"{counts}; written to {file}")
 
 
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:

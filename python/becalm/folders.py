@@ -1,4 +1,4 @@
-"""Folders that becalm writes: there whole or not at all, and never overwritten unasked."""
+"""Folders and files that becalm writes: there whole or not at all, and never overwritten unasked."""
 
 from __future__ import annotations
 
@@ -56,6 +56,36 @@ class Kind:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
         return folder
+
+
+def check_new(*files: Path | None) -> None:
+    """Make sure that the files can be written and that none is there, before the work begins.
+
+    Raises:
+        ResultsError: one is, or its folder is not.
+
+    """
+    for file in filter(None, files):
+        if file.exists():
+            raise ResultsError(f"{file}: exists already; choose another file")
+        if not file.parent.is_dir():
+            raise ResultsError(f"{file}: there is no folder {file.parent}")
+
+
+def write_new(file: Path, text: str) -> None:
+    """Write a file that is not there.
+
+    Raises:
+        ResultsError: it is.
+
+    """
+    check_new(file)
+    partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
+    try:
+        partial.write_text(text)
+        partial.rename(file)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def free_folder(folder: Path) -> Path:

@@ -22,6 +22,8 @@ LONGEST_TABLE = 16384
 """Entries that a congestion control table may have."""
 ENTRIES = 128
 """Entries of the tables of both guidelines, unless more are needed."""
+AS_IT_IS = "none"
+"""In place of a guideline: the parameters that the scenario has."""
 TIMER = 10
 """`rec_time` of pfister2005, in units of CCTI_Timer."""
 
@@ -72,14 +74,16 @@ def recommend(
     Args:
         scenario: its topology, packets and adapters count; its marking, echo and response do not.
         hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
-        guideline: `pfister2005` or `gran2010`.
+        guideline: `pfister2005` or `gran2010`; `none` for no settings at all.
 
     Raises:
         BecalmError: for an unknown guideline, or a degree below 2 or above the number of hosts.
 
     """
+    if guideline == AS_IT_IS:
+        return Recommendation(AS_IT_IS, [])
     if guideline not in GUIDELINES:
-        raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}")
+        raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
     facts = scenario.facts
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:

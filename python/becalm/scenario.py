@@ -9,11 +9,11 @@ import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from becalm import _core
 from becalm.errors import Mistake, ScenarioError
+from becalm.mistakes import read_text
 
 
 class Scenario:
@@ -103,12 +103,7 @@ def load(path: str | PathLike[str]) -> Scenario:
         ScenarioError: with all mistakes at once.
 
     """
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
-    return Scenario(text, name=str(path))
+    return Scenario(read_text(path), name=str(path))
 
 
 def parse_change(text: str) -> tuple[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from becalm.errors import Mistake, ScenarioError
+from becalm.mistakes import Mistakes, read_text
 
 LARGEST_MESSAGE = 1 << 26
 """Bytes that a message of a scenario may have."""
@@ -53,13 +52,7 @@ def read_connection_matrix(
             links are not supported.
 
     """
-    path = Path(path)
-    matrix = _Matrix(str(path))
-    try:
-        text = path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
-    connections = matrix.read(text, _LATEST_START[start_unit])
+    connections = _Matrix(path).read(read_text(path), _LATEST_START[start_unit])
     rows = [
         {
             "from": host.format(each.source),
@@ -75,9 +68,9 @@ def read_connection_matrix(
 class _Matrix:
     """A connection matrix while it is read."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.mistakes: list[Mistake] = []
+    def __init__(self, file: str | PathLike[str]) -> None:
+        self.mistakes = Mistakes(file)
+        self.add = self.mistakes.add
 
     def read(self, text: str, latest: int) -> list[_Connection]:
         lines = [(n, line.split()) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -98,8 +91,7 @@ class _Matrix:
             self.check_id(line, connection.number, ids)
         if count is not None and found != count:
             self.add(lines[1][0], "Connections", str(count), f"but {found} follow", str(found))
-        if self.mistakes:
-            raise self.error()
+        self.mistakes.check()
         return connections
 
     def header(self, lines: list[tuple[int, list[str]]], place: int, key: str) -> int | None:
@@ -119,7 +111,7 @@ class _Matrix:
             self.add(line, words[0], " ".join(words[1:]), "is no connection", valid)
 
     def connection(self, line: int, words: list[str], nodes: int | None, latest: int) -> _Connection | None:
-        before = len(self.mistakes)
+        before = len(self.mistakes.list)
         pair, *rest = words
         source, destination = map(int, pair.split("->"))
         for number in (source, destination):
@@ -130,7 +122,7 @@ class _Matrix:
         values = dict(self.fields(line, rest))
         self.check_range(line, values, "start", 0, latest)
         self.check_range(line, values, "size", 1, LARGEST_MESSAGE)
-        if len(self.mistakes) > before:
+        if len(self.mistakes.list) > before:
             return None
         return _Connection(source, destination, values.get("id"), values["start"], values["size"])
 
@@ -165,15 +157,3 @@ class _Matrix:
                 line, "id", str(number), f"is the id of line {ids[number]} already", "another id, or none"
             )
         ids.setdefault(number, line)
-
-    def add(self, line: int, key: str, value: str, problem: str, valid: str) -> None:
-        self.mistakes.append(Mistake(line=line, key=key, value=value, problem=problem, valid=valid))
-
-    def error(self) -> ScenarioError:
-        self.mistakes.sort(key=lambda mistake: mistake["line"] or 0)
-        lines = []
-        for each in self.mistakes:
-            what = " ".join(filter(None, (each["key"], each["value"])))
-            valid = f"; valid: {each['valid']}" if each["valid"] else ""
-            lines.append(f"{self.file}:{each['line']}: {what}: {each['problem']}{valid}")
-        return ScenarioError("\n".join(lines), self.file, self.mistakes)

@@ -1,0 +1,60 @@
+"""Mistakes in a file of another program, gathered while it is read and told all at once."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from becalm.errors import Mistake, ScenarioError
+
+MOST_TOLD = 50
+"""Mistakes that a message tells one by one; two files that do not belong together have thousands."""
+
+
+class Mistakes:
+    """The mistakes in one file."""
+
+    def __init__(self, file: str | PathLike[str]) -> None:
+        self.file = str(file)
+        self.list: list[Mistake] = []
+
+    def add(self, line: int | None, key: str, value: str, problem: str, valid: str = "") -> None:
+        """Note one: in which line, what stands there, what is wrong with it, and what would be valid."""
+        self.list.append(Mistake(line=line, key=key, value=value, problem=problem, valid=valid))
+
+    def check(self) -> None:
+        """Go on if there are none.
+
+        Raises:
+            ScenarioError: with all of them, in the order of their lines.
+
+        """
+        if self.list:
+            raise self._error()
+
+    def _error(self) -> ScenarioError:
+        self.list.sort(key=lambda mistake: mistake["line"] or 0)
+        lines = [self._told(each) for each in self.list[:MOST_TOLD]]
+        if len(self.list) > MOST_TOLD:
+            lines.append(f"{self.file}: and {len(self.list) - MOST_TOLD} more")
+        return ScenarioError("\n".join(lines), self.file, self.list)
+
+    def _told(self, mistake: Mistake) -> str:
+        where = self.file if mistake["line"] is None else f"{self.file}:{mistake['line']}"
+        what = " ".join(filter(None, (mistake["key"], mistake["value"])))
+        valid = f"; valid: {mistake['valid']}" if mistake["valid"] else ""
+        return f"{where}: {what}: {mistake['problem']}{valid}"
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """Return the text of a file.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: not a text file.
+
+    """
+    try:
+        return Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error

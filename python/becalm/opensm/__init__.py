@@ -1,0 +1,6 @@
+"""InfiniBand fabrics: what their tools print, read; what their subnet manager OpenSM loads, written.
+
+From the bottom: `rates` (speeds of links), `names` (of nodes, and ranges of them), `fabric` (nodes and
+cables), `ibnetdiscover` (reads them), `lfts` (reads forwarding tables), `importing` (all of it as a
+scenario), `options` (parameters of congestion control as OpenSM's configuration has them).
+"""

@@ -1,0 +1,212 @@
+"""Fabrics: nodes and ports as they were found; switches, hosts and cables as a scenario has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from becalm.opensm import names
+
+AGGREGATION = "Aggregation Node"
+"""What descriptions of the adapters within switches end in, which reduce messages on their way: no hosts."""
+
+
+@dataclass(frozen=True)
+class End:
+    """An end of a cable: a node and the number of its port, from 1."""
+
+    node: str
+    port: int
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the node is an adapter."""
+        return self.node.startswith("H")
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port with a cable."""
+
+    peer: End
+    speed: str
+    """Such as `4xQDR`."""
+    guid: int
+    """0 for ports of switches."""
+    lid: int
+    """0 for ports of switches: the switch has one."""
+    lmc: int
+    line: int
+
+
+@dataclass
+class Node:
+    """A switch, adapter or router as the file has it."""
+
+    kind: str
+    """Switch, Ca or Rt."""
+    id: str
+    """Such as `S-0002c90000001000`: its kind and GUID."""
+    description: str
+    size: int
+    """Number of its ports, with and without cables."""
+    lid: int
+    lmc: int
+    line: int
+    ports: dict[int, Port] = field(default_factory=dict)
+
+    @property
+    def guid(self) -> int:
+        """Its GUID as a number."""
+        return int(self.id[2:], 16)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch of a fabric."""
+
+    name: str
+    id: str
+    guid: int
+    lid: int
+    lmc: int
+    ports: dict[int, End]
+    """By the number of the port, from 1: the other end of its cable."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A port of an adapter that is joined to a switch."""
+
+    name: str
+    end: End
+    guid: int
+    lid: int
+    lmc: int
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A cable between two switches, or a host and a switch."""
+
+    ends: tuple[End, End]
+    speed: str
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """Switches, hosts and cables, and what was left out."""
+
+    file: str
+    switches: list[Switch]
+    """By their names, in natural order."""
+    hosts: list[Host]
+    """Likewise."""
+    cables: list[Cable]
+    """By the first end: switch by switch, port by port."""
+    skipped_lids: frozenset[int]
+    """Base LIDs of nodes that were left out."""
+    notes: list[str]
+
+    def name(self, end: End) -> str:
+        """Return the name of the node at an end of a cable."""
+        return self.names[end if end.is_host else end.node]
+
+    @cached_property
+    def names(self) -> dict[str | End, str]:
+        """Names of switches by their ids, and of hosts by their ends."""
+        return {switch.id: switch.name for switch in self.switches} | {
+            host.end: host.name for host in self.hosts
+        }
+
+
+def fabric(file: str, nodes: Mapping[str, Node]) -> Fabric:
+    """Name the hosts and switches of a fabric, and tell cables that count from those that do not.
+
+    Args:
+        file: where it was read.
+        nodes: all nodes, by their ids.
+
+    """
+    switches = [node for node in nodes.values() if node.kind == "Switch"]
+    adapters = [node for node in nodes.values() if node.kind == "Ca"]
+    hosts = [
+        End(node.id, number)
+        for node in adapters
+        if not node.description.endswith(AGGREGATION)
+        for number, port in node.ports.items()
+        if port.peer.node in nodes and nodes[port.peer.node].kind == "Switch"
+    ]
+    chosen = names.different(
+        {
+            **{
+                node.id: [names.short(node.description), names.legal(node.description), node.id]
+                for node in switches
+            },
+            **{end: _host_names(nodes[end.node], end.port) for end in hosts},
+        }
+    )
+    switches.sort(key=lambda node: names.natural(chosen[node.id]))
+    hosts.sort(key=lambda end: names.natural(chosen[end]))
+    return Fabric(
+        file,
+        [_switch(node, chosen) for node in switches],
+        [_host(nodes[end.node], end, chosen) for end in hosts],
+        list(_cables(switches, chosen)),
+        frozenset(_skipped_lids(nodes, set(hosts))),
+        list(_notes(nodes, set(hosts))),
+    )
+
+
+def _host_names(node: Node, port: int) -> list[str]:
+    whole = names.legal(node.description)
+    return [names.short(node.description), whole, f"{whole}-p{port}", f"{node.id}-p{port}"]
+
+
+def _links(node: Node, chosen: dict[str | End, str]) -> Iterator[tuple[int, Port]]:
+    """Yield the ports of a switch with cables to other nodes of the fabric, by number."""
+    for number, port in sorted(node.ports.items()):
+        if port.peer in chosen or (port.peer.node in chosen and port.peer.node != node.id):
+            yield number, port
+
+
+def _switch(node: Node, chosen: dict[str | End, str]) -> Switch:
+    ports = {number: port.peer for number, port in _links(node, chosen)}
+    return Switch(chosen[node.id], node.id, node.guid, node.lid, node.lmc, ports)
+
+
+def _host(node: Node, end: End, chosen: dict[str | End, str]) -> Host:
+    port = node.ports[end.port]
+    return Host(chosen[end], end, port.guid, port.lid, port.lmc)
+
+
+def _cables(switches: list[Node], chosen: dict[str | End, str]) -> Iterator[Cable]:
+    """Yield every cable once, with the host first, or the switch that comes first."""
+    order = {node.id: place for place, node in enumerate(switches)}
+    for node in switches:
+        for number, port in _links(node, chosen):
+            own = End(node.id, number)
+            if port.peer in chosen:
+                yield Cable((port.peer, own), port.speed)
+            elif order[node.id] < order[port.peer.node]:
+                yield Cable((own, port.peer), port.speed)
+
+
+def _skipped_lids(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[int]:
+    for node in nodes.values():
+        if node.kind != "Switch":
+            yield from (port.lid for own, port in node.ports.items() if End(node.id, own) not in hosts)
+
+
+def _notes(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[str]:
+    for node in nodes.values():
+        if node.kind == "Rt":
+            yield f'router "{node.description}" ({node.id}) is left out: becalm has one subnet'
+        elif node.kind == "Ca" and node.description.endswith(AGGREGATION):
+            yield f'"{node.description}" ({node.id}) is left out: it is no host'
+        elif node.kind == "Ca" and not any(End(node.id, own) in hosts for own in node.ports):
+            yield f'adapter "{node.description}" ({node.id}) is left out: it has no cable to a switch'
+    wide = sum(port.lmc > 0 for node in nodes.values() for port in node.ports.values())
+    if wide:
+        yield f"{wide} ports have several LIDs (LMC above 0): packets take the route of the first one"

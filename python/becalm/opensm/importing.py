@@ -1,0 +1,221 @@
+"""A fabric and its forwarding tables as a scenario that runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+
+from becalm.errors import BecalmError, ScenarioError
+from becalm.opensm import ibnetdiscover, lfts
+from becalm.opensm.fabric import Cable, End, Fabric
+from becalm.opensm.names import ranges
+from becalm.opensm.rates import data_rate, in_words
+from becalm.scenario import Scenario
+
+SOURCES = 8
+"""Hosts that send to the hot spot of the traffic to begin with, at most."""
+
+_ASSUMED = """\
+# What follows is no part of what was read, but something to begin with: put in what you know.
+
+[switch]
+buffer = "32 KiB"
+forwarding_delay = "150 ns"
+
+[adapter]
+port_control = "qp"
+# injection_rate = "13 Gb/s" # what the adapter's slot lets through, if that is less than the link
+
+[packet]
+mtu = "2048 B"
+header = "26 B" # LRH, BTH and two CRCs
+ack = "30 B"
+
+[marking.none] # `becalm manage` puts in IBTA congestion control
+
+[response.none]
+
+[run]
+duration = "4 ms"
+warmup = "1 ms"
+
+# Half of what its link takes from every host to one other host
+[[flows]]
+name = "background"
+from = ["*"]
+[flows.pattern.permutation]
+[flows.traffic.poisson]
+load = 0.5
+"""
+
+_ALL_TO_ALL = """\
+[run]
+duration = "1 us"
+[[flows]]
+name = "all"
+from = ["*"]
+[flows.pattern.all_to_all]
+"""
+
+_HOT_SPOT = """
+# and a hot spot
+[[flows]]
+name = "hot_spot"
+from = [{sources}]
+to = ["{target}"]
+[flows.traffic.greedy]
+"""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A fabric as a scenario."""
+
+    fabric: Fabric
+    text: str
+    """The scenario as TOML, with comments."""
+    notes: list[str]
+    """What was left out, and what is wrong with the routes."""
+
+
+def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] | None = None) -> Imported:
+    """Make a scenario of a fabric: its nodes and cables, its routes if given, and all else to begin with.
+
+    Args:
+        discovered: what `ibnetdiscover` printed.
+        tables: the forwarding tables: OpenSM's `opensm-lfts.dump`, or what `dump_lfts.sh` printed. Without
+            them packets take shortest paths.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: with all mistakes in a file at once.
+        BecalmError: fewer than two hosts.
+
+    """
+    fabric = ibnetdiscover.read(discovered)
+    if len(fabric.hosts) < 2:
+        raise BecalmError(
+            f"{discovered}: {len(fabric.hosts)} hosts with a cable to a switch; must be at least 2"
+        )
+    cables = numbered(fabric)
+    routes = {} if tables is None else lfts.read(tables, fabric)
+    topology = "\n".join([*_topology(fabric, cables), *_routes(fabric, cables, routes)])
+    notes = list(fabric.notes)
+    circle = _deadlock(topology, fabric.file)
+    if circle is not None:
+        notes.append(f"{circle}; allow_cycles = true lets the scenario run all the same")
+        topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
+    head = "\n".join(_head(fabric, tables, notes))
+    return Imported(fabric, f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}", notes)
+
+
+def _deadlock(topology: str, file: str) -> str | None:
+    """Return how packets could wait for each other in a circle if every host sent to every other one."""
+    try:
+        Scenario(f"{topology}\n{_ALL_TO_ALL}")
+    except ScenarioError as error:
+        problem, *others = (mistake["problem"] for mistake in error.mistakes)
+        if not others and "can deadlock" in problem:
+            return problem.partition(";")[0]
+        lines = (f"{file}: {told}" for told in (problem, *others))
+        raise ScenarioError("\n".join(lines), file, error.mistakes) from error
+    return None
+
+
+def numbered(fabric: Fabric) -> list[Cable]:
+    """Return the cables in an order in which each switch has them by the numbers of its ports.
+
+    A scenario numbers the ports of a switch from 0, in the order in which its cables are listed: without gaps
+    in between, port 0 is then InfiniBand's port 1. Where no such order exists some ports are out of order.
+    """
+    at: dict[End, Cable] = {end: cable for cable in fabric.cables for end in cable.ends}
+    before: dict[Cable, list[Cable]] = {cable: [] for cable in fabric.cables}
+    for switch in fabric.switches:
+        own = [at[End(switch.id, port)] for port in switch.ports]
+        for earlier, later in pairwise(own):
+            before[later].append(earlier)
+    ordered: dict[Cable, None] = {}
+    for cable in fabric.cables:
+        waiting = {cable: iter(before[cable])} if cable not in ordered else {}
+        while waiting:
+            last = next(reversed(waiting))
+            first = next((each for each in waiting[last] if each not in ordered | waiting), None)
+            if first is None:
+                del waiting[last]
+                ordered[last] = None
+            else:
+                waiting[first] = iter(before[first])
+    return list(ordered)
+
+
+def _head(fabric: Fabric, tables: str | PathLike[str] | None, notes: list[str]) -> Iterator[str]:
+    routed = "by shortest paths" if tables is None else f"by the forwarding tables of {Path(tables).name}"
+    counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
+    yield f"# The fabric that ibnetdiscover found, as in {Path(fabric.file).name}: {counts}."
+    yield f"# Packets go {routed}."
+    yield from (f"# Note: {note}." for note in notes)
+    yield "#"
+    yield "# InfiniBand numbers the ports of a switch from 1, and so do the comments. Routes number them from"
+    yield "# 0, in the order in which the switch's cables are listed."
+
+
+def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
+    ((usual, _),) = Counter(cable.speed for cable in cables).most_common(1)
+    yield "[topology.edges]"
+    yield f"hosts = [{_listed([host.name for host in fabric.hosts])}]"
+    yield f"switches = [{_listed([switch.name for switch in fabric.switches])}]"
+    yield f'rate = "{in_words(data_rate(usual))}" # {usual}'
+    yield 'delay = "25 ns" # 5 m of cable'
+    yield "cables = ["
+    for cable in cables:
+        own = data_rate(cable.speed)
+        rate = f', rate = "{in_words(own)}"' if own != data_rate(usual) else ""
+        between = ", ".join(f'"{fabric.name(end)}"' for end in cable.ends)
+        ports = " to ".join(f"port {end.port}" for end in cable.ends)
+        yield f"    {{ between = [{between}]{rate} }}, # {ports}"
+    yield "]"
+
+
+def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterator[str]:
+    if not routes:
+        return
+    places = _places(cables)
+    yield "routes = ["
+    for switch in fabric.switches:
+        for port, peer in switch.ports.items():
+            to = routes.get((switch.name, port))
+            # To its own host a cable leads anyway.
+            if to and not peer.is_host:
+                place = places[End(switch.id, port)]
+                leads = f"port {port}, to {fabric.name(peer)}"
+                yield f'    {{ switch = "{switch.name}", port = {place}, to = [{_listed(to)}] }}, # {leads}'
+    yield "]"
+
+
+def _places(cables: list[Cable]) -> dict[End, int]:
+    """Return the number that a scenario gives each port of a switch."""
+    used: Counter[str] = Counter()
+    places = {}
+    for cable in cables:
+        for end in cable.ends:
+            places[end] = used[end.node]
+            used[end.node] += 1
+    return places
+
+
+def _hot_spot(fabric: Fabric) -> str:
+    target, *others = fabric.hosts
+    if len(others) < 2:
+        return ""
+    # From all over the fabric, so that the tree has branches.
+    step = max(1, len(others) // SOURCES)
+    sources = [host.name for host in others[step - 1 :: step][:SOURCES]]
+    return _HOT_SPOT.format(sources=_listed(sources), target=target.name)
+
+
+def _listed(texts: list[str]) -> str:
+    return ", ".join(f'"{text}"' for text in ranges(texts))

@@ -1,0 +1,66 @@
+"""Names of nodes: short ones from the descriptions of a fabric, all different; ranges of numbered ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})", re.ASCII)
+"""A name that ends in a number as ranges write it, without zeros before it."""
+
+
+def legal(text: str) -> str:
+    """Return a text as a name: letters, digits, `_`, `-` and single dots; empty if none of them are left."""
+    return re.sub(r"\.{2,}", ".", re.sub(r"[^A-Za-z0-9_.-]+", "_", text)).strip("_.")
+
+
+def short(description: str) -> str:
+    """Return the first word of a description; of a managed switch, `MF0;name:model/U1`, its name."""
+    _, _, managed = description.partition(";")
+    words = (managed.partition(":")[0] or description).split()
+    return legal(words[0]) if words else ""
+
+
+def different(candidates: Mapping[Node, Sequence[str]]) -> dict[Node, str]:
+    """Give every node the first of its candidates that no other node wants at the same stage or has.
+
+    Nodes that want the same name all go on to their next candidates, so that none of them passes for the
+    one. The last candidates must differ.
+    """
+    names: dict[Node, str] = {}
+    taken: set[str] = {""}
+    for stage in range(max(map(len, candidates.values()), default=0)):
+        wanted = {node: each[stage] for node, each in candidates.items() if node not in names}
+        counts = Counter(wanted.values())
+        found = {node: name for node, name in wanted.items() if counts[name] == 1 and name not in taken}
+        names |= found
+        taken |= counts.keys()
+    return {node: names[node] for node in candidates}
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return what to sort names by so that `host2` comes before `host10`."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def ranges(names: Iterable[str]) -> list[str]:
+    """Return names as scenarios list them: three or more in a row, `h1`, `h2`, `h3`, as `h1..h3`."""
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and _follows(runs[-1][-1], name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    written = ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run for run in runs)
+    return [text for texts in written for text in texts]
+
+
+def _follows(name: str, after: str) -> bool:
+    first, second = _NUMBERED.fullmatch(name), _NUMBERED.fullmatch(after)
+    if first is None or second is None or first[1] != second[1]:
+        return False
+    return int(second[2]) == int(first[2]) + 1

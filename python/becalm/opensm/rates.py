@@ -1,0 +1,43 @@
+"""Data rates of InfiniBand links: what is left of the signalling rate for data after line coding."""
+
+from __future__ import annotations
+
+import re
+
+from becalm.errors import BecalmError
+
+LANES = {
+    "SDR": 2.5e9 * 8 / 10,
+    "DDR": 5e9 * 8 / 10,
+    "QDR": 10e9 * 8 / 10,
+    "FDR10": 10.3125e9 * 64 / 66,
+    "FDR": 14.0625e9 * 64 / 66,
+    "EDR": 25.78125e9 * 64 / 66,
+    "HDR": 50e9,
+    "NDR": 100e9,
+    "XDR": 200e9,
+}
+"""Data rate of a lane, in b/s. From HDR on error correction and coding leave the round figure."""
+
+WIDTHS = (1, 2, 4, 8, 12)
+"""Lanes that a link may have."""
+
+EXPECTED = f"{', '.join(f'{width}x' for width in WIDTHS)} with {', '.join(LANES)}, such as 4xEDR"
+
+
+def data_rate(speed: str) -> float:
+    """Return the data rate in b/s of a link such as `4xQDR`.
+
+    Raises:
+        BecalmError: an unknown width or speed.
+
+    """
+    found = re.fullmatch(r"(\d+)x([A-Z]+\d*)", speed)
+    if found is None or int(found[1]) not in WIDTHS or found[2] not in LANES:
+        raise BecalmError(f"link `{speed}`: unknown width or speed; valid: {EXPECTED}")
+    return int(found[1]) * LANES[found[2]]
+
+
+def in_words(rate: float) -> str:
+    """Return a rate in b/s as scenarios write it."""
+    return f"{rate / 1e9:.12g} Gb/s"

@@ -1,0 +1,102 @@
+"""Small InfiniBand fabrics for the tests, as the tools print them."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+
+Cable = tuple[str, int, str, int]
+"""Node, port, node, port; a node `S1` is a switch, `H1` an adapter, `R1` a router."""
+
+KINDS = {"S": ("Switch", "switch", 1), "H": ("Ca", "ca", 2), "R": ("Rt", "rt", 3)}
+
+
+def guid(node: str) -> int:
+    """The GUID of a node; that of port n is n more."""
+    return KINDS[node[0]][2] << 40 | int(node[1:]) << 8
+
+
+def discovered(
+    cables: list[Cable],
+    descriptions: Mapping[str, str] | None = None,
+    *,
+    lids: Mapping[str, int] | None = None,
+    lmc: int = 0,
+    speed: str = "4xQDR",
+    ext: bool = False,
+) -> str:
+    """Return what `ibnetdiscover` prints for these cables; an adapter's ports have LIDs of their own."""
+    described, lids = descriptions or {}, lids or all_lids(cables)
+    ports: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
+    for node, port, peer, other in cables:
+        ports[node][port] = (peer, other)
+        ports[peer][other] = (node, port)
+    lines = ["#", "# Topology file: generated on some day", "#", "# Initiated from node 1 port 2"]
+    for node in sorted(ports, key=lambda each: (KINDS[each[0]][2], each)):
+        word, prefix, _ = KINDS[node[0]]
+        text = described.get(node, node)
+        head = f'{word}\t36 "{node[0]}-{guid(node):016x}"\t\t# "{text}"'
+        if node[0] == "S":
+            head += f" base port 0 lid {lids[node]} lmc 0"
+        lines += ["", "vendid=0x2c9", "devid=0xb924", f"{prefix}guid=0x{guid(node):x}", head]
+        for port, (peer, other) in sorted(ports[node].items()):
+            far = f'"{peer[0]}-{guid(peer):016x}"[{other}]{f"[ext {other}]" if ext else ""}'
+            text = described.get(peer, peer)
+            if node[0] == "S":
+                to = f"({guid(peer) + other:x}) " if peer[0] != "S" else ""
+                lid = lids[peer if peer[0] == "S" else f"{peer}/{other}"]
+                own = f"[{port}]{f'[ext {port}]' if ext else ''}"
+                lines.append(f'{own}\t{far}{to}\t\t# "{text}" lid {lid} {speed}')
+            else:
+                own, lid = f"[{port}]({guid(node) + port:x}) ", lids[f"{node}/{port}"]
+                lines.append(f'{own}\t{far}\t\t# lid {lid} lmc {lmc} "{text}" lid 1 {speed}')
+    return "\n".join(lines) + "\n"
+
+
+def all_lids(cables: list[Cable], step: int = 1) -> dict[str, int]:
+    """LIDs of switches and of adapters' ports (`H1/1`), `step` apart."""
+    ends = {(node, port) for cable in cables for node, port in (cable[:2], cable[2:])}
+    names = {node if node[0] == "S" else f"{node}/{port}" for node, port in ends}
+    return {name: step * place for place, name in enumerate(sorted(names), 1)}
+
+
+def dumped(cables: list[Cable], pick: Callable[[str, str, list[int]], int], *, form: str = "opensm") -> str:
+    """Return shortest paths as a dump; `pick` takes a switch, a destination and the ports to choose from.
+
+    `form`: `opensm` for its own file, `ibroute` for what the tool of that name prints.
+    """
+    lids = all_lids(cables)
+    lines = []
+    for switch in [name for name in lids if name[0] == "S"]:
+        lines.append(
+            f"Unicast lids [0-{len(lids)}] of switch Lid {lids[switch]} guid 0x{guid(switch):016x} ('x'):"
+        )
+        lines += ["  Lid  Out   Destination", "       Port     Info "] if form == "ibroute" else []
+        for name, lid in lids.items():
+            node, _, port = name.partition("/")
+            out = pick(switch, name, shortest(cables, switch, node)) if node != switch else 0
+            kind = "Switch" if node[0] == "S" else "Channel Adapter"
+            what = f"{kind} portguid 0x{guid(node) + int(port or 0):016x}: '{node}'"
+            lines.append(f"0x{lid:04x} {out:03} " + (f": ({what})" if form == "ibroute" else f"# {what}"))
+        lines.append(f"{len(lids)} {'valid ' if form == 'ibroute' else ''}lids dumped")
+    return "\n".join(lines) + "\n"
+
+
+def shortest(cables: list[Cable], switch: str, node: str) -> list[int]:
+    """The ports of a switch on shortest paths to a node."""
+    peers: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for one, port, other, far in cables:
+        peers[one].append((port, other))
+        peers[other].append((far, one))
+    distance, queue = {node: 0}, deque([node])
+    while queue:
+        now = queue.popleft()
+        for _, peer in peers[now]:
+            if peer not in distance and (peer[0] == "S" or peer == node):
+                distance[peer] = distance[now] + 1
+                queue.append(peer)
+    nearer = distance.get(switch, 0) - 1
+    return sorted(port for port, peer in peers[switch] if distance.get(peer) == nearer)
