@@ -11,6 +11,7 @@ from __future__ import annotations
 from becalm.experiments import (
     ramakrishnan1990_decrease,
     ramakrishnan1990_filter,
+    ramakrishnan1990_integer,
     ramakrishnan1990_robust,
     ramakrishnan1990_router,
     ramakrishnan1990_single,
@@ -34,6 +35,7 @@ def experiments() -> list[Experiment]:
         ramakrishnan1990_filter,
         ramakrishnan1990_single,
         ramakrishnan1990_user,
+        ramakrishnan1990_integer,
         ramakrishnan1990_decrease,
         ramakrishnan1990_robust,
     )

@@ -1,14 +1,13 @@
-"""Ramakrishnan and Jain 1990, section 5.4: the decrease factor, and windows that are integers."""
+"""Ramakrishnan and Jain 1990, section 5.4: the decrease factor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from becalm.experiments.expect import at_least, each_near, falling, near, rising
+from becalm.experiments.expect import falling, rising
 from becalm.experiments.measure import axis, curve, mean
 from becalm.experiments.model import Experiment, Point, Statement, Tables
 from becalm.experiments.ramakrishnan1990_draw import window_panels
@@ -21,8 +20,8 @@ FACTORS = (0.5, 0.7, 0.9)
 
 
 def experiments() -> list[Experiment]:
-    """The comparison of decrease factors, and the example with integers."""
-    return [_factor(), _integer()]
+    """The comparison of decrease factors."""
+    return [_factor()]
 
 
 STARTS = tuple(600.0 + 37.0 * place for place in range(25))
@@ -113,77 +112,3 @@ def _deviation(found: Tables, factor: float) -> float:
     starts = axis(found, "joins", factor=factor)
     sums = [stretch(found, 20_000, 39_000, factor=factor, joins=joins) for joins in starts]
     return mean([float(np.std(windows) / np.mean(windows)) for windows in sums])
-
-
-def _integer() -> Experiment:
-    eight = {"multiplicative": {"factor": 0.8}}
-    runs = {"integer": "integer windows", "real": "real windows"}
-    paths = {
-        kind: replace(
-            PAIR,
-            users=(User(), User(response=feedback(initial=6, decrease=eight, arithmetic=kind))),
-            response=feedback(initial=10, decrease=eight, arithmetic=kind),
-            duration=20_000,
-        )
-        for kind in runs
-    }
-    late = (15_000.0, 20_000.0)
-    return Experiment(
-        "ramakrishnan1990/integer",
-        "Two users at windows of 10 and 6, decrease factor 0.8, integer and real windows",
-        cost=1,
-        points=lambda _: [Point({"kind": kind}, path.scenario()) for kind, path in paths.items()],
-        measure=tables,
-        draw=lambda found: window_panels(found, KNEE, runs, "kind"),
-        statements=(
-            Statement(
-                "cycle_of_the_first",
-                "they may reach a stable point such that user 1 has a window of 10 and user 2 has a window "
-                "of 6 [...] They come down (say, using a factor of 0.8) to 8 and 4 (after truncation)",
-                "10, 8",
-                lambda found: _extremes(stretch(found, *late, FIRST, kind="integer")),
-                each_near((10, 8), 0),
-                note="Largest and smallest window of the first user, 15,000 to 20,000 units. With a "
-                "threshold of 2: 9 and 5.",
-            ),
-            Statement(
-                "cycle_of_the_second",
-                "They go up by 1 to 9 and 5. The total window is still less than W_knee, and the users then "
-                "go up to 10 and 6. After this, the cycle repeats",
-                "6, 4",
-                lambda found: _extremes(stretch(found, *late, SECOND, kind="integer")),
-                each_near((6, 4), 0),
-                note="Largest and smallest window of the second user, likewise. The example takes for "
-                "granted that both come down together, and once; here the second comes down before the "
-                "first, and at times twice in a row. With a threshold of 2: 10 and 6.",
-            ),
-            Statement(
-                "integers_may_be_unfair",
-                "If only integer values are maintained for the window, additive increase and multiplicative "
-                "decrease may also stabilize to unfair values",
-                "> 1",
-                lambda found: _ratio(found, late, "integer"),
-                at_least(1.2),
-                note="Mean window of the first user over that of the second; 1.2 is half of the example's "
-                "inequality. With a threshold of 2: 0.88.",
-            ),
-            Statement(
-                "reals_are_fair",
-                "For the same configuration, when real values are used, we find that the allocations to the "
-                "users are fair, as shown in Figure 8",
-                1,
-                lambda found: _ratio(found, late, "real"),
-                near(1, 0.1),
-                note="Likewise, with real windows.",
-            ),
-        ),
-    )
-
-
-def _extremes(values: Sequence[float] | np.ndarray) -> list[float]:
-    return [float(max(values)), float(min(values))]
-
-
-def _ratio(found: Tables, late: tuple[float, float], kind: str) -> float:
-    means = [stretch(found, *late, user, kind=kind).mean() for user in (FIRST, SECOND)]
-    return float(means[0] / means[1])
