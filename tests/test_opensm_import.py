@@ -85,14 +85,11 @@ def followed(imported: Imported, dump: str) -> Counter[tuple[str, int]]:
             table[int(found[1], 16)] = int(found[2])
     count: Counter[tuple[str, int]] = Counter()
     hosts = imported.fabric.hosts
-    at = {
-        peer: switch for switch in imported.fabric.switches for peer in switch.ports.values() if peer.is_host
-    }
     for source in hosts:
         for target in hosts:
             if source is target:
                 continue
-            switch = at[source.end]
+            switch = by_id[source.attached.node]
             while True:
                 port = tables[switch.name][target.lid]
                 # A packet on this way, and the ACK of the packet that goes the other way round.
@@ -345,6 +342,28 @@ def test_routes_that_can_deadlock_are_told_and_run_all_the_same(tmp_path: Path) 
     assert becalm.Scenario(imported.text).resolved["topology"]["edges"]["allow_cycles"]
 
 
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_damaged_files_are_read_or_refused_but_never_break(tmp_path: Path, data: st.DataObject) -> None:
+    texts = [discovered(TREE), dumped(TREE, lambda *choice: choice[2][0])]
+    which = data.draw(st.integers(0, 1))
+    lines = texts[which].splitlines()
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(lines) - 1))
+        start = data.draw(st.integers(0, len(lines[at])))
+        cut = data.draw(st.integers(0, 9))
+        put = data.draw(st.text(alphabet='0123456789 "[]()x#SHlid\t', max_size=4))
+        lines[at] = lines[at][:start] + put + lines[at][start + cut :]
+        lines = lines[: data.draw(st.integers(1, len(lines)))] if data.draw(st.booleans()) else lines
+    texts[which] = "\n".join(lines)
+    try:
+        imported = taken(tmp_path, *texts)
+    except becalm.BecalmError as error:
+        assert str(error).count(f"{tmp_path}/") >= 1
+    else:
+        becalm.Scenario(imported.text)
+
+
 ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
 """Printed, the switch is in line 9, its ports are in 10 and 11; H1 is in 16 and 17, H2 in 22 and 23."""
 
@@ -384,6 +403,7 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             '"S-0000010000000900"[2]',
             ["23: S-0000010000000900: is no node of this file; is the file whole?"],
         ),
+        ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is the LID of line 17 already"]),
     ],
 )
 def test_mistakes_in_the_fabric_have_their_line(

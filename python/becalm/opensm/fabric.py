@@ -81,6 +81,8 @@ class Host:
 
     name: str
     end: End
+    attached: End
+    """The port of a switch at the other end of its cable."""
     guid: int
     lid: int
     lmc: int
@@ -178,7 +180,7 @@ def _switch(node: Node, chosen: dict[str | End, str]) -> Switch:
 
 def _host(node: Node, end: End, chosen: dict[str | End, str]) -> Host:
     port = node.ports[end.port]
-    return Host(chosen[end], end, port.guid, port.lid, port.lmc)
+    return Host(chosen[end], end, port.peer, port.guid, port.lid, port.lmc)
 
 
 def _cables(switches: list[Node], chosen: dict[str | End, str]) -> Iterator[Cable]:

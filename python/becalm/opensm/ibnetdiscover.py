@@ -41,6 +41,7 @@ def read(path: str | PathLike[str]) -> Fabric:
     nodes = reader.read(read_text(path))
     reader.mistakes.check()
     reader.check_cables(nodes)
+    reader.check_lids(nodes)
     reader.mistakes.check()
     return fabric(str(path), nodes)
 
@@ -120,6 +121,18 @@ class _Reader:
                 elif back.speed != port.speed:
                     problem = f"is another speed than {back.speed} in line {back.line}, the cable's other end"
                     self.mistakes.add(port.line, "link", port.speed, problem)
+
+    def check_lids(self, nodes: dict[str, Node]) -> None:
+        """Make sure that no two have the same LID; 0 is that of ports that no subnet manager has seen."""
+        of_switches = [(node.lid, node.line) for node in nodes.values() if node.lid]
+        of_adapters = [
+            (port.lid, port.line) for node in nodes.values() for port in node.ports.values() if port.lid
+        ]
+        lines: dict[int, int] = {}
+        for lid, line in [*of_switches, *of_adapters]:
+            if lid in lines:
+                self.mistakes.add(line, "lid", str(lid), f"is the LID of line {lines[lid]} already")
+            lines[lid] = line
 
 
 def _shown(line: str) -> str:

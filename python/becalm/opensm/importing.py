@@ -52,13 +52,13 @@ from = ["*"]
 load = 0.5
 """
 
-_ALL_TO_ALL = """\
+_ALL_WAYS = """\
 [run]
 duration = "1 us"
 [[flows]]
 name = "all"
-from = ["*"]
-[flows.pattern.all_to_all]
+from = [{sources}]
+to = ["*"]
 """
 
 _HOT_SPOT = """
@@ -105,7 +105,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     routes = {} if tables is None else lfts.read(tables, fabric)
     topology = "\n".join([*_topology(fabric, cables), *_routes(fabric, cables, routes)])
     notes = list(fabric.notes)
-    circle = _deadlock(topology, fabric.file)
+    circle = _deadlock(topology, fabric)
     if circle is not None:
         notes.append(f"{circle}; allow_cycles = true lets the scenario run all the same")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
@@ -113,16 +113,22 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     return Imported(fabric, f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}", notes)
 
 
-def _deadlock(topology: str, file: str) -> str | None:
-    """Return how packets could wait for each other in a circle if every host sent to every other one."""
+def _deadlock(topology: str, fabric: Fabric) -> str | None:
+    """Return how packets could wait for each other in a circle if every host sent to every other one.
+
+    Packets of all hosts of a switch go the same way from there, so that one of them stands for all.
+    """
+    first: dict[str, str] = {}
+    for host in fabric.hosts:
+        first.setdefault(host.attached.node, host.name)
     try:
-        Scenario(f"{topology}\n{_ALL_TO_ALL}")
+        Scenario(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
     except ScenarioError as error:
         problem, *others = (mistake["problem"] for mistake in error.mistakes)
         if not others and "can deadlock" in problem:
             return problem.partition(";")[0]
-        lines = (f"{file}: {told}" for told in (problem, *others))
-        raise ScenarioError("\n".join(lines), file, error.mistakes) from error
+        lines = (f"{fabric.file}: {told}" for told in (problem, *others))
+        raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
     return None
 
 
@@ -143,7 +149,9 @@ def numbered(fabric: Fabric) -> list[Cable]:
         waiting = {cable: iter(before[cable])} if cable not in ordered else {}
         while waiting:
             last = next(reversed(waiting))
-            first = next((each for each in waiting[last] if each not in ordered | waiting), None)
+            first = next(
+                (each for each in waiting[last] if each not in ordered and each not in waiting), None
+            )
             if first is None:
                 del waiting[last]
                 ordered[last] = None
