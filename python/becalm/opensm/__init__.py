@@ -2,5 +2,5 @@
 
 From the bottom: `rates` (speeds of links), `names` (of nodes, and ranges of them), `fabric` (nodes and
 cables), `ibnetdiscover` (reads them), `lfts` (reads forwarding tables), `importing` (all of it as a
-scenario), `options` (parameters of congestion control as OpenSM's configuration has them).
+scenario), `masks` (of ports), `options` (parameters of congestion control for OpenSM's configuration).
 """

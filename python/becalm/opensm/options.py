@@ -6,7 +6,7 @@ entries, and takes CCTI_Limit from the length of the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,15 +18,13 @@ from becalm.manager import Recommendation
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.fabric import Fabric
+from becalm.opensm.masks import PortNumbers, mask
 from becalm.scenario import Scenario
 
 LONGEST_LINE = 1022
 """Characters of a line that OpenSM reads, with its end."""
 LONGEST_TABLE = 128
 """Entries of a table that OpenSM reads."""
-PORTS = range(1, 255)
-"""Ports that a mask may name: 0 is the switch itself, 255 is reserved."""
-
 VICTIM_MASK, THRESHOLD_AND_SIZE, MARKING_RATE = 1 << 0, 1 << 2, 1 << 4
 """What a bit of the switches' control map says is to be used."""
 
@@ -35,6 +33,9 @@ _MASKS = {
     "all": "all but the switch's own port 0",
     "host_ports": "OpenSM sets them at all switches, those without hosts included",
 }
+
+_SOURCES = {"threshold": "high", "victim_mask": "root_only"}
+"""Where the parameters of `queue_threshold` are called otherwise."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
     mistakes = Mistakes(scenario.name)
     resolved = scenario.resolved
     found = [Option("congestion_control", "TRUE", "Whether congestion control is set up")]
-    found += _switch(resolved["marking"], _Ports(scenario, fabric), mistakes)
+    found += _switch(resolved["marking"], PortNumbers(scenario, fabric), mistakes)
     found += _adapter(scenario, mistakes)
     mistakes.check()
     return found
@@ -114,105 +115,62 @@ def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> st
     return "\n".join(lines) + "\n"
 
 
-def mask(ports: Iterable[int]) -> int:
-    """Return the mask of ports: bit n for port n."""
-    return sum(1 << port for port in ports)
-
-
-class _Ports:
-    """The fabric whose ports a victim mask names."""
-
-    def __init__(self, scenario: Scenario, fabric: Fabric | None) -> None:
-        self.scenario = scenario
-        self.fabric = fabric
-
-    def of(self, victim_mask: str, mistakes: Mistakes) -> frozenset[int]:
-        if victim_mask == "none":
-            return frozenset()
-        return frozenset(PORTS) if victim_mask == "all" else self.to_hosts(mistakes)
-
-    def to_hosts(self, mistakes: Mistakes) -> frozenset[int]:
-        """Return the ports that lead to hosts, which must be the same at all switches that have some."""
-        key, value = "marking.ibta.victim_mask", "host_ports"
-        if self.fabric is None:
-            problem = "needs the numbers of the ports, which a scenario does not have"
-            mistakes.add(None, key, value, problem, "with --fabric and the output of ibnetdiscover")
-            return frozenset()
-        self.check_same(self.fabric, mistakes)
-        by_switch = {
-            switch.name: frozenset(port for port, peer in switch.ports.items() if peer.is_host)
-            for switch in self.fabric.switches
-        }
-        used = {name: ports for name, ports in by_switch.items() if ports}
-        (first, ports), *others = used.items()
-        for name, other in others:
-            if other != ports:
-                where = f"hosts are at ports {_listed(ports)} of {first} and {_listed(other)} of {name}"
-                problem = f"OpenSM has one mask for all switches, but {where}"
-                mistakes.add(None, key, value, problem, "none or all")
-                break
-        return ports
-
-    def check_same(self, fabric: Fabric, mistakes: Mistakes) -> None:
-        facts = self.scenario.facts
-        ours, theirs = (facts["hosts"], facts["switches"]), (len(fabric.hosts), len(fabric.switches))
-        if ours != theirs:
-            problem = f"has {theirs[0]} hosts and {theirs[1]} switches, the scenario {ours[0]} and {ours[1]}"
-            mistakes.add(None, fabric.file, "", problem, "the fabric that the scenario was imported from")
-
-
-def _switch(marking: Mapping[str, Any], ports: _Ports, mistakes: Mistakes) -> Iterator[Option]:
-    ((name, params),) = marking.items()
+def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes) -> Iterator[Option]:
+    ((name, given),) = marking.items()
     if name not in ("ibta", "queue_threshold"):
         problem = "OpenSM's options cannot say this"
         mistakes.add(None, "marking", name, problem, "ibta, or queue_threshold by the nearest threshold")
         return
-    if params.get("overrides"):
-        problem = "OpenSM's options are the same for all ports"
-        mistakes.add(None, "marking.ibta.overrides", f"{len(params['overrides'])} of them", problem, "none")
-    if name == "ibta":
-        threshold, victims = params["threshold"], params["victim_mask"]
-    else:
-        threshold, victims = _nearest_threshold(params["high"]), "none" if params["root_only"] else "all"
     where = f"marking.{name}"
-    prefix = "cc_sw_cong_setting"
+    params = given if name == "ibta" else _as_ibta(given)
+    sources = _SOURCES if name == "queue_threshold" else {}
+    if params["overrides"]:
+        problem = "OpenSM's options are the same for all ports"
+        mistakes.add(None, f"{where}.overrides", f"{len(params['overrides'])} of them", problem, "none")
+
+    def option(key: str, value: str, means: str) -> Option:
+        return Option(f"cc_sw_cong_setting_{key}", value, means, f"{where}.{sources.get(key, key)}")
+
     in_use = VICTIM_MASK | THRESHOLD_AND_SIZE | MARKING_RATE
-    yield Option(
-        f"{prefix}_control_map",
+    yield option(
+        "control_map",
         f"{in_use:#x}",
         "What follows is used: victim mask, threshold and size, marking rate",
     )
-    yield Option(
-        f"{prefix}_victim_mask",
-        f"{mask(ports.of(victims, mistakes)):#066x}",
+    victims, left = params["victim_mask"], 16 - params["threshold"]
+    yield option(
+        "victim_mask",
+        mask(numbers.of(f"{where}.victim_mask", victims, mistakes)),
         f"Ports that mark without credit, too ({victims}), bit n for port n; {_MASKS[victims]}",
-        f"{where}.{'victim_mask' if name == 'ibta' else 'root_only'}",
     )
-    yield Option(
-        f"{prefix}_threshold",
-        f"{threshold:#04x}",
-        f"Threshold: marks when more than {16 - threshold}/16 of an input buffer waits, as becalm models it"
-        if threshold
+    yield option(
+        "threshold",
+        f"{params['threshold']:#04x}",
+        f"Threshold: marks when more than {left}/16 of an input buffer waits, as becalm models it"
+        if left < 16
         else "Threshold: marks nothing",
-        f"{where}.{'threshold' if name == 'ibta' else 'high'}",
     )
-    yield Option(
-        f"{prefix}_packet_size",
-        str(params.get("packet_size", 0)),
+    yield option(
+        "packet_size",
+        str(params["packet_size"]),
         "Packet_Size: the smallest packet that is marked, in credits of 64 B",
-        f"{where}.packet_size",
     )
-    yield Option(
-        f"{prefix}_marking_rate",
+    yield option(
+        "marking_rate",
         str(params["marking_rate"]),
         "Marking_Rate: packets that could be marked and are not, between two that are",
-        f"{where}.marking_rate",
     )
 
 
-def _nearest_threshold(high: float) -> int:
-    """Return the threshold, 1 to 15, nearest to a share of an input buffer."""
-    return min(range(1, 16), key=lambda threshold: abs((16 - threshold) / 16 - high))
+def _as_ibta(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of `queue_threshold` as those of `ibta`, with the nearest threshold."""
+    return {
+        "threshold": min(range(1, 16), key=lambda threshold: abs((16 - threshold) / 16 - params["high"])),
+        "victim_mask": "none" if params["root_only"] else "all",
+        "packet_size": 0,
+        "marking_rate": params["marking_rate"],
+        "overrides": [],
+    }
 
 
 def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
@@ -273,7 +231,3 @@ def _table(delays: list[float], limit: int | None, mistakes: Mistakes) -> Option
         f"the longest {max(used):.6g} times a packet's own time"
     )
     return Option("cc_cct", value, means, "response.ibta.cct")
-
-
-def _listed(ports: frozenset[int]) -> str:
-    return ", ".join(map(str, sorted(ports)))

@@ -1,0 +1,73 @@
+"""Masks of ports, which OpenSM has one of for all switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from becalm.mistakes import Mistakes
+from becalm.opensm.fabric import Fabric
+from becalm.scenario import Scenario
+
+PORTS = range(1, 255)
+"""Ports that a mask may name: 0 is the switch itself, 255 is reserved."""
+
+
+def mask(ports: Iterable[int]) -> str:
+    """Return the mask of ports, 256 bits: bit n for port n."""
+    return f"{sum(1 << port for port in ports):#066x}"
+
+
+class PortNumbers:
+    """The numbers of ports in a fabric, for the masks of a scenario that was imported from it.
+
+    Args:
+        scenario: numbers ports in its own way.
+        fabric: the fabric; without it masks are those of no port or of all.
+
+    """
+
+    def __init__(self, scenario: Scenario, fabric: Fabric | None) -> None:
+        self.scenario = scenario
+        self.fabric = fabric
+
+    def of(self, key: str, word: str, mistakes: Mistakes) -> frozenset[int]:
+        """Return the ports that a mask means; where it means other ports at other switches, that is noted.
+
+        Args:
+            key: dotted key of the mask in the scenario.
+            word: its value there: none, all or host_ports.
+            mistakes: where to note it.
+
+        """
+        if word == "none":
+            return frozenset()
+        if word == "all":
+            return frozenset(PORTS)
+        if self.fabric is None:
+            problem = "needs the numbers of the ports, which a scenario does not have"
+            mistakes.add(None, key, word, problem, "with --fabric and the output of ibnetdiscover")
+            return frozenset()
+        self._check_size(self.fabric, mistakes)
+        by_switch = {
+            switch.name: frozenset(port for port, peer in switch.ports.items() if peer.is_host)
+            for switch in self.fabric.switches
+        }
+        (first, ports), *others = ((name, ports) for name, ports in by_switch.items() if ports)
+        for name, other in others:
+            if other != ports:
+                where = f"hosts are at ports {_listed(ports)} of {first} and {_listed(other)} of {name}"
+                problem = f"OpenSM has one mask for all switches, but {where}"
+                mistakes.add(None, key, word, problem, "none or all")
+                break
+        return ports
+
+    def _check_size(self, fabric: Fabric, mistakes: Mistakes) -> None:
+        facts = self.scenario.facts
+        ours, theirs = (facts["hosts"], facts["switches"]), (len(fabric.hosts), len(fabric.switches))
+        if ours != theirs:
+            problem = f"has {theirs[0]} hosts and {theirs[1]} switches, the scenario {ours[0]} and {ours[1]}"
+            mistakes.add(None, fabric.file, "", problem, "the fabric that the scenario was imported from")
+
+
+def _listed(ports: frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(ports)))
