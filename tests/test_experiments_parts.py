@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from becalm.experiments import curves
-from becalm.experiments.expect import at_least, at_most, between, each_near, falling, near, rising
+from becalm.experiments.expect import at_least, at_most, between, falling, near, rising
 from becalm.experiments.measure import at, axis, curve, during, unfairness
 from becalm.experiments.model import Tables
 from becalm.experiments.scene import Scene
@@ -15,8 +15,6 @@ from becalm.experiments.scene import Scene
 def test_expectations_judge_every_value() -> None:
     assert near(0.3, 0.02).test([0.29, 0.319])
     assert not near(0.3, 0.02).test([0.3, 0.33])
-    assert each_near((10, 8), 0.5).test([10.4, 7.6])
-    assert not each_near((10, 8), 0.5).test([8, 10])
     assert at_least(0.6).test([0.6, 0.9])
     assert not at_least(0.6).test([0.9, 0.5])
     assert at_most(0.0).test([0.0])
@@ -38,7 +36,6 @@ def test_not_a_number_never_passes() -> None:
     nan = float("nan")
     for expectation in (
         near(1, 1),
-        each_near((1, 1), 1),
         at_least(0),
         at_most(0),
         between(0, 1),

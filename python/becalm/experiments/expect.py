@@ -20,14 +20,6 @@ def near(paper: float, margin: float) -> Expectation:
     return Expectation(f"+-{margin:g}", lambda values: all(abs(value - paper) <= margin for value in values))
 
 
-def each_near(papers: Sequence[float], margin: float) -> Expectation:
-    """Expect the paper's numbers one by one, give or take."""
-    return Expectation(
-        f"+-{margin:g} each",
-        lambda values: all(abs(value - paper) <= margin for value, paper in zip(values, papers, strict=True)),
-    )
-
-
 def at_least(bound: float) -> Expectation:
     """Expect values from `bound` upward."""
     return Expectation(f">= {bound:g}", lambda values: all(value >= bound for value in values))
