@@ -9,9 +9,10 @@ import pytest
 
 from becalm import Scenario
 from becalm.experiments import Claim, reproduce
+from becalm.experiments.ramakrishnan1990_changing import SLOW
 from becalm.experiments.ramakrishnan1990_measure import activity, stretch, swing
-from becalm.experiments.ramakrishnan1990_robust import CROWD, SLOW
 from becalm.experiments.ramakrishnan1990_scene import EXPONENTIAL, Path, User, rate
+from becalm.experiments.ramakrishnan1990_special import CROWD
 
 QUICK = [
     f"ramakrishnan1990/{name}"

@@ -9,12 +9,13 @@ Fig. 1 and 3 are drawings. What the paper leaves open, and what other readings g
 from __future__ import annotations
 
 from becalm.experiments import (
+    ramakrishnan1990_changing,
     ramakrishnan1990_decrease,
     ramakrishnan1990_filter,
     ramakrishnan1990_integer,
-    ramakrishnan1990_robust,
     ramakrishnan1990_router,
     ramakrishnan1990_single,
+    ramakrishnan1990_special,
     ramakrishnan1990_user,
     ramakrishnan1990_windows,
 )
@@ -37,7 +38,8 @@ def experiments() -> list[Experiment]:
         ramakrishnan1990_user,
         ramakrishnan1990_integer,
         ramakrishnan1990_decrease,
-        ramakrishnan1990_robust,
+        ramakrishnan1990_changing,
+        ramakrishnan1990_special,
     )
     found = {experiment.figure: experiment for part in parts for experiment in part.experiments()}
     return [found[figure] for figure in ORDER]
