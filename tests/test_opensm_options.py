@@ -15,6 +15,7 @@ import becalm
 from becalm import manager
 from becalm.cli import app
 from becalm.opensm import ibnetdiscover
+from becalm.opensm.importing import import_fabric
 from becalm.opensm.masks import mask
 from becalm.opensm.options import configuration, options
 from fabrics import DATA, Cable, discovered
@@ -32,7 +33,7 @@ class Configuration:
         self.values: dict[str, str] = {}
         self.levels: dict[str, dict[int, int]] = {key: {} for key in PER_SL}
         for line in text.splitlines():
-            assert len(line) < 1022, "OpenSM would cut this line"
+            assert len(line) <= 1022, "OpenSM would cut this line"
             if not line or line.startswith("#"):
                 continue
             key, value = line.split(" ", 1)
@@ -53,7 +54,7 @@ class Configuration:
     def victims(self) -> set[int]:
         """Ports of the victim mask: 64 digits, the last of them for ports 0 to 3."""
         digits = self.values["cc_sw_cong_setting_victim_mask"]
-        assert re.fullmatch("0x[0-9a-f]{64}", digits)
+        assert re.fullmatch("0x[0-9A-F]{64}", digits)
         return {port for port in range(256) if int(digits, 16) >> port & 1}
 
     @property
@@ -197,7 +198,7 @@ def test_a_queue_threshold_becomes_the_nearest_that_there_is(high: float, thresh
         ),
         (
             {"response.ibta.cct": {"list": {"entries": [[3, 16383]] * 128}}},
-            "response.ibta.cct: is a line of 1030 characters, of which OpenSM reads 1021",
+            "response.ibta.cct: is a line of 1030 characters, of which OpenSM reads 1022",
         ),
         (
             {"marking.ibta.victim_mask": "host_ports"},
@@ -247,6 +248,36 @@ def test_host_ports_are_those_of_the_fabric(tmp_path: Path) -> None:
     fabric = ibnetdiscover.read(of(cables[1:], tmp_path))
     with pytest.raises(becalm.ScenarioError, match="has 3 hosts and 3 switches, the scenario 4 and 3"):
         options(masked, fabric)
+
+
+def exported() -> str:
+    """A configuration with something in every option, for a fabric of the data."""
+    discovered_file = DATA / "ft2_18" / "ibnetdiscover.txt"
+    imported = becalm.Scenario(import_fabric(discovered_file).text)
+    recommendation = manager.recommend(imported, hot_spot_degree=8, guideline="gran2010")
+    changes = {
+        "marking.ibta.victim_mask": "host_ports",
+        "response.ibta.ccti_min": 2,
+        "response.ibta.trigger_threshold": 100,
+        "adapter.port_control": "sl",
+        "switch.vls": 2,
+        "flows.hot_spot.sl": 1,
+    }
+    return configuration(recommendation.apply(imported).replace(changes), recommendation, discovered_file)
+
+
+def test_opensm_itself_reads_what_is_written() -> None:
+    """`opensm -F ours -c theirs`, with OpenSM 3.3.23: lines of `theirs` that begin with cc_ or congestion."""
+    theirs = (DATA / "opensm-loaded.conf").read_text().splitlines()
+    ours = [line for line in exported().splitlines() if line and not line.startswith("#")]
+    assert [line for line in ours if line not in theirs] == []
+    own = {line.split()[0] for line in ours}
+    others = {line.split()[0] for line in theirs} - own
+    assert own | others == KEYS
+    assert all(
+        "starvation" in key or "credit" in key or key in ("cc_key", "cc_max_outstanding_mads")
+        for key in others
+    )
 
 
 def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

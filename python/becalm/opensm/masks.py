@@ -14,7 +14,7 @@ PORTS = range(1, 255)
 
 def mask(ports: Iterable[int]) -> str:
     """Return the mask of ports, 256 bits: bit n for port n."""
-    return f"{sum(1 << port for port in ports):#066x}"
+    return f"0x{sum(1 << port for port in ports):064X}"
 
 
 class PortNumbers:

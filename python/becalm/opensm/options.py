@@ -22,7 +22,7 @@ from becalm.opensm.masks import PortNumbers, mask
 from becalm.scenario import Scenario
 
 LONGEST_LINE = 1022
-"""Characters of a line that OpenSM reads, with its end."""
+"""Characters of a line that OpenSM reads."""
 LONGEST_TABLE = 128
 """Entries of a table that OpenSM reads."""
 VICTIM_MASK, THRESHOLD_AND_SIZE, MARKING_RATE = 1 << 0, 1 << 2, 1 << 4
@@ -134,7 +134,7 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     in_use = VICTIM_MASK | THRESHOLD_AND_SIZE | MARKING_RATE
     yield option(
         "control_map",
-        f"{in_use:#x}",
+        f"0x{in_use:X}",
         "What follows is used: victim mask, threshold and size, marking rate",
     )
     victims, left = params["victim_mask"], 16 - params["threshold"]
@@ -145,7 +145,7 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     )
     yield option(
         "threshold",
-        f"{params['threshold']:#04x}",
+        f"0x{params['threshold']:02X}",
         f"Threshold: marks when more than {left}/16 of an input buffer waits, as becalm models it"
         if left < 16
         else "Threshold: marks nothing",
@@ -193,13 +193,13 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
     by_sl = resolved["adapter"]["port_control"] == "sl"
     yield Option(
         f"{prefix}_port_control",
-        f"{int(by_sl):#06x}",
+        f"0x{int(by_sl):04X}",
         f"Port_Control: slows down {'service levels' if by_sl else 'queue pairs'}",
         "adapter.port_control",
     )
     yield Option(
         f"{prefix}_control_map",
-        f"{sum(1 << level for level in levels):#06x}",
+        f"0x{sum(1 << level for level in levels):04X}",
         f"Service levels that are set up, those of the scenario's flows: {', '.join(map(str, levels))}",
     )
     for key, means in (
@@ -221,10 +221,9 @@ def _table(delays: list[float], limit: int | None, mistakes: Mistakes) -> Option
         valid = f"ccti_limit at most {LONGEST_TABLE - 1}, or fewer entries, say for a smaller degree"
         mistakes.add(None, "response.ibta.cct", f"{len(used)} entries", problem, valid)
     value = ",".join(f"{shift}:{multiplier}" for shift, multiplier in map(nearest, used))
-    if len(f"cc_cct {value}\n") > LONGEST_LINE:
-        problem = (
-            f"is a line of {len(f'cc_cct {value}')} characters, of which OpenSM reads {LONGEST_LINE - 1}"
-        )
+    length = len(f"cc_cct {value}")
+    if length > LONGEST_LINE:
+        problem = f"is a line of {length} characters, of which OpenSM reads {LONGEST_LINE}"
         mistakes.add(None, "response.ibta.cct", "", problem, "fewer entries, or shorter delays")
     means = (
         f"Table of {len(used)} delays, CCTI_Limit = {len(used) - 1}: shift:multiplier, "
