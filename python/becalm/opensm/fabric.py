@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from becalm.opensm import names
 
@@ -12,8 +13,7 @@ AGGREGATION = "Aggregation Node"
 """What descriptions of the adapters within switches end in, which reduce messages on their way: no hosts."""
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """An end of a cable: a node and the number of its port, from 1."""
 
     node: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from os import PathLike
+from typing import NamedTuple
 
 from becalm.mistakes import Mistakes, read_text
 from becalm.opensm.fabric import Fabric, Host, Switch
@@ -22,8 +23,7 @@ Routes = dict[tuple[str, int], list[str]]
 """By the name of a switch and the number of its port, from 1: the names of the hosts that it leads to."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """Where packets to a LID go."""
 
     port: int
