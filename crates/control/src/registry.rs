@@ -70,8 +70,10 @@ macro_rules! schemes {
             }
         }
 
+        // A tag of its own, since one that hides in the unused values of a field takes longer to read.
         #[doc = concat!("A running ", stringify!($seam), " scheme.")]
         #[derive(Clone, Debug)]
+        #[repr(u8)]
         pub enum $running {
             $(#[doc = concat!("[`", stringify!($seam), "::", stringify!($module), "`]")]
             $scheme($seam::$module::$scheme)),+
@@ -161,8 +163,8 @@ impl Marker for Marking {
     }
 
     #[inline]
-    fn left(&mut self, now: Time, output: u16, vl: u8) {
-        marking!(self, scheme => scheme.left(now, output, vl))
+    fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
+        marking!(self, scheme => scheme.left(now, input, output, vl))
     }
 
     #[inline]

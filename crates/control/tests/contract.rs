@@ -262,7 +262,7 @@ proptest! {
                 let switch = Switch { packets: vec![departure] };
                 marker.arrived(&arrival, &switch);
                 prop_assert!(!marker.departing(&departure, &switch), "{params:?}");
-                marker.left(departure.now, departure.output, departure.vl);
+                marker.left(departure.now, departure.input, departure.output, departure.vl);
             }
         }
     }
@@ -311,6 +311,9 @@ impl SwitchView for Switch {
     fn credit(&self, output: u16, _: u8) -> u32 {
         if output.is_multiple_of(2) { u32::MAX } else { 0 }
     }
+    fn packet_time(&self, _: u16, size: u32) -> Time {
+        Time::from_ns(u64::from(size))
+    }
 }
 
 /// A packet whose ports, lane and kind the bits of `step` choose.
@@ -327,6 +330,7 @@ fn verdicts(params: &MarkingParams, steps: &[u16]) -> Vec<bool> {
     let mut marker = Marking::new(params, shape());
     let mut switch = Switch { packets: Vec::new() };
     let mut all = Vec::new();
+    let mut returned = [[Time::ZERO; 2]; 4];
     for (order, step) in steps.iter().enumerate() {
         let (arrival, departure) = packet(order as u64, *step, step & 64 == 0);
         if switch.occupancy(arrival.input, arrival.vl) < Switch::ROOM {
@@ -337,7 +341,10 @@ fn verdicts(params: &MarkingParams, steps: &[u16]) -> Vec<bool> {
             let place = usize::from(step >> 8) % switch.packets.len();
             let leaves = switch.packets[place];
             all.push(marker.departing(&leaves, &switch));
-            marker.left(arrival.now, leaves.output, leaves.vl);
+            let returns_at = marker.left(arrival.now, leaves.input, leaves.output, leaves.vl);
+            let latest = &mut returned[usize::from(leaves.input)][usize::from(leaves.vl)];
+            assert!(returns_at >= arrival.now && returns_at >= *latest, "{params:?}: credit goes back in order");
+            *latest = returns_at;
             switch.packets.remove(place);
         }
     }

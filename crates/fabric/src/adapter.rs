@@ -223,7 +223,7 @@ impl Adapter {
         let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
         let units = cx.shared.config.buffer.need(size);
         self.taken[usize::from(vl)] -= units;
-        cx.return_credit(&self.way_back, vl, units);
+        cx.return_credit(&self.way_back, vl, units, cx.now);
     }
 
     /// Looks again whether a flow may send, after anything that could have changed it.

@@ -169,10 +169,11 @@ impl<O: Observer> Context<'_, O> {
         tail
     }
 
-    /// Gives credit back to the sender that fills a buffer.
+    /// Gives credit back to the sender that fills a buffer, from `time` on: now or later, and never before what has
+    /// been given back already.
     #[inline]
-    pub fn return_credit(&mut self, way: &Return, vl: u8, units: u32) {
-        let time = self.now + way.delay;
+    pub fn return_credit(&mut self, way: &Return, vl: u8, units: u32, time: Time) {
+        let time = time + way.delay;
         let line = way.lines + u32::from(vl);
         if way.part != HERE {
             let message = Message::Credit { time, sender: way.sender, line: (line, vl), units };

@@ -69,8 +69,9 @@ impl<F: Filter> Marker for Filtered<F> {
         place.is_some_and(|place| marked.remove(place).is_some())
     }
 
-    fn left(&mut self, now: Time, output: u16, vl: u8) {
+    fn left(&mut self, now: Time, _: u16, output: u16, vl: u8) -> Time {
         self.lane(output, vl).filter.leaves(now);
+        now
     }
 
     fn is_congested(&self, output: u16, vl: u8) -> bool {

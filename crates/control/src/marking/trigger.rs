@@ -200,5 +200,8 @@ pub(super) mod fake {
         fn credit(&self, _: u16, _: u8) -> u32 {
             self.credit
         }
+        fn packet_time(&self, _: u16, size: u32) -> Time {
+            Time::from_ns(u64::from(size))
+        }
     }
 }

@@ -78,6 +78,8 @@ pub trait SwitchView {
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32;
     /// Packets of the largest size for which an output holds credit; `u32::MAX` where the next buffer never fills.
     fn credit(&self, output: u16, vl: u8) -> u32;
+    /// Time that a packet of this size takes on the link of a port, at the rate at which the switch sends on it.
+    fn packet_time(&self, port: u16, size: u32) -> Time;
 }
 
 /// A switch's policy of marking packets. One marker serves one switch.
@@ -88,9 +90,11 @@ pub trait Marker {
     /// A packet's header is about to leave: mark it?
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool;
 
-    /// The last byte of a packet has left by an output.
-    fn left(&mut self, now: Time, output: u16, vl: u8) {
-        let _ = (now, output, vl);
+    /// The last byte of a packet has left by an output. Returns when the room that it took in its input buffer is
+    /// credit again: now or later, and never before the time that was returned last for the same input and lane.
+    fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
+        let _ = (input, output, vl);
+        now
     }
 
     /// Whether an output's virtual lane is in the congestion state, for the counters; asked after every packet that

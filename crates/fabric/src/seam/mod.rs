@@ -2,7 +2,7 @@
 //!
 //! | seam | where it runs | sees | answers |
 //! |---|---|---|---|
-//! | [`Marker`] | a switch | a packet that arrives, and [`SwitchView`]; a packet that departs | mark it or not |
+//! | [`Marker`] | a switch | a packet that arrives or departs, and [`SwitchView`] | mark it or not; when its room is credit |
 //! | [`Echo`] | the destination adapter | the packet that arrived, and what is [`Unanswered`] | [`Answer`] |
 //! | [`Response`] | a source flow | [`Notice`]s | a [`Pace`] |
 //!

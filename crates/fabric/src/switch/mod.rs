@@ -133,14 +133,14 @@ impl<K: Marker> Switch<K> {
     pub fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.outputs[usize::from(output)].sending = None;
-        self.marker.left(cx.now, output, vl);
+        let returns_at = self.marker.left(cx.now, input, output, vl);
         let buffer = state.at(input, vl);
         let buffer = &mut state.inputs[buffer];
         buffer.taken -= units;
         buffer.packets -= 1;
         buffer.leaving -= 1;
         cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
-        cx.return_credit(&buffer.way_back, vl, units);
+        cx.return_credit(&buffer.way_back, vl, units, returns_at);
         if cx.shared.config.input_reads == InputReads::One {
             state.list(output);
             state.unblock_outputs_of(input);

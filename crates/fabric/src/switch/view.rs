@@ -44,4 +44,7 @@ impl SwitchView for View<'_> {
         }
         self.credit[link.line(vl)].level(self.now) / self.state.largest
     }
+    fn packet_time(&self, port: u16, size: u32) -> Time {
+        self.state.outputs[usize::from(port)].link.rate.time_of(size)
+    }
 }

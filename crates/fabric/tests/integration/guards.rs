@@ -7,11 +7,13 @@ use proptest::prelude::*;
 
 use crate::doubles::*;
 
-/// Marks about every other packet, and checks that what it sees is consistent.
+/// Marks about every other packet, holds some credit back, and checks that what it sees is consistent.
 #[derive(Clone)]
 struct Inspector {
     shape: (u16, u8),
     random: Stream,
+    /// When credit is given back at the latest, by input and lane; nothing is held back if this is empty.
+    returned: Vec<Time>,
 }
 
 impl Marker for Inspector {
@@ -26,6 +28,15 @@ impl Marker for Inspector {
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         assert!(switch.present_from(departure.input, departure.output, departure.vl) > 0);
         self.random.below(2) == 0
+    }
+    fn left(&mut self, now: Time, input: u16, _: u16, vl: u8) -> Time {
+        let Some(latest) = self.returned.get_mut(usize::from(input) * usize::from(self.shape.1) + usize::from(vl))
+        else {
+            return now;
+        };
+        let held = if self.random.below(4) == 0 { Time(u64::from(self.random.below(9_000_000))) } else { Time::ZERO };
+        *latest = now.max(*latest) + held;
+        *latest
     }
 }
 
@@ -194,9 +205,14 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         let (start, stop) = (Time::from_us(u64::from(random.below(50))), Time::from_us(300));
         sources.push(SourceSpec { flows: i..i + 1, traffic: traffic(&mut random), start, stop });
     }
-    let markers = topology.switches().map(|switch| Inspector {
-        shape: (topology.node(switch).degree, scene.config.vls),
-        random: Stream::new(scene.seed, u64::from(switch.0), 8),
+    let markers = topology.switches().map(|switch| {
+        let (degree, vls) = (topology.node(switch).degree, scene.config.vls);
+        let buffers = if switch.0 % 2 == 0 { usize::from(degree) * usize::from(vls) } else { 0 };
+        Inspector {
+            shape: (degree, vls),
+            random: Stream::new(scene.seed, u64::from(switch.0), 8),
+            returned: vec![Time::ZERO; buffers],
+        }
     });
     let changes = match scene.config.switching {
         Switching::CutThrough => Vec::new(),

@@ -4,6 +4,7 @@ mod deadlock;
 mod doubles;
 mod dumbbell;
 mod guards;
+mod held_credit;
 mod lanes;
 mod queues;
 mod saturation;
