@@ -209,7 +209,7 @@ def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Ite
     if name != "ibta":
         return
     if params["threshold"] == 0:
-        yield Concern("marking.ibta.threshold", 0, "0 marks nothing, so nothing is ever slowed down")
+        yield Concern("marking.ibta.threshold", 0, "0 marks nothing, so no response ever slows down")
     if params["packet_size"] * CREDIT_BYTES > facts["packet_bytes"]:
         problem = (
             f"{params['packet_size'] * CREDIT_BYTES} B is more than the largest packet: nothing is marked"

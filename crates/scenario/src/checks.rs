@@ -5,7 +5,7 @@ mod paced;
 
 use std::collections::{HashMap, HashSet};
 
-use becalm_control::marking::ibta::Ports;
+use becalm_control::marking::ports::Ports;
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
 use becalm_fabric::{Node as Switched, Rate, Room, Topology};

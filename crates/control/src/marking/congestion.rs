@@ -7,6 +7,11 @@ use becalm_fabric::seam::{Arrival, Departure, SwitchView};
 /// Bytes of a credit, the unit that IBTA gives packet sizes in.
 pub(super) const CREDIT: u32 = 64;
 
+/// Bytes that wait behind a packet that is about to leave.
+pub(super) fn left_behind<V: SwitchView>(departure: &Departure, switch: &V) -> u64 {
+    switch.waiting_bytes(departure.output, departure.vl).saturating_sub(u64::from(departure.size))
+}
+
 /// When a port is congested, and which of its packets are marked then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
@@ -67,8 +72,7 @@ impl Congestion {
     /// Takes in that a packet leaves; whether it is marked.
     pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         let &Departure { output, vl, size, kind, .. } = departure;
-        let left_behind = switch.waiting_bytes(output, vl).saturating_sub(u64::from(size));
-        self.look(output, vl, left_behind, switch.credit(output, vl).saturating_sub(1));
+        self.look(output, vl, left_behind(departure, switch), switch.credit(output, vl).saturating_sub(1));
         let smallest = self.rules[usize::from(output)].smallest;
         let eligible = kind == Kind::Data && size >= smallest && self.is_congested(output, vl);
         eligible && self.has_its_turn(output, vl)

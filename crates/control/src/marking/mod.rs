@@ -9,9 +9,11 @@ pub mod input_triggered;
 pub mod interval_average;
 pub mod naive;
 pub mod none;
+pub mod ports;
 pub mod queue_hysteresis;
 pub mod queue_threshold;
 pub mod regeneration_cycle;
+mod starvation;
 mod trigger;
 
 pub use filter::{Filter, Filtered};

@@ -46,8 +46,8 @@ use becalm_engine::Time;
 use becalm_fabric::seam::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
-use super::cct::{CctEntry, CctParams};
 use super::{RateLimited, Window};
+use crate::cct::{CctEntry, CctParams};
 
 /// The unit of the timer.
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
@@ -196,7 +196,7 @@ impl RateLimited for Ibta {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::response::cct::{Linear, List};
+    use crate::cct::{Linear, List};
     use becalm_schema::read;
     use proptest::prelude::*;
 

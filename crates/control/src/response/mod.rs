@@ -5,7 +5,6 @@
 
 pub mod aimd;
 pub mod binary_feedback;
-pub mod cct;
 pub mod discrete;
 pub mod fimd;
 pub mod fixed;

@@ -182,6 +182,28 @@ fn values_that_do_not_fit_together() {
                 "ibta]\noverrides = [\n{ports = \"hosts\"},\n{ports = \"host\", threshold = 16}]",
             ),
         ),
+        ("starvation by no port", spoilt("input_triggered]", "ibta]\ncs_threshold = 3\ncs_return_delay = [0, 9]")),
+        (
+            "starvation by overrides of no port",
+            spoilt("input_triggered]", "ibta]\noverrides = [\n{ports = \"hosts\", cs_threshold = 3}]"),
+        ),
+        ("starvation without a threshold", spoilt("input_triggered]", "ibta]\ncredit_mask = \"all\"")),
+        (
+            "starvation without a delay",
+            spoilt("input_triggered]", "ibta]\ncredit_mask = \"all\"\ncs_threshold = 3\ncs_return_delay = [3, 0]"),
+        ),
+        (
+            "starvation that is too strong",
+            spoilt("input_triggered]", "ibta]\ncredit_mask = \"some\"\ncs_threshold = 16\ncs_return_delay = [4, 1]"),
+        ),
+        (
+            "starvation that is set and switched off",
+            spoilt(
+                "input_triggered]",
+                "ibta]\ncredit_mask = \"all\"\ncs_threshold = 3\ncs_return_delay = [0, 9]\n\
+                 overrides = [\n{credit = false, cs_threshold = 5}]",
+            ),
+        ),
         ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
         ("snapshot after the end", added("[observe]\nsnapshots = [\"10 ms\", \"11 ms\"]\n")),
         ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),

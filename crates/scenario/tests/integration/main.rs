@@ -13,5 +13,6 @@ mod ready;
 mod resolved;
 mod running;
 mod scenes;
+mod starvation;
 mod stations;
 mod traffic;

@@ -106,13 +106,20 @@ fn response() -> impl Strategy<Value = String> {
     })
 }
 
-/// Marking policies that may mark where buffers have a size, or have none.
-fn markings(limited: bool) -> Vec<&'static str> {
-    let fits = |name: &str| {
-        let unlimited = format!("switch.buffer = \"unlimited\"\n[marking.{name}]\n");
+/// What makes the marking `ibta` hold credit back, too.
+const STARVING: [&str; 2] = [
+    "threshold = 0\ncredit_mask = \"host_ports\"\ncs_threshold = 15\ncs_return_delay = [0, 9]\n",
+    "credit_mask = \"all\"\ncs_threshold = 6\ncs_return_delay = [2, 13]\n",
+];
+
+/// Sections of the marking policies that may mark where buffers have a size, or have none.
+fn markings(limited: bool) -> Vec<String> {
+    let fits = |section: &String| {
+        let unlimited = format!("switch.buffer = \"unlimited\"\n{section}");
         limited || Scenario::parse(&(unlimited + &single("duration = \"1 us\"", GREEDY)), "fits.toml").is_ok()
     };
-    Marking::names().iter().filter(|name| **name != "none" && fits(name)).copied().collect()
+    let plain = Marking::names().iter().filter(|name| **name != "none").map(|name| format!("[marking.{name}]\n"));
+    plain.chain(STARVING.map(|keys| format!("[marking.ibta]\n{keys}"))).filter(fits).collect()
 }
 
 /// Network, switches, changes of rates and marking, as far as they go together.
@@ -121,8 +128,7 @@ fn network() -> impl Strategy<Value = String> {
         let marking = select(markings(switch.limited));
         // Nor can packets that cut through meet links that change.
         let changes = changes(if switch.stores { links } else { Vec::new() });
-        (marking, changes)
-            .prop_map(move |(marking, changes)| format!("{topology}{}[marking.{marking}]\n{changes}", switch.text))
+        (marking, changes).prop_map(move |(marking, changes)| format!("{topology}{}{marking}{changes}", switch.text))
     })
 }
 

@@ -7,6 +7,7 @@
 
 mod formula;
 
+use becalm_engine::Time;
 use becalm_schema::field::refuse;
 use becalm_schema::{Conflict, Field, Mistakes, Node, Value};
 use serde_json::json;
@@ -56,6 +57,11 @@ impl CctEntry {
     /// The delay as a multiple of the packet's transmission time; exact.
     pub fn gap(self) -> f64 {
         f64::from(self.multiplier) / f64::from(1_u16 << self.shift)
+    }
+
+    /// The delay after a packet with this transmission time.
+    pub fn delay(self, packet: Time) -> Time {
+        Time(packet.0.saturating_mul(u64::from(self.multiplier)) >> self.shift)
     }
 }
 
@@ -185,6 +191,7 @@ mod tests {
     fn an_entry_has_14_bits_and_a_shift_of_2() {
         assert_eq!(CctEntry::new(3, 16_383).map(CctEntry::gap), Some(2047.875));
         assert_eq!(CctEntry::new(0, 16_383).map(CctEntry::gap), Some(16_383.0));
+        assert_eq!(CctEntry::new(3, 12).map(|entry| entry.delay(Time(2068))), Some(Time(3102)));
         assert_eq!(CctEntry::new(4, 1), None);
         assert_eq!(CctEntry::new(0, 16_384), None);
     }
