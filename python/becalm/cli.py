@@ -258,7 +258,7 @@ def manage(
         Path | None, typer.Option(help="Write the parameters as options of OpenSM to a new file.")
     ] = None,
     fabric: Annotated[
-        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's victim mask.")
+        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
     ] = None,
 ) -> None:
     """Set the parameters of IBTA congestion control for a fabric, and warn of those that cannot work."""

@@ -25,7 +25,7 @@ LONGEST_LINE = 1022
 """Characters of a line that OpenSM reads."""
 LONGEST_TABLE = 128
 """Entries of a table that OpenSM reads."""
-VICTIM_MASK, THRESHOLD_AND_SIZE, MARKING_RATE = 1 << 0, 1 << 2, 1 << 4
+VICTIM_MASK, CREDIT_MASK, THRESHOLD_AND_SIZE, STARVATION, MARKING_RATE = (1 << bit for bit in range(5))
 """What a bit of the switches' control map says is to be used."""
 
 _MASKS = {
@@ -58,7 +58,7 @@ def configuration(
     Args:
         scenario: with the parameters.
         recommendation: where they come from.
-        discovered: what `ibnetdiscover` printed; needed where the victim mask is `host_ports`.
+        discovered: what `ibnetdiscover` printed; needed where a mask is `host_ports`.
 
     Raises:
         ScenarioError: with everything that OpenSM's options cannot say, or the mistakes in the file.
@@ -80,7 +80,7 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
     Args:
         scenario: with the response `ibta`, and the marking `ibta` or `queue_threshold`. The latter's high
             threshold becomes the nearest of those that IBTA's 4 bits can say.
-        fabric: the fabric, for the numbers of its ports; needed where the victim mask is `host_ports`.
+        fabric: the fabric, for the numbers of its ports; needed where a mask is `host_ports`.
 
     Raises:
         ScenarioError: with everything that OpenSM's options cannot say.
@@ -131,11 +131,13 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     def option(key: str, value: str, means: str) -> Option:
         return Option(f"cc_sw_cong_setting_{key}", value, means, f"{where}.{sources.get(key, key)}")
 
-    in_use = VICTIM_MASK | THRESHOLD_AND_SIZE | MARKING_RATE
+    starves = params["credit_mask"] != "none"
+    in_use = VICTIM_MASK | THRESHOLD_AND_SIZE | MARKING_RATE | (CREDIT_MASK | STARVATION if starves else 0)
+    also = "credit mask and starvation, " if starves else ""
     yield option(
         "control_map",
         f"0x{in_use:X}",
-        "What follows is used: victim mask, threshold and size, marking rate",
+        f"What follows is used: victim mask, {also}threshold and size, marking rate",
     )
     victims, left = params["victim_mask"], 16 - params["threshold"]
     yield option(
@@ -160,6 +162,24 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
         str(params["marking_rate"]),
         "Marking_Rate: packets that could be marked and are not, between two that are",
     )
+    if not starves:
+        return
+    starved, (shift, multiplier) = params["credit_mask"], params["cs_return_delay"]
+    yield option(
+        "credit_mask",
+        mask(numbers.of(f"{where}.credit_mask", starved, mistakes)),
+        f"Ports that give credit back late ({starved}), bit n for port n; {_MASKS[starved]}",
+    )
+    yield option(
+        "credit_starvation_threshold",
+        f"0x{params['cs_threshold']:02X}",
+        "CS_Threshold: as the threshold, for credit that is given back late",
+    )
+    yield option(
+        "credit_starvation_return_delay",
+        f"{shift}:{multiplier}",
+        "CS_ReturnDelay: how late, as shift:multiplier of a packet's own time",
+    )
 
 
 def _as_ibta(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,6 +189,7 @@ def _as_ibta(params: Mapping[str, Any]) -> dict[str, Any]:
         "victim_mask": "none" if params["root_only"] else "all",
         "packet_size": 0,
         "marking_rate": params["marking_rate"],
+        "credit_mask": "none",
         "overrides": [],
     }
 
