@@ -146,14 +146,21 @@ impl<'a> Row<'a> {
         value
     }
 
-    /// Holds a value that was given to its range; defaults are taken on trust.
-    pub fn within<T: Ranged>(&mut self, name: &str, unit: &str, value: &Option<T>, range: &impl RangeBounds<T::Bound>) {
-        let (Some(node), Some(value)) = (self.node.get(name), value) else { return };
+    /// The value, unless it was given and is out of its range; defaults are taken on trust.
+    pub fn within<T: Ranged>(
+        &mut self,
+        name: &str,
+        unit: &str,
+        value: T,
+        range: &impl RangeBounds<T::Bound>,
+    ) -> Option<T> {
+        let Some(node) = self.node.get(name) else { return Some(value) };
         if value.within(range) {
-            return;
+            return Some(value);
         }
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         self.mistakes.add(node, format!("must be {}{unit}", range::in_words(range)), "");
+        None
     }
 
     /// The value, if its fields go together. One that is blamed and was not given is blamed on the table.
@@ -240,7 +247,7 @@ macro_rules! table {
                 $(
                     let key = $crate::table::key(stringify!($field));
                     let $field = row.field::<$type>(key, $crate::table!(@option $($default)?));
-                    $($(row.within(key, $unit, &$field, &($range));)?)?
+                    $($(let $field = $field.and_then(|value| row.within(key, $unit, value, &($range)));)?)?
                 )*
                 let value = Self { $($field: $field?),* };
                 $crate::table!(@check row value $($check)?)

@@ -57,6 +57,7 @@ fn single_values() {
         ("wrong type", spoilt("\"10 ms\"", "10")),
         ("negative rate", spoilt("local = 2", "local = 2\nrate = \"-1 GB/s\"")),
         ("rate out of range", spoilt("local = 2", "local = 2\nrate = \"1 b/s\"")),
+        ("more hosts than memory", spoilt("local = 2", "local = 4294967295")),
         ("unknown scheme", spoilt("[response.lipd]", "[response.lipp]")),
         ("parameter of another scheme", spoilt("rmin = 0.00390625", "m = 2.0")),
         ("scheme as a word", spoilt("[marking.input_triggered]", "[marking]\npolicy = \"naive\"")),
