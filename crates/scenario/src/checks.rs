@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use becalm_control::marking::ports::Ports;
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
-use becalm_fabric::{Node as Switched, Rate, Room, Topology};
+use becalm_fabric::{Node as Switched, NodeKind, Rate, Room, Topology};
 use becalm_schema::{Choice, Field, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
@@ -26,6 +26,9 @@ use crate::sections::topology::TopologyChoice;
 
 /// Values that series may hold, so that a slip in a unit does not fill the memory.
 const MOST_SAMPLES: u64 = 20_000_000;
+
+/// Queues that the switches may have, so that a switch with very many ports does not fill the memory.
+const MOST_QUEUES: u64 = 500_000_000;
 
 /// The sections that could be read: a mistake in one does not keep others from being checked.
 pub(crate) struct Draft {
@@ -86,6 +89,7 @@ impl Draft {
         self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
         let topology = self.topology.as_ref()?.build(section, mistakes)?;
+        self.check_queues(root, &topology, mistakes);
         self.check_overrides(root, &topology, mistakes);
         self.check_changes(root, &topology, mistakes);
         let plan = self.plan(root, &topology, mistakes);
@@ -139,6 +143,20 @@ impl Draft {
         }
         if !self.changes.is_empty() {
             mistakes.add(blame(root, &["changes"]), why, "");
+        }
+    }
+
+    /// A switch has a queue for each pair of ports and each virtual lane.
+    fn check_queues(&self, root: &Node, topology: &Topology, mistakes: &mut Mistakes) {
+        let vls = self.switch.as_ref().map_or(1, |switch| u64::from(switch.vls));
+        let switches = topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
+        let pairs: u64 = switches.map(|switch| u64::from(switch.degree).pow(2)).sum();
+        if pairs * vls > MOST_QUEUES {
+            let problem = format!(
+                "its switches have {} queues, one for each pair of ports and virtual lane, more than {MOST_QUEUES}",
+                pairs * vls
+            );
+            mistakes.add(blame(root, &["topology"]), problem, "");
         }
     }
 

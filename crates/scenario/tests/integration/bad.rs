@@ -80,6 +80,7 @@ fn single_values() {
 #[test]
 fn values_that_do_not_fit_together() {
     let cases = [
+        ("more queues than memory", spoilt("local = 2", "local = 60000")),
         ("flow to nowhere", spoilt("[\"BC\"]", "[\"BCC\"]")),
         ("range to nowhere", spoilt("B1..B2", "B1..B9")),
         ("broken range", spoilt("B1..B2", "B1..C2")),
