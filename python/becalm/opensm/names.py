@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 
-_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,14})", re.ASCII)
+_NUMBERED = re.compile(r"(|.*[^0-9])(0|[1-9][0-9]{0,14})")
 """A name that ends in a number as ranges write it, without zeros before it."""
 
 
@@ -60,7 +61,11 @@ def ranges(names: Iterable[str]) -> list[str]:
 
 
 def _follows(name: str, after: str) -> bool:
-    first, second = _NUMBERED.fullmatch(name), _NUMBERED.fullmatch(after)
-    if first is None or second is None or first[1] != second[1]:
-        return False
-    return int(second[2]) == int(first[2]) + 1
+    return _next(name) == after
+
+
+@cache
+def _next(name: str) -> str | None:
+    """Return the name after a numbered one."""
+    found = _NUMBERED.fullmatch(name)
+    return f"{found[1]}{int(found[2]) + 1}" if found else None
