@@ -311,6 +311,13 @@ def test_names_come_from_descriptions(tmp_path: Path) -> None:
     ]
 
 
+def test_descriptions_with_characters_that_a_scenario_may_not_have(tmp_path: Path) -> None:
+    text = discovered([*TREE, ("R1", 1, "S3", 9)], {"R1": "router\x01\x7f", "H1": "a\x0bb\x85c"})
+    imported = taken(tmp_path, text)
+    assert 'router "router  "' in imported.text
+    assert len(becalm.Scenario(imported.text).resolved["topology"]["edges"]["cables"]) == len(TREE)
+
+
 def test_each_port_of_an_adapter_in_use_is_a_host(tmp_path: Path) -> None:
     cables = [*TREE, ("H1", 2, "S2", 1)]
     fabric = taken(tmp_path, discovered(cables, {"H1": "node1 mlx5_0"})).fabric
@@ -344,6 +351,18 @@ def test_further_lids_of_a_host_are_passed_over_with_a_note(tmp_path: Path) -> N
     (note,) = wide.notes
     assert "several LIDs (LMC above 0)" in note
     assert wide.text.replace(f"# Note: {note}.\n", "") == plain.text
+
+
+def test_further_lids_of_what_is_left_out_are_passed_over(tmp_path: Path) -> None:
+    cables = [*TREE, ("R1", 1, "S3", 9)]
+    text = discovered(cables, lids=all_lids(cables, step=4), lmc=2)
+    dump = dumped(cables, lambda *choice: min(choice[2], default=0))
+    dump = re.sub(r"0x00(\w\w) (\d+) ", lambda found: f"0x{int(found[1], 16) * 4:04x} {found[2]} ", dump)
+    dump = re.sub(r"switch Lid (\d+)", lambda found: f"switch Lid {int(found[1]) * 4}", dump)
+    router = f"0x{all_lids(cables, step=4)['R1/1'] + 3:04x} 009 # Router"
+    further = re.sub(r"^(?=\d+ lids dumped)", f"{router}\n", dump, flags=re.M)
+    assert further.count(router) == 3
+    assert taken(tmp_path, text, further).text == taken(tmp_path, text, dump).text
 
 
 def test_routes_that_can_deadlock_are_told_and_run_all_the_same(tmp_path: Path) -> None:
@@ -416,6 +435,8 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             '"S-0000010000000900"[2]',
             ["23: S-0000010000000900: is no node of this file; is the file whole?"],
         ),
+        ("# lid 2 lmc 0", "# lid 2 lmc 40", ["23: `[1](", "is no port with a cable; valid: a port such as"]),
+        ('Switch\t36 "S', 'Switch\t36 "H', ["9: `Switch\t36 ", "is neither node nor port; valid: a node"]),
         ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is the LID of line 17 already"]),
     ],
 )
@@ -474,8 +495,12 @@ def test_mistakes_in_the_tables_have_their_line(tmp_path: Path) -> None:
     ]
     assert after(r"^\d+ lids dumped", "0x0077 001 # nobody") == [
         f"lfts.dump:{lines.index(next(each for each in lines if 'lids dumped' in each)) + 1}: 0x0077: "
-        "is no LID of fabric.txt"
+        "is no LID of fabric.txt; valid: tables and fabric of the same sweep"
     ]
+    assert after(f"^({h3} 009 .*)", r"\g<1>\n\g<1>") == [
+        f"lfts.dump:{line + 1}: {h3}: has an entry in line {line} already"
+    ]
+    assert after(f"^{h3} 009", f"{h3} 256")[0].startswith(f"lfts.dump:{line}: `{h3} 256 # ")
     last = max(n for n, each in enumerate(lines) if each.startswith("Unicast"))
     assert complaints(tmp_path, text, "\n".join(lines[:last])) == [
         f"lfts.dump: switch S3 (guid 0x{guid('S3'):016x}): has no table in this file"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -44,6 +45,23 @@ class Mistakes:
         what = " ".join(filter(None, (mistake["key"], mistake["value"])))
         valid = f"; valid: {mistake['valid']}" if mistake["valid"] else ""
         return f"{where}: {what}: {mistake['problem']}{valid}"
+
+
+def read_lines(path: str | PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a file, without their ends; it need not fit the memory.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: not a text file.
+
+    """
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield line.decode().rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                problem = f"not text in UTF-8 (byte {error.start + 1} of the line)"
+                raise ScenarioError(f"{path}:{number}: {problem}", str(path)) from error
 
 
 def read_text(path: str | PathLike[str]) -> str:

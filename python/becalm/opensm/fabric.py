@@ -108,7 +108,7 @@ class Fabric:
     cables: list[Cable]
     """By the first end: switch by switch, port by port."""
     skipped_lids: frozenset[int]
-    """Base LIDs of nodes that were left out."""
+    """LIDs of nodes that were left out."""
     notes: list[str]
 
     def name(self, end: End) -> str:
@@ -197,8 +197,9 @@ def _cables(switches: list[Node], chosen: dict[str | End, str]) -> Iterator[Cabl
 
 def _skipped_lids(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[int]:
     for node in nodes.values():
-        if node.kind != "Switch":
-            yield from (port.lid for own, port in node.ports.items() if End(node.id, own) not in hosts)
+        for own, port in node.ports.items() if node.kind != "Switch" else ():
+            if End(node.id, own) not in hosts:
+                yield from range(port.lid, port.lid + 2**port.lmc)
 
 
 def _notes(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[str]:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from os import PathLike
 
 from becalm.errors import BecalmError
-from becalm.mistakes import Mistakes, read_text
+from becalm.mistakes import Mistakes, read_lines
 from becalm.opensm.fabric import End, Fabric, Node, Port, fabric
 from becalm.opensm.rates import EXPECTED, data_rate
 
-_NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([SHR]-[0-9a-f]{16})"\s+#\s+"(.*)"(.*)')
-_SWITCH_LID = re.compile(r"\s*(?:base|enhanced) port 0 lid (\d+) lmc (\d+)\b")
+_NODE = re.compile(
+    r'(Switch(?=[^"]*"S)|Ca(?=[^"]*"H)|Rt(?=[^"]*"R))'  # the id that follows begins with the kind's letter
+    r'\s+(\d{1,3})\s+"([SHR]-[0-9a-f]{16})"\s+#\s+"(.*)"(.*)'  # ports, id, description
+)
+_SWITCH_LID = re.compile(r"\s*(?:base|enhanced) port 0 lid (\d{1,5}) lmc ([0-7])\b")
 _PORT = re.compile(
-    r"\[(\d+)\](?:\[ext \d+\])?(?:\(([0-9a-f]+)\))?"  # own number and GUID
-    r'\s+"([SHR]-[0-9a-f]{16})"\[(\d+)\](?:\[ext \d+\])?\s*(?:\([0-9a-f]+\))?'  # the port at the other end
-    r'\s+#\s+(?:lid (\d+) lmc (\d+)\s+)?".*"\s+lid \d+\s+(\S+)'  # own LID, speed
+    r"\[(\d{1,3})\](?:\[ext \d+\])?(?:\(([0-9a-f]{1,16})\))?"  # own number and GUID
+    r'\s+"([SHR]-[0-9a-f]{16})"\[(\d{1,3})\](?:\[ext \d+\])?\s*(?:\([0-9a-f]+\))?'  # the other end
+    r'\s+#\s+(?:lid (\d{1,5}) lmc ([0-7])\s+)?".*"\s+lid \d+\s+(\S+)'  # own LID, speed
 )
 _OTHER = re.compile(r"#|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(Non-)?Chassis\b|Hostname:")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""Characters that a scenario may not have, not even in comments."""
 
 LARGEST = 254
 """Ports that a node may have."""
@@ -38,7 +44,7 @@ def read(path: str | PathLike[str]) -> Fabric:
 
     """
     reader = _Reader(path)
-    nodes = reader.read(read_text(path))
+    nodes = reader.read(read_lines(path))
     reader.mistakes.check()
     reader.check_cables(nodes)
     reader.check_lids(nodes)
@@ -52,10 +58,10 @@ class _Reader:
     def __init__(self, path: str | PathLike[str]) -> None:
         self.mistakes = Mistakes(path)
 
-    def read(self, text: str) -> dict[str, Node]:
+    def read(self, lines: Iterable[str]) -> dict[str, Node]:
         nodes: dict[str, Node] = {}
         node = None
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(lines, 1):
             if not line.strip() or _OTHER.match(line):
                 continue
             if line.startswith("["):
@@ -78,7 +84,8 @@ class _Reader:
             # The ports below it are some node's all the same.
             return Node("?", f"? {number}", "", LARGEST, 0, 0, number)
         lid, lmc = (int(lids[1]), int(lids[2])) if lids else (0, 0)
-        return Node(found[1], found[3], found[4], int(found[2]), lid, lmc, number)
+        description = _CONTROL.sub(" ", found[4])
+        return Node(found[1], found[3], description, int(found[2]), lid, lmc, number)
 
     def port(self, number: int, line: str, node: Node | None) -> None:
         found = _PORT.match(line)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.mistakes import Mistakes, read_text
+from becalm.mistakes import Mistakes, read_lines
 from becalm.opensm.fabric import Fabric, Host, Switch
 
 _TABLE = re.compile(r"Unicast lids \[[^\]]*\] of switch (.*?)\bguid 0x([0-9a-f]{16})\b(.*)")
-_ENTRY = re.compile(r"0x([0-9a-f]{4}) (\d{3})\b(?:.*?portguid 0x([0-9a-f]{16}))?")
+_ENTRY = re.compile(r"0x([0-9a-f]{4}) \d{3}\b(?:.*?portguid 0x([0-9a-f]{16}))?")
 _OTHER = re.compile(r"\s*$|#|\s*Lid\s+Out\b|\s*Port\s+Info\b|\d+ (?:valid )?lids dumped")
 
 EXPECTED = (
@@ -19,17 +20,18 @@ EXPECTED = (
     "`0x0001 001 # Channel Adapter portguid 0x0002c90300000005: 'host0 HCA-1'`"
 )
 
+_PORT = slice(7, 10)
+"""Where the port stands in an entry."""
+_PORTS = {f"{port:03}": port for port in range(256)}
+
+_HOST = -1
+"""In place of the number of a switch."""
+
+Hops = tuple[dict[int, int], dict[int, int]]
+"""Of a switch: the port that packets to a LID leave by, and the number of the switch behind a port."""
+
 Routes = dict[tuple[str, int], list[str]]
 """By the name of a switch and the number of its port, from 1: the names of the hosts that it leads to."""
-
-
-class Entry(NamedTuple):
-    """Where packets to a LID go."""
-
-    port: int
-    guid: int | None
-    """GUID of the port with that LID, where the dump tells it."""
-    line: int
 
 
 @dataclass
@@ -39,8 +41,18 @@ class Table:
     guid: int
     lid: int | None
     line: int
-    entries: dict[int, Entry] = field(default_factory=dict)
-    """By LID."""
+    ports: dict[int, int] = field(default_factory=dict)
+    """By LID: the port that packets to it leave by."""
+    lines: dict[int, int] = field(default_factory=dict)
+    """By LID: the line of its entry."""
+
+
+class Named(NamedTuple):
+    """A LID, and the port that it belongs to by the dump."""
+
+    lid: int
+    guid: int | None
+    """GUID of the port, where the dump tells it."""
 
 
 def read(path: str | PathLike[str], fabric: Fabric) -> Routes:
@@ -56,120 +68,174 @@ def read(path: str | PathLike[str], fabric: Fabric) -> Routes:
             without an entry for some host; an entry that leads nowhere, or to the wrong host.
 
     """
-    mistakes = Mistakes(path)
-    tables = _tables(read_text(path), mistakes)
-    mistakes.check()
-    routes = _Matching(fabric, mistakes).match(tables)
-    mistakes.check()
+    reader = _Reader(path)
+    reader.read(read_lines(path))
+    reader.mistakes.check()
+    routes = _Matching(fabric, reader).match()
+    reader.mistakes.check()
     return routes
 
 
-def _tables(text: str, mistakes: Mistakes) -> dict[int, Table]:
-    """Return the tables by the GUIDs of their switches."""
-    tables: dict[int, Table] = {}
-    table = None
-    for number, line in enumerate(text.splitlines(), 1):
-        header, entry = _TABLE.match(line), _ENTRY.match(line)
-        if header:
-            lid = re.search(r"\bLid (\d+)", header[1])
-            table = Table(int(header[2], 16), int(lid[1]) if lid else None, number)
-            if table.guid in tables:
-                problem = f"has a table in line {tables[table.guid].line} already"
-                mistakes.add(number, "switch", f"0x{table.guid:016x}", problem)
-            tables[table.guid] = table
-        elif entry and table:
-            guid = int(entry[3], 16) if entry[3] else None
-            table.entries[int(entry[1], 16)] = Entry(int(entry[2]), guid, number)
-        elif not _OTHER.match(line):
-            mistakes.add(number, f"`{line.strip()[:60]}`", "", "is no line of a forwarding table", EXPECTED)
-    return tables
+class _Reader:
+    """The file while it is read."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.mistakes = Mistakes(path)
+        self.tables: dict[int, Table] = {}
+        """By the GUIDs of their switches."""
+        self.named: dict[Named, int] = {}
+        """Whose a LID is, and the line that says so first."""
+        self.known: dict[str, Named] = {}
+        """The same by the text of an entry without its port, which most tables have alike."""
+
+    def read(self, lines: Iterable[str]) -> None:
+        table = None
+        for number, line in enumerate(lines, 1):
+            if table is not None and line.startswith("0x"):
+                self.entry(number, line, table)
+            elif header := _TABLE.match(line):
+                table = self.table(number, header)
+            elif not _OTHER.match(line):
+                self.stray(number, line)
+
+    def table(self, number: int, header: re.Match[str]) -> Table:
+        lid = re.search(r"\bLid (\d{1,5})\b", header[1])
+        table = Table(int(header[2], 16), int(lid[1]) if lid else None, number)
+        if table.guid in self.tables:
+            problem = f"has a table in line {self.tables[table.guid].line} already"
+            self.mistakes.add(number, "switch", f"0x{table.guid:016x}", problem)
+        self.tables[table.guid] = table
+        return table
+
+    def entry(self, number: int, line: str, table: Table) -> None:
+        port = _PORTS.get(line[_PORT])
+        rest = line[: _PORT.start] + line[_PORT.stop :]
+        named = self.known.get(rest) or self.name(number, line, rest)
+        if named is None or port is None:
+            self.stray(number, line)
+            return
+        lid = named.lid
+        if lid in table.ports:
+            problem = f"has an entry in line {table.lines[lid]} already"
+            self.mistakes.add(number, f"0x{lid:04x}", "", problem)
+        table.ports[lid] = port
+        table.lines[lid] = number
+
+    def name(self, number: int, line: str, rest: str) -> Named | None:
+        found = _ENTRY.match(line)
+        if found is None:
+            return None
+        named = Named(int(found[1], 16), int(found[2], 16) if found[2] else None)
+        self.known[rest] = named
+        self.named.setdefault(named, number)
+        return named
+
+    def stray(self, number: int, line: str) -> None:
+        self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is no line of a forwarding table", EXPECTED)
 
 
 class _Matching:
     """Tables and the fabric that they are for, while one is held against the other."""
 
-    def __init__(self, fabric: Fabric, mistakes: Mistakes) -> None:
+    def __init__(self, fabric: Fabric, reader: _Reader) -> None:
         self.fabric = fabric
-        self.mistakes = mistakes
-        self.hosts = {host.lid: host for host in fabric.hosts}
-        further = (range(host.lid + 1, host.lid + 2**host.lmc) for host in fabric.hosts)
-        own = (range(switch.lid, switch.lid + 2**switch.lmc) for switch in fabric.switches)
-        self.others = fabric.skipped_lids.union(*further, *own)
-        self.by_id = {switch.id: switch for switch in fabric.switches}
-        self.strangers: set[int] = set()
+        self.mistakes = reader.mistakes
+        self.tables = reader.tables
+        self.named = reader.named
 
-    def match(self, tables: dict[int, Table]) -> Routes:
+    def match(self) -> Routes:
+        self.check_named()
+        # Every table would have the same mistakes again.
+        self.mistakes.check()
         known = {switch.guid for switch in self.fabric.switches}
-        for table in tables.values():
+        for table in self.tables.values():
             if table.guid not in known:
                 problem = f"is no switch of {self.fabric.file}"
                 self.mistakes.add(table.line, "switch", f"0x{table.guid:016x}", problem)
         routes: Routes = {}
         for switch in self.fabric.switches:
-            if switch.guid not in tables:
+            if switch.guid not in self.tables:
                 problem = "has no table in this file"
                 self.mistakes.add(None, "switch", f"{switch.name} (guid 0x{switch.guid:016x})", problem)
                 continue
-            self.switch(switch, tables[switch.guid], routes)
+            self.switch(switch, self.tables[switch.guid], routes)
         if not self.mistakes.list:
-            for host in self.fabric.hosts:
-                self.check_circles(host, tables)
+            self.check_circles()
         return routes
+
+    def check_named(self) -> None:
+        """Note LIDs that are nobody's, or another one's than the dump says."""
+        hosts = {host.lid: host for host in self.fabric.hosts}
+        nodes: list[Host | Switch] = [*self.fabric.hosts, *self.fabric.switches]
+        others = self.fabric.skipped_lids.union(*(range(node.lid, node.lid + 2**node.lmc) for node in nodes))
+        for (lid, guid), line in self.named.items():
+            host = hosts.get(lid)
+            if host is None and lid not in others:
+                problem = f"is no LID of {self.fabric.file}"
+                self.mistakes.add(line, f"0x{lid:04x}", "", problem, "tables and fabric of the same sweep")
+            elif host is not None and guid not in (None, host.guid):
+                problem = f"belongs to {host.name} in {self.fabric.file}, with another port GUID"
+                self.mistakes.add(line, f"0x{lid:04x}", "", problem, f"0x{host.guid:016x}")
 
     def switch(self, switch: Switch, table: Table, routes: Routes) -> None:
         if table.lid not in (None, switch.lid):
             problem = f"is not the LID of {switch.name} in {self.fabric.file}"
             self.mistakes.add(table.line, "Lid", str(table.lid), problem, str(switch.lid))
-        for lid, entry in table.entries.items():
-            self.check_known(lid, entry)
+        names: dict[int, list[str]] = {port: [] for port in switch.ports}
+        to_switches = {port for port, peer in switch.ports.items() if not peer.is_host}
         for host in self.fabric.hosts:
-            if host.lid not in table.entries:
+            port = table.ports.get(host.lid)
+            if port is None:
                 problem = f"has no entry for {host.name} (LID 0x{host.lid:04x})"
                 self.mistakes.add(table.line, "switch", switch.name, problem, "an entry for every host")
-                continue
-            entry = table.entries[host.lid]
-            if self.leads_there(switch, entry, host):
-                routes.setdefault((switch.name, entry.port), []).append(host.name)
+            elif port in to_switches or switch.ports.get(port) == host.end:
+                names[port].append(host.name)
+            else:
+                self.leads_astray(switch, table, host)
+        routes |= {(switch.name, port): to for port, to in names.items() if to}
 
-    def check_known(self, lid: int, entry: Entry) -> None:
-        """Note a LID that is nobody's, or another one's than the dump says."""
-        host = self.hosts.get(lid)
-        if host is None and lid in self.others | self.strangers:
-            return
-        if host is None:
-            self.strangers.add(lid)
-            self.mistakes.add(entry.line, f"0x{lid:04x}", "", f"is no LID of {self.fabric.file}")
-        elif entry.guid not in (None, host.guid):
-            problem = f"belongs to {host.name} in {self.fabric.file}, with another port GUID"
-            self.mistakes.add(entry.line, f"0x{lid:04x}", "", problem, f"0x{host.guid:016x}")
-
-    def leads_there(self, switch: Switch, entry: Entry, host: Host) -> bool:
-        """Tell whether an entry leads to another switch or to the host itself; note if not."""
-        peer = switch.ports.get(entry.port)
+    def leads_astray(self, switch: Switch, table: Table, host: Host) -> None:
+        """Note an entry that leads to no other switch and not to the host itself."""
+        port, line = table.ports[host.lid], table.lines[host.lid]
+        peer = switch.ports.get(port)
         if peer is None:
             problem = f"leads packets for {host.name} through a port of {switch.name} without a cable"
             valid = f"one of the ports {', '.join(map(str, switch.ports))}"
-            self.mistakes.add(entry.line, "port", f"{entry.port:03}", problem, valid)
-        elif peer.is_host and peer != host.end:
+            self.mistakes.add(line, "port", f"{port:03}", problem, valid)
+        else:
             problem = f"leads packets for {host.name} to {self.fabric.name(peer)}"
-            self.mistakes.add(entry.line, "port", f"{entry.port:03}", problem)
-        return peer is not None and (peer == host.end or not peer.is_host)
+            self.mistakes.add(line, "port", f"{port:03}", problem)
 
-    def check_circles(self, host: Host, tables: dict[int, Table]) -> None:
-        """Note a switch from which packets for a host come back to where they have been."""
-        arrives: set[str] = set()
-        for switch in self.fabric.switches:
-            way: dict[str, Switch] = {}
-            now: Switch | None = switch
-            while now is not None and now.id not in arrives:
-                if now.id in way:
-                    entry = tables[now.guid].entries[host.lid]
-                    names = [each.name for each in way.values()]
-                    circle = " -> ".join([*names[names.index(now.name) :], now.name])
-                    problem = f"leads packets for {host.name} in a circle: {circle}"
-                    self.mistakes.add(entry.line, "port", f"{entry.port:03}", problem)
-                    return
-                way[now.id] = now
-                peer = now.ports[tables[now.guid].entries[host.lid].port]
-                now = None if peer.is_host else self.by_id[peer.node]
-            arrives |= way.keys()
+    def check_circles(self) -> None:
+        """Note switches from which packets for a host come back to where they have been."""
+        switches = self.fabric.switches
+        place = {switch.id: number for number, switch in enumerate(switches)}
+        hops = [
+            (
+                self.tables[switch.guid].ports,
+                {port: place.get(peer.node, _HOST) for port, peer in switch.ports.items()},
+            )
+            for switch in switches
+        ]
+        for host in self.fabric.hosts:
+            circle = _circle(hops, host.lid)
+            if circle:
+                table = self.tables[switches[circle[0]].guid]
+                way = " -> ".join(switches[number].name for number in (*circle, circle[0]))
+                problem = f"leads packets for {host.name} in a circle: {way}"
+                self.mistakes.add(table.lines[host.lid], "port", f"{table.ports[host.lid]:03}", problem)
+
+
+def _circle(hops: list[Hops], lid: int) -> list[int]:
+    """Return switches that packets to a LID go round for ever; none if they leave all switches in the end."""
+    began = {_HOST: _HOST}
+    for start in range(len(hops)):
+        now, way = start, []
+        while now not in began:
+            began[now] = start
+            way.append(now)
+            ports, behind = hops[now]
+            now = behind[ports[lid]]
+        if began[now] == start:
+            return way[way.index(now) :]
+    return []

@@ -32,7 +32,7 @@ def data_rate(speed: str) -> float:
         BecalmError: an unknown width or speed.
 
     """
-    found = re.fullmatch(r"(\d+)x([A-Z]+\d*)", speed)
+    found = re.fullmatch(r"(\d{1,2})x([A-Z]+\d*)", speed)
     if found is None or int(found[1]) not in WIDTHS or found[2] not in LANES:
         raise BecalmError(f"link `{speed}`: unknown width or speed; valid: {EXPECTED}")
     return int(found[1]) * LANES[found[2]]
