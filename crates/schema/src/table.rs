@@ -197,7 +197,7 @@ fn listed(names: &[&str]) -> String {
 /// required, unless it is an `Option`. If every field has a default, so has the struct.
 ///
 /// After the struct may stand `check function;` with a `fn(&Self) -> Result<(), Conflict>` that looks at the fields
-/// together, once each of them has been read.
+/// together, once each of them has been read and is in its range.
 ///
 /// Generates the struct with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
 /// [`Table`](crate::Table).

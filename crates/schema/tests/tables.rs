@@ -79,7 +79,7 @@ table! {
         /// The smaller.
         pub low: f64 = 0.0,
         /// The larger.
-        pub high: f64 = 1.0,
+        pub high: f64 = 1.0; ""; -1.0..=9.0,
     }
     check ordered;
 }
@@ -94,6 +94,7 @@ fn checks_fields_together() {
     let wrong = |text: &str| read::<Limits>(text, "x.toml").unwrap_err().to_string();
     assert_eq!(wrong("\nlow = 2"), "x.toml:2: low = 2: must be at most high = 1");
     assert_eq!(wrong("high = -1"), "x.toml:1: low must be at most high = -1");
+    assert_eq!(wrong("high = -2"), "x.toml:1: high = -2: must be between -1 and 9");
     assert_eq!(wrong("low = nan"), "x.toml:1: low = NaN: must be a finite number");
 }
 

@@ -69,18 +69,18 @@ impl Quadratic {
     }
 
     fn check(&self) -> Result<(), Conflict> {
-        fits(self.gap(last(self.entries)), self.packet_time, "numerator")
+        fits(self.gap(self.entries - 1), "numerator")
     }
 }
 
 impl Linear {
     /// The delay at an index in packet times.
     pub fn gap(&self, index: u32) -> f64 {
-        f64::from(index) / f64::from(last(self.entries).max(1)) * (self.max.as_secs() / self.packet_time.as_secs())
+        f64::from(index) / f64::from(self.entries - 1) * (self.max.as_secs() / self.packet_time.as_secs())
     }
 
     fn check(&self) -> Result<(), Conflict> {
-        fits(self.gap(last(self.entries)), self.packet_time, "max")
+        fits(self.gap(self.entries - 1), "max")
     }
 }
 
@@ -94,18 +94,13 @@ impl Geometric {
     }
 
     fn check(&self) -> Result<(), Conflict> {
-        fits(self.gap(last(self.entries)), self.packet_time, "ratio")
+        fits(self.gap(self.entries - 1), "ratio")
     }
 }
 
-/// The last index. Tables are checked as a whole even where a value is out of its range.
-fn last(entries: u32) -> u32 {
-    entries.saturating_sub(1)
-}
-
-/// Whether the longest delay can be expressed; if not, `key` is to blame, unless the packet time is.
-fn fits(longest: f64, packet_time: Time, key: &'static str) -> Result<(), Conflict> {
-    Conflict::unless(packet_time < SHORTEST || CctEntry::nearest(longest).is_some(), key, || {
+/// Whether the longest delay can be expressed; if not, `key` is to blame.
+fn fits(longest: f64, key: &'static str) -> Result<(), Conflict> {
+    Conflict::unless(CctEntry::nearest(longest).is_some(), key, || {
         format!(
             "must not make the delay of the last entry longer than {} packet times; it would be {longest:.0}",
             CctEntry::MAX_MULTIPLIER
