@@ -97,6 +97,7 @@ impl Field for CctEntry {
             ],
             "minItems": 2,
             "maxItems": 2,
+            "examples": [[0, 5], [3, 12]],
         })
     }
 }

@@ -37,7 +37,14 @@ fn plain(doc: &SchemeDoc) -> serde_json::Map<String, Value> {
     required.map(|field| (field.name.to_string(), candidates(field)[0].clone())).collect()
 }
 
-/// Every scheme of a seam: plain, and with each parameter set to each value to try, as far as that is valid.
+/// The table of a scheme with the last value to try of every parameter, for what does something only together.
+fn all_set(doc: &SchemeDoc) -> serde_json::Map<String, Value> {
+    let last = |field: &FieldDoc| Some((field.name.to_string(), candidates(field).pop()?));
+    doc.parameters.iter().filter_map(last).collect()
+}
+
+/// Every scheme of a seam: plain, with each parameter set to each value to try, and with all of them set, as far as
+/// that is valid.
 fn variants<P: Field>(docs: &[SchemeDoc]) -> Vec<P> {
     let mut all = Vec::new();
     for doc in docs {
@@ -51,6 +58,7 @@ fn variants<P: Field>(docs: &[SchemeDoc]) -> Vec<P> {
                 all.extend(read_json::<P>(&json!({doc.name: table}), doc.name));
             }
         }
+        all.extend(read_json::<P>(&json!({doc.name: all_set(doc)}), doc.name));
     }
     all
 }
