@@ -114,6 +114,10 @@ fn values_that_do_not_fit_together() {
             complaint(&GOOD.replace("traffic.greedy = {}", "response.fimd = {}\n[adapter]\nport_control = \"sl\"")),
         ),
         ("a lane for nobody", spoilt("buffer", "vls = 2\nbuffer")),
+        (
+            "a lane for a group that cannot be read",
+            complaint(&GOOD.replace("buffer", "vls = 2\nbuffer").replace("stagger", "sl = 16\nstagger")),
+        ),
         ("warm-up too long", spoilt("\"10 ms\"\n", "\"10 ms\"\nwarmup = \"10 ms\"\n")),
         ("buffer too small", spoilt("\"4 packets\"", "\"2 KiB\"")),
         ("response for nobody", spoilt("traffic.greedy = {}", "response.none = {}")),
@@ -260,6 +264,10 @@ fn stations() {
         ("a change after the end", stored(&change("A->B", "10 ms", "2 GB/s"))),
         ("a change at the start", stored(&change("A->B", "0 s", "2 GB/s"))),
         ("a change to the same", stored(&change("A->B", "1 ms", "1 GB/s"))),
+        (
+            "a change back from one that cannot be read",
+            stored(&(change("A->B", "1 ms", "1 b/s") + &change("A->B", "2 ms", "1 GB/s"))),
+        ),
         ("two at once", stored(&(change("A->B", "1 ms", "2 GB/s") + &change("A->B", "1 ms", "1 GB/s")))),
         ("marks by a buffer without end", spoilt("4 packets", "unlimited")),
         ("no bypass in words", spoilt("buffer", "arbiter.oldest_first.max_bypass = \"none\"\nbuffer")),
