@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::Time;
-use becalm_fabric::seam::SwitchShape;
 use becalm_fabric::{
     Domains, Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, Partition, PortId, RateChange, Room,
 };
@@ -14,6 +13,7 @@ use crate::links::links;
 use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
+use crate::shapes::switch_shapes;
 
 /// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -34,7 +34,8 @@ impl Scenario {
     fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
         let vls = sections.switch.vls as u8;
-        let markers = self.switch_shapes(vls).into_iter().map(|shape| Marking::new(&sections.marking, shape));
+        let shapes = switch_shapes(&self.topology, vls, self.capacity_bytes());
+        let markers = shapes.into_iter().map(|shape| Marking::new(&sections.marking, shape));
         let (flows, responses) = self.flows();
         FabricSpec {
             topology: self.topology.clone(),
@@ -64,19 +65,6 @@ impl Scenario {
             Room::Bytes(bytes) => bytes,
             Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
         }
-    }
-
-    fn switch_shapes(&self, vls: u8) -> Vec<SwitchShape> {
-        let (peers, capacity_bytes) = (self.topology.peers(), self.capacity_bytes());
-        let is_host = |(peer, _): &(PortId, usize)| self.topology.node(peer.node).kind == NodeKind::Host;
-        let shape = |switch: NodeId| SwitchShape {
-            name: self.topology.node(switch).name.clone(),
-            ports: self.topology.node(switch).degree,
-            vls,
-            capacity_bytes,
-            host_ports: peers[switch.index()].iter().map(is_host).collect(),
-        };
-        self.topology.switches().map(shape).collect()
     }
 
     /// The flows, and the responses that they name: one each, or one for all of a host and service level.

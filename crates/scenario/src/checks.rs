@@ -23,6 +23,7 @@ use crate::sections::packet::Packet;
 use crate::sections::run::Run;
 use crate::sections::switch::{Switch, Switching, VlArbitration};
 use crate::sections::topology::TopologyChoice;
+use crate::shapes::switch_shapes;
 
 /// Values that series may hold, so that a slip in a unit does not fill the memory.
 const MOST_SAMPLES: u64 = 20_000_000;
@@ -320,13 +321,15 @@ impl Draft {
         plan
     }
 
-    /// Overrides of the marking of ports must name switches and ports that exist.
+    /// Overrides of the marking of ports must name switches and ports that exist, and leave a port that starves where
+    /// credit starvation is asked for.
     fn check_overrides(&self, root: &Node, topology: &Topology, mistakes: &mut Mistakes) {
         let Some(MarkingParams::Ibta(params)) = &self.marking else { return };
         let Some(nodes) = root.get("marking").and_then(|node| node.get("ibta")?.get("overrides")?.items()) else {
             return;
         };
         let names: Vec<&str> = topology.switches().map(|id| topology.node(id).name.as_str()).collect();
+        let before = mistakes.list.len();
         for (own, node) in params.overrides.iter().zip(nodes) {
             let listed = node.get("switches").map(|list| expand_list(list, mistakes)).unwrap_or_default();
             let known: HashSet<&str> = names.iter().copied().collect();
@@ -346,6 +349,13 @@ impl Draft {
                 );
                 mistakes.add(node.get("ports").unwrap_or(node), problem, "");
             }
+        }
+        let all_exist = mistakes.list.len() == before;
+        let starves = || switch_shapes(topology, 1, 0).iter().any(|shape| params.starves(shape));
+        if all_exist && params.masks_credit() && !starves() {
+            let problem =
+                "starve nobody: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
+            mistakes.add(blame(root, &["marking.ibta.overrides"]), problem, "");
         }
     }
 

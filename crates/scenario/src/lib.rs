@@ -35,6 +35,7 @@ mod scenario;
 mod schemes;
 pub mod sections;
 mod sendings;
+mod shapes;
 mod tables;
 
 pub use catalogue::{catalogue, json_schema};

@@ -11,8 +11,9 @@
 //! Its credit is given back late. So a starved source gets credit for one packet in each delay.
 //!
 //! # Source
-//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
-//! "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A.
+//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran
+//! et al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. The paper
+//! leaves credit starvation out: its parameters are the fields of a switch's settings, as OpenSM sets them.
 //!
 //! # Parameters
 //! - `threshold`: `Threshold`, 0 to 15. 0 marks nothing. From 1 on, the threshold is crossed while more than
@@ -26,7 +27,8 @@
 //! - `cs_threshold`: `CS_Threshold`, 0 to 15, counted as `threshold` is. 0 starves nobody.
 //! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier] with a shift of at most 3 and a multiplier of at
 //!   most 16383. Credit comes back (Tp >> shift) * multiplier after the credit before it or after the packet's last
-//!   byte has left, whichever is later; Tp is the packet's time on the link that it came in by.
+//!   byte has left, whichever is later; Tp is the packet's time on the link that it came in by, at the rate at which
+//!   the switch sends there.
 //! - `overrides`: other values for some ports, as the switch port congestion settings give them: a list of tables with
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
 //!   - `ports`: a list of port numbers, or `hosts`, `switches` (by what is at the other end), `all`,
@@ -138,10 +140,20 @@ impl Override {
 }
 
 impl Params {
+    /// Whether ports are in the credit mask, wherever they are.
+    pub fn masks_credit(&self) -> bool {
+        self.credit_mask != Mask::None || self.overrides.iter().any(|other| other.credit == Some(true))
+    }
+
+    /// Whether a port of such a switch starves what sends to it.
+    pub fn starves(&self, shape: &SwitchShape) -> bool {
+        (0..shape.ports).any(|port| self.rules(port, shape).1.starves())
+    }
+
     /// What is said of credit starvation must have an effect, as far as that follows without knowing the ports.
     fn check(&self) -> Result<(), Conflict> {
         let others = || self.overrides.iter();
-        if self.credit_mask == Mask::None && others().all(|other| other.credit != Some(true)) {
+        if !self.masks_credit() {
             let why = || "does nothing: no port is in the credit mask".to_string();
             Conflict::unless(self.cs_threshold == 0, "cs_threshold", why)?;
             Conflict::unless(self.cs_return_delay.multiplier() == 0, "cs_return_delay", why)?;

@@ -19,7 +19,8 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    fn starves(&self) -> bool {
+    /// Whether it ever starves a packet.
+    pub(super) fn starves(&self) -> bool {
         self.threshold < u64::MAX && self.delay.multiplier() > 0
     }
 }
@@ -39,11 +40,12 @@ pub(super) struct Starvation {
 impl Starvation {
     /// The state of a switch with these rules, one for each port, and so many virtual lanes; `None` if no port starves.
     pub(super) fn new(rules: Vec<Rule>, vls: u8) -> Option<Box<Starvation>> {
+        if !rules.iter().any(Rule::starves) {
+            return None;
+        }
         let (ports, vls) = (rules.len(), usize::from(vls));
-        let starves = rules.iter().any(Rule::starves);
-        let state =
-            || Starvation { delays: vec![Time::ZERO; ports], latest: vec![Time::ZERO; ports * vls], rules, vls };
-        starves.then(|| Box::new(state()))
+        let (delays, latest) = (vec![Time::ZERO; ports], vec![Time::ZERO; ports * vls]);
+        Some(Box::new(Starvation { rules, vls, delays, latest }))
     }
 
     /// Takes in that a packet begins to leave.

@@ -210,6 +210,21 @@ fn values_that_do_not_fit_together() {
                  overrides = [\n{credit = false, cs_threshold = 5}]",
             ),
         ),
+        (
+            "starvation of one port by the values of another",
+            spoilt(
+                "input_triggered]",
+                "ibta]\ncs_threshold = 3\noverrides = [\n{ports = [0], credit = true},\n{ports = [1], cs_return_delay = [0, 9]}]",
+            ),
+        ),
+        (
+            "starvation that is switched off everywhere",
+            spoilt(
+                "input_triggered]",
+                "ibta]\ncredit_mask = \"host_ports\"\ncs_threshold = 3\ncs_return_delay = [0, 9]\n\
+                 overrides = [{ports = \"hosts\", credit = false}]",
+            ),
+        ),
         ("unknown link", added("[observe]\nlinks = [\"A->C\"]\n")),
         ("snapshot after the end", added("[observe]\nsnapshots = [\"10 ms\", \"11 ms\"]\n")),
         ("window below step", added("[observe]\nstep = \"1 ms\"\nwindow = \"10 us\"\n")),
