@@ -319,6 +319,12 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
     check(found, masked)
     assert found.ports("victim_mask") == set(range(1, 10))
     assert "cc.conf: exists already" in command("manage", "fabric.toml", "--opensm", "cc.conf", status=2)
-    for unsaid in (("--guideline", "none"), ("--guideline", "gran2010", "--degree", "19")):
-        command("manage", "fabric.toml", "--opensm", "no.conf", "--out", "no.toml", *unsaid, status=2)
+    for arguments, problem in (
+        (("--fabric", fabric), "--fabric: has no effect without --opensm"),
+        (("--out", "no.toml", "--opensm", "no.toml"), "no.toml: is to be two files at once"),
+        (("--guideline", "none", "--degree", "19"), "hot-spot degree 19: must be between 2 and the 18 hosts"),
+    ):
+        assert command("manage", "fabric.toml", *arguments, status=2) == f"{problem}\n"
+    unsaid = ("--guideline", "none", "--opensm", "no.conf", "--out", "no.toml")
+    assert "response none: is not IBTA" in command("manage", "fabric.toml", *unsaid, status=2)
     assert not Path("no.conf").exists() and not Path("no.toml").exists()

@@ -267,6 +267,8 @@ def manage(
     from becalm.folders import check_new, write_new
     from becalm.opensm import options
 
+    if fabric is not None and opensm is None:
+        stop("--fabric: has no effect without --opensm", BAD_INPUT)
     check_new(out, opensm)
     scenario = becalm.load(file)
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)

@@ -289,8 +289,8 @@ def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
 
 
 def say(message: str) -> None:
-    """Print one line."""
-    out.print(escape(message))
+    """Print one line, however long."""
+    out.print(escape(message), soft_wrap=True)
 
 
 def show_design(design: Design, folder: Path) -> None:

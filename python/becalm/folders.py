@@ -62,10 +62,13 @@ def check_new(*files: Path | None) -> None:
     """Make sure that the files can be written and that none is there, before the work begins.
 
     Raises:
-        ResultsError: one is, or its folder is not.
+        ResultsError: one is, or its folder is not, or two are the same.
 
     """
-    for file in filter(None, files):
+    given = [file for file in files if file is not None]
+    for place, file in enumerate(given):
+        if file in given[:place]:
+            raise ResultsError(f"{file}: is to be two files at once")
         if file.exists():
             raise ResultsError(f"{file}: exists already; choose another file")
         if not file.parent.is_dir():
@@ -82,7 +85,7 @@ def write_new(file: Path, text: str) -> None:
     check_new(file)
     partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
     try:
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
         partial.rename(file)
     finally:
         partial.unlink(missing_ok=True)

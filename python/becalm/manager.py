@@ -80,14 +80,14 @@ def recommend(
         BecalmError: for an unknown guideline, or a degree below 2 or above the number of hosts.
 
     """
-    if guideline == AS_IT_IS:
-        return Recommendation(AS_IT_IS, [])
-    if guideline not in GUIDELINES:
+    if guideline not in (*GUIDELINES, AS_IT_IS):
         raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
     facts = scenario.facts
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:
         raise BecalmError(f"hot-spot degree {degree}: must be between 2 and the {facts['hosts']} hosts")
+    if guideline == AS_IT_IS:
+        return Recommendation(AS_IT_IS, [])
     return Recommendation(guideline, list(GUIDELINES[guideline](facts, degree)))
 
 
