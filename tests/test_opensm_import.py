@@ -311,6 +311,13 @@ def test_names_come_from_descriptions(tmp_path: Path) -> None:
     ]
 
 
+def test_a_host_without_a_description_is_called_by_its_guid(tmp_path: Path) -> None:
+    fabric = taken(
+        tmp_path, discovered(TREE, {"H1": "", "H2": "node01", "H3": "node02", "H4": "node03"})
+    ).fabric
+    assert [host.name for host in fabric.hosts] == [f"H-{guid('H1'):016x}-p1", "node01", "node02", "node03"]
+
+
 def test_descriptions_with_characters_that_a_scenario_may_not_have(tmp_path: Path) -> None:
     text = discovered([*TREE, ("R1", 1, "S3", 9)], {"R1": "router\x01\x7f", "H1": "a\x0bb\x85c"})
     imported = taken(tmp_path, text)

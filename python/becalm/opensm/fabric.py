@@ -163,7 +163,8 @@ def fabric(file: str, nodes: Mapping[str, Node]) -> Fabric:
 
 def _host_names(node: Node, port: int) -> list[str]:
     whole = names.legal(node.description)
-    return [names.short(node.description), whole, f"{whole}-p{port}", f"{node.id}-p{port}"]
+    numbered = f"{whole}-p{port}" if whole else ""
+    return [names.short(node.description), whole, numbered, f"{node.id}-p{port}"]
 
 
 def _links(node: Node, chosen: dict[str | End, str]) -> Iterator[tuple[int, Port]]:
