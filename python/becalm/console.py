@@ -303,5 +303,5 @@ def show_design(design: Design, folder: Path) -> None:
         where = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in condition.fails)
         rates = f" at rates of {where}" if where else ""
         note = f": {condition.note}" if condition.note else ""
-        say(f"{condition.name}, {condition.text}, does not hold{rates}{note}")
+        out.print(escape(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
     out.print(f"figure, tables and numbers in {folder}", soft_wrap=True, markup=False)
