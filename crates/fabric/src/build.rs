@@ -14,7 +14,7 @@ use crate::packet::Slab;
 use crate::partition::Partition;
 use crate::seam::{Echo, Marker, Observer, Response};
 use crate::source::Source;
-use crate::switch::Switch;
+use crate::switch::{State, Switch};
 use crate::topology::{Cable, NodeKind, Topology};
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
@@ -60,8 +60,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let (node, links) = (NodeId(i as u32), std::mem::take(&mut links[i]));
             match place {
                 Place::Switch(rank) => {
-                    let marker = markers.next().expect("counted");
-                    switches.push(Switch::new(node, *rank, &spec.switch, &links, largest, spec.seed, marker));
+                    let state = State::new(node, *rank, &spec.switch, &links, largest, spec.seed);
+                    switches.push(Switch { state, marker: markers.next().expect("counted") });
                 }
                 Place::Host(rank) => {
                     adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));

@@ -7,17 +7,9 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// No such thing.
-            pub const NONE: $name = $name(u32::MAX);
-
             /// The number as an index.
             pub const fn index(self) -> usize {
                 self.0 as usize
-            }
-
-            /// Whether this names something.
-            pub const fn is_some(self) -> bool {
-                self.0 != u32::MAX
             }
         }
     };
@@ -38,7 +30,7 @@ id! {
 impl PacketId {
     /// The number of the same packet when all numbers grow by `offset`.
     pub(crate) fn moved_by(self, offset: u32) -> PacketId {
-        if self.is_some() { PacketId(self.0 + offset) } else { self }
+        PacketId(self.0 + offset)
     }
 }
 id! {

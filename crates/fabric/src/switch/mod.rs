@@ -13,15 +13,16 @@ mod seniority;
 mod state;
 mod view;
 
+pub(crate) use state::State;
+
 use becalm_engine::Time;
 
-use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig, Switching};
-use crate::event::{Context, Event, Outlink, Return};
-use crate::ids::{NodeId, PacketId, PortId};
+use crate::config::{Arbiter, InputReads, Queueing, Switching};
+use crate::event::{Context, Event};
+use crate::ids::{PacketId, PortId};
 use crate::packet::Packet;
 use crate::seam::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::Card;
-use crate::switch::state::State;
 use crate::switch::view::View;
 
 /// A switch and its marker.
@@ -32,18 +33,6 @@ pub(crate) struct Switch<K> {
 }
 
 impl<K: Marker> Switch<K> {
-    pub fn new(
-        node: NodeId,
-        rank: u32,
-        config: &SwitchConfig,
-        links: &[(Outlink, Return)],
-        largest: u32,
-        seed: u64,
-        marker: K,
-    ) -> Switch<K> {
-        Switch { state: State::new(node, rank, config, links, largest, seed), marker }
-    }
-
     /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
     pub fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
         let packet = &mut cx.shared.slab[id];

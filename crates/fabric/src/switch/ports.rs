@@ -60,13 +60,10 @@ impl Output {
     }
 }
 
-/// How the transmission times of an output vary.
-pub(crate) type Service = Option<Box<(Variation, Stream)>>;
-
-/// The random stream of an output, where transmission times vary. It depends on nothing that happens elsewhere.
-pub(crate) fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> Service {
-    let entity = || mix(u64::from(node.0), u64::from(port));
-    (law != Variation::Fixed).then(|| Box::new((law, Stream::new(seed, entity(), SERVICE_STREAM))))
+/// How the transmission times of an output vary, and the random stream for it, which depends on nothing that happens
+/// elsewhere.
+pub(crate) fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> (Variation, Stream) {
+    (law, Stream::new(seed, mix(u64::from(node.0), u64::from(port)), SERVICE_STREAM))
 }
 
 /// One VL of an output port.

@@ -1,6 +1,6 @@
 //! The buffers, queues and outputs of a switch.
 
-use becalm_engine::Time;
+use becalm_engine::{Stream, Time};
 
 use crate::bits;
 use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
@@ -10,7 +10,7 @@ use crate::link::Rate;
 use crate::packet::Packet;
 use crate::seam::{Arrival, Departure};
 use crate::switch::pool::{Fifo, Pool};
-use crate::switch::ports::{Input, Lane, Output, Service, Voq, service};
+use crate::switch::ports::{Input, Lane, Output, Voq, service};
 use crate::switch::seniority::Seniority;
 use crate::variation::Variation;
 use crate::vl::VlArbiter;
@@ -31,7 +31,7 @@ pub(crate) struct State {
     /// By output; nothing is asked of them where there is one lane.
     pub arbiters: Vec<VlArbiter>,
     /// By output; none where times do not vary.
-    services: Vec<Service>,
+    services: Vec<(Variation, Stream)>,
     /// By (port, VL).
     pub lanes: Vec<Lane>,
     /// By (output, VL, input).
@@ -147,8 +147,8 @@ impl State {
     pub fn transmission(&mut self, output: u16, size: u32) -> Time {
         let nominal = self.outputs[usize::from(output)].link.rate.time_of(size);
         match self.services.get_mut(usize::from(output)) {
-            Some(Some(service)) => service.0.span(nominal, &mut service.1),
-            _ => nominal,
+            Some((law, stream)) => law.span(nominal, stream),
+            None => nominal,
         }
     }
 

@@ -244,7 +244,7 @@ impl Observer for Sum {
         self.0 = self.0.wrapping_add(mix(mix(now.0, place), what << 1 | u64::from(packet.marked)));
     }
     fn delivered(&mut self, now: Time, packet: &Packet) {
-        self.hop(now, PortId { node: NodeId::NONE, port: 0 }, packet);
+        self.hop(now, PortId { node: NodeId(u32::MAX), port: 0 }, packet);
     }
 }
 
