@@ -6,10 +6,27 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
+import becalm
+from becalm.opensm.importing import Imported, import_fabric
+
 DATA = Path(__file__).parent / "data"
 
 Cable = tuple[str, int, str, int]
 """Node, port, node, port; a node `S1` is a switch, `H1` an adapter, `R1` a router."""
+
+TREE: list[Cable] = [
+    ("H1", 1, "S1", 3),
+    ("H2", 1, "S1", 1),
+    ("H3", 1, "S2", 7),
+    ("H4", 1, "S2", 5),
+    ("S1", 9, "S3", 2),
+    ("S1", 10, "S3", 1),
+    ("S2", 2, "S3", 4),
+    ("S2", 8, "S3", 3),
+]
+"""Two leaves under a root, with two cables each; ports in no order and with gaps."""
 
 KINDS = {"S": ("Switch", "switch", 1), "H": ("Ca", "ca", 2), "R": ("Rt", "rt", 3)}
 
@@ -100,3 +117,23 @@ def shortest(cables: list[Cable], switch: str, node: str) -> list[int]:
                 queue.append(peer)
     nearer = distance.get(switch, 0) - 1
     return sorted(port for port, peer in peers[switch] if distance.get(peer) == nearer)
+
+
+def written(folder: Path, text: str, dump: str | None = None) -> tuple[Path, Path | None]:
+    file = folder / "fabric.txt"
+    file.write_text(text)
+    if dump is None:
+        return file, None
+    tables = folder / "lfts.dump"
+    tables.write_text(dump)
+    return file, tables
+
+
+def taken(folder: Path, text: str, dump: str | None = None) -> Imported:
+    return import_fabric(*written(folder, text, dump))
+
+
+def complaints(folder: Path, text: str, dump: str | None = None) -> list[str]:
+    with pytest.raises(becalm.BecalmError) as caught:
+        import_fabric(*written(folder, text, dump))
+    return str(caught.value).replace(f"{folder}/", "").splitlines()
