@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from becalm.cli import app
-from becalm.experiments import comparison
+from becalm import comparison
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from becalm import Scenario
-from becalm.experiments import Experiment, Report, RunProgress, registry, reproduce, select
+from becalm.lab import reproduce
+from becalm.lab import Experiment, Report, RunProgress, registry, select
 
 FIGURES = {
     "santos2002": ["fig2", "paced", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],

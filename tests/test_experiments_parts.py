@@ -5,11 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from becalm.experiments import curves
-from becalm.experiments.expect import at_least, at_most, between, falling, near, rising
-from becalm.experiments.measure import at, axis, curve, during, unfairness
-from becalm.experiments.model import Tables
-from becalm.experiments.scene import Scene
+from becalm.papers.santos2003 import curves
+from becalm.lab.expect import at_least, at_most, between, falling, near, rising
+from becalm.lab.tables import at, axis, curve, unfairness
+from becalm.papers.common.measure import during
+from becalm.lab.model import Tables
+from becalm.lab.dumbbell import Dumbbell
 
 
 def test_expectations_judge_every_value() -> None:
@@ -97,14 +98,14 @@ def test_unfairness_has_no_side() -> None:
 
 
 def test_flows_start_one_after_the_other_locals_first() -> None:
-    flows = Scene(local=5, remote=3).scenario()["flows"]
+    flows = Dumbbell(local=5, remote=3).scenario()["flows"]
     assert [flow["name"] for flow in flows] == ["local", "remote", "victim"]
     assert [flow["start"] for flow in flows] == ["0 us", "500 us", "40 ms"]
     assert flows[0]["from"] == ["B1..B5"]
 
 
 def test_mixed_flows() -> None:
-    flows = Scene(mean_on=0.2, static=5, victim=None).scenario()["flows"]
+    flows = Dumbbell(mean_on=0.2, static=5, victim=None).scenario()["flows"]
     assert [flow["name"] for flow in flows] == [
         "static local",
         "dynamic local",

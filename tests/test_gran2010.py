@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from becalm.experiments import Claim, reproduce
-from becalm.experiments.gran2010_cct import encode, table, wanted_us
-from becalm.experiments.gran2010_scene import Bed
+from becalm.lab import reproduce
+from becalm.lab import Claim
+from becalm.papers.gran2010.cct import encode, table, wanted_us
+from becalm.papers.gran2010.scene import Bed
 
 QUICK = ["gran2010/fig8", "gran2010/fig10b", "gran2010/packet_size"]
 

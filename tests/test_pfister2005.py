@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 
 from becalm import Scenario, manager
-from becalm.experiments import pfister2005_guideline, pfister2005_measure, pfister2005_mistakes
-from becalm.experiments.lab import Lab
-from becalm.experiments.pfister2005_measure import Run, Trace, measured, one
-from becalm.experiments.pfister2005_scene import (
+from becalm.papers.pfister2005 import guideline
+from becalm.papers.pfister2005 import measure
+from becalm.papers.pfister2005 import mistakes
+from becalm.lab.runner import Lab
+from becalm.papers.pfister2005.measure import Run, Trace, measured, one
+from becalm.papers.pfister2005.scene import (
     CASES,
     IN_FIG3,
     IN_FIG5,

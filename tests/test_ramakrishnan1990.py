@@ -8,11 +8,12 @@ import polars as pl
 import pytest
 
 from becalm import Scenario
-from becalm.experiments import Claim, reproduce
-from becalm.experiments.ramakrishnan1990_changing import SLOW
-from becalm.experiments.ramakrishnan1990_measure import activity, stretch, swing
-from becalm.experiments.ramakrishnan1990_scene import EXPONENTIAL, Path, User, rate
-from becalm.experiments.ramakrishnan1990_special import CROWD
+from becalm.lab import reproduce
+from becalm.lab import Claim
+from becalm.papers.ramakrishnan1990.changing import SLOW
+from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
+from becalm.papers.ramakrishnan1990.special import CROWD
 
 QUICK = [
     f"ramakrishnan1990/{name}"
