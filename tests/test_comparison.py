@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from becalm.cli import app
 from becalm import comparison
+from becalm.cli import app
 
 
 @pytest.fixture(scope="module")

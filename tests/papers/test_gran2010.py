@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from becalm.lab import reproduce
-from becalm.lab import Claim
+from becalm.lab import Claim, reproduce
 from becalm.papers.gran2010.cct import encode, table, wanted_us
 from becalm.papers.gran2010.scene import Bed
 

@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from becalm import Scenario, manager
-from becalm.papers.pfister2005 import guideline
-from becalm.papers.pfister2005 import measure
-from becalm.papers.pfister2005 import mistakes
-from becalm.lab.runner import Lab
+from becalm.lab import Lab
+from becalm.papers.pfister2005 import guideline as around_guideline
+from becalm.papers.pfister2005 import measure, mistakes
 from becalm.papers.pfister2005.measure import Run, Trace, measured, one
 from becalm.papers.pfister2005.scene import (
     CASES,
@@ -96,33 +95,33 @@ def _trace(cold: list[float], hot: list[float]) -> Trace:
 
 def test_settling_is_the_last_time_below() -> None:
     run = _trace([1.0] * 10 + [0.2] * 5 + [1.0] * 25, [1.0] * 40)
-    ahead = pfister2005_measure._first(run, run.mean > 0.5, 1, 3)
+    ahead = measure._first(run, run.mean > 0.5, 1, 3)
     assert ahead == pytest.approx(0.5, abs=0.1)
-    assert pfister2005_measure._first(run, run.mean > 0, 1, 3) == 0
-    assert pfister2005_measure._first(run, run.mean > 2, 1, 3) == 2
+    assert measure._first(run, run.mean > 0, 1, 3) == 0
+    assert measure._first(run, run.mean > 2, 1, 3) == 2
 
 
 def test_smoothing_looks_back() -> None:
-    smooth = pfister2005_measure._smooth(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 6.0]), 0.1)
+    smooth = measure._smooth(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 6.0]), 0.1)
     assert smooth.tolist() == pytest.approx([1, 1, 1, 1, 1, 2])
 
 
 def test_the_grid_varies_one_parameter_at_a_time() -> None:
     guide = guideline(32)
-    for run in pfister2005_guideline._runs_grid(False):
+    for run in around_guideline._runs_grid(False):
         if run.spot.network.hosts != 32 or run.labels["parameter"] in ("512 entries", "guideline"):
             continue
         assert run.spot.control is not None
         changed = [
             name
-            for name in pfister2005_guideline.PARAMETERS
+            for name in around_guideline.PARAMETERS
             if getattr(run.spot.control, name) != getattr(guide, name)
         ]
         assert changed == [run.labels["parameter"]]
 
 
 def test_the_wrong_settings_differ_in_one_parameter() -> None:
-    for _, control in pfister2005_mistakes.WRONG.values():
+    for _, control in mistakes.WRONG.values():
         changed = sum(
             getattr(control, name) != getattr(IN_FIG3, name) for name in ("increase", "timer", "max_ipd")
         )
@@ -138,11 +137,11 @@ def test_the_tree_collapses_and_control_dissolves_it() -> None:
     runs = [Run({"control": control}, spot) for control, spot in spots.items()]
     lab = Lab(1, 2)
     lab.run([run.point() for run in runs])
-    found = measured(lambda _: runs)(lab.outcomes([run.point() for run in runs]))
-    assert one(found, "hot_late", control="off") == pytest.approx(1, abs=0.01)
-    assert one(found, "cold_best", control="off") < 0.4
-    assert one(found, "cold_late", control="on") > 0.9
-    assert one(found, "settling", control="on") < 3
-    assert one(found, "hot_ipd", control="on") > 0.9
-    assert set(found["ports"]["port"].unique()) == set(range(32))
-    assert found["ipd"].filter(pl.col("flows") == "cold").height > 0
+    tables = measured(lambda _: runs)(lab.outcomes([run.point() for run in runs]))
+    assert one(tables, "hot_late", control="off") == pytest.approx(1, abs=0.01)
+    assert one(tables, "cold_best", control="off") < 0.4
+    assert one(tables, "cold_late", control="on") > 0.9
+    assert one(tables, "settling", control="on") < 3
+    assert one(tables, "hot_ipd", control="on") > 0.9
+    assert set(tables["ports"]["port"].unique()) == set(range(32))
+    assert tables["ipd"].filter(pl.col("flows") == "cold").height > 0

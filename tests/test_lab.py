@@ -1,4 +1,4 @@
-"""The experiments: complete, well formed, and the quick ones reproduced."""
+"""All experiments: complete, well formed, and the quick ones reproduced."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from becalm import Scenario
-from becalm.lab import reproduce
-from becalm.lab import Experiment, Report, RunProgress, registry, select
+from becalm.lab import Experiment, Report, registry, reproduce, select
+from becalm.progress import SweepProgress
+from becalm.quantities import seconds
 
+STATEMENTS = 279
 FIGURES = {
     "santos2002": ["fig2", "paced", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],
     "santos2003": [
@@ -37,15 +39,14 @@ def test_every_figure_is_registered() -> None:
     for experiment in registry():
         found.setdefault(experiment.paper, []).append(experiment.figure)
     assert found == FIGURES
+    assert sum(len(experiment.statements) for experiment in registry()) == STATEMENTS
 
 
 @each_experiment
 def test_statements_are_complete(experiment: Experiment) -> None:
     assert experiment.title
     assert experiment.cost > 0
-    names = [statement.id for statement in experiment.statements]
-    assert names
-    assert len(set(names)) == len(names)
+    assert experiment.statements
     for statement in experiment.statements:
         assert len(statement.quote.split()) >= 4, statement.id
         assert statement.expect.tolerance
@@ -61,9 +62,18 @@ def test_scenarios_are_valid(experiment: Experiment, short: bool) -> None:
     assert len({tuple(point.labels.items()) for point in points}) == len(points)
 
 
-def test_the_reduced_version_is_smaller() -> None:
-    for experiment in registry():
-        assert len(experiment.points(True)) <= len(experiment.points(False))
+@each_experiment
+def test_the_reduced_version_of_a_long_experiment_is_half_as_long(experiment: Experiment) -> None:
+    whole, reduced = (_simulated(experiment, short) for short in (False, True))
+    if experiment.cost >= 5:
+        assert reduced <= whole / 2
+    assert reduced <= whole
+
+
+def _simulated(experiment: Experiment, short: bool) -> float:
+    """Simulated time of all points, in s."""
+    scenarios = [Scenario(point.scenario) for point in experiment.points(short)]
+    return sum(seconds(scenario.resolved["run"]["duration"]) for scenario in scenarios)
 
 
 def test_select_by_paper_figure_and_nothing() -> None:
@@ -83,13 +93,13 @@ def test_unknown_ids_list_the_valid_ones() -> None:
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Report], list[RunProgress]]:
+def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Report], list[SweepProgress]]:
     out = tmp_path_factory.mktemp("figures")
-    seen: list[RunProgress] = []
+    seen: list[SweepProgress] = []
     return out, reproduce(QUICK, out=out, threads=2, short=True, progress=seen.append), seen
 
 
-def test_the_quick_ones_hold(quick: tuple[Path, list[Report], list[RunProgress]]) -> None:
+def test_the_quick_ones_hold(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
     _, reports, _ = quick
     assert sorted(report.id for report in reports) == sorted(QUICK)
     numbers = {(report.id, claim.id): claim for report in reports for claim in report.claims}
@@ -99,13 +109,14 @@ def test_the_quick_ones_hold(quick: tuple[Path, list[Report], list[RunProgress]]
     assert numbers["santos2003/fig4b", "fairer_than_naive"].holds
 
 
-def test_every_run_is_counted_once(quick: tuple[Path, list[Report], list[RunProgress]]) -> None:
+def test_every_run_is_counted_once(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
     _, _, seen = quick
-    assert [step.done for step in seen] == list(range(1, seen[-1].total + 1))
+    assert [step.finished for step in seen] == list(range(1, seen[-1].points + 1))
+    assert [step.fraction for step in seen] == [step.finished / step.points for step in seen]
     assert seen[-1].packet_hops > 0
 
 
-def test_files_and_nothing_else(quick: tuple[Path, list[Report], list[RunProgress]]) -> None:
+def test_files_and_nothing_else(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
     out, reports, _ = quick
     suffixes = (".csv", ".json", ".png")
     wanted = {f"{report.id}{suffix}" for report in reports for suffix in suffixes}
@@ -115,7 +126,7 @@ def test_files_and_nothing_else(quick: tuple[Path, list[Report], list[RunProgres
         assert json.loads((out / f"{report.id}.json").read_text()) == report.to_json()
 
 
-def test_json_shape(quick: tuple[Path, list[Report], list[RunProgress]]) -> None:
+def test_json_shape(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
     _, reports, _ = quick
     for report in reports:
         data = json.loads(json.dumps(report.to_json()))
@@ -125,7 +136,7 @@ def test_json_shape(quick: tuple[Path, list[Report], list[RunProgress]]) -> None
             assert isinstance(claim["holds"], bool)
 
 
-def test_the_same_with_one_thread(quick: tuple[Path, list[Report], list[RunProgress]]) -> None:
+def test_the_same_with_one_thread(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
     _, reports, _ = quick
     again = reproduce(["santos2002/fig2"], threads=1, short=True)
     assert again[0].to_json() == next(item for item in reports if item.id == "santos2002/fig2").to_json()
@@ -133,7 +144,7 @@ def test_the_same_with_one_thread(quick: tuple[Path, list[Report], list[RunProgr
 
 
 def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
-    def stop(_: RunProgress) -> None:
+    def stop(_: SweepProgress) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

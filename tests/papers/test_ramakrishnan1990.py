@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from becalm import Scenario
-from becalm.lab import reproduce
-from becalm.lab import Claim
+from becalm.lab import Claim, reproduce
 from becalm.papers.ramakrishnan1990.changing import SLOW
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
