@@ -44,7 +44,8 @@ def page(paper: str, reports: Sequence[Report]) -> str:
         source.strip(),
         f"`becalm reproduce {paper}` runs everything on this page; it was written by "
         "`python -m becalm.lab.pages docs/reproductions`. How open points of the paper are read, and "
-        "what other readings give, is in [readings.md](readings.md).",
+        "what other readings give, is in [readings.md](readings.md). Claims and tolerances are data: "
+        f"[claims.toml](../../python/becalm/papers/{paper}/claims.toml).",
         f"**{sum(claim.holds for claim in claims)} of {len(claims)} claims hold.**",
         *(part for report in reports for part in _section(report)),
     ]

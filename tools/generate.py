@@ -1,6 +1,6 @@
-"""Writes the generated pages: schemes, keys of a scenario, JSON Schema, and the output of examples.
+"""Writes the generated pages: schemes, scenario keys, result columns, and the output of examples.
 
-`python docs/generate.py` writes them; the tests compare them with what is there.
+`python tools/generate.py` writes them; the tests compare them with what is there.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from pathlib import Path
 
 import examples
 
+import becalm
 from becalm import _core
+from becalm.columns import COLUMNS, REPLICATION, TABLES
 from becalm.contents import Entry, Parameter, catalogue, default, expects
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 SCHEMES = {
     "marking": "which packets switches mark",
     "echo": "how destinations answer a mark",
@@ -30,6 +32,7 @@ CHOICES = {
 def pages() -> dict[str, str]:
     """Return the text of every generated file by its path below `docs`."""
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
+    made["results.md"] = results()
     for kind in SCHEMES:
         for entry in catalogue()[kind]:
             made[f"schemes/{kind}.{entry.name}.md"] = scheme(kind, entry)
@@ -72,6 +75,33 @@ def scenario() -> str:
             lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
             lines += ["", *keys(entry.parameters)] if entry.parameters else []
     lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
+    return "\n".join(lines) + "\n"
+
+
+OBSERVED = {
+    "run": {"duration": "1 ms"},
+    "topology": {"dumbbell": {"local": 1, "remote": 1}},
+    "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
+    "observe": {"paces": True, "snapshots": ["1 ms"]},
+}
+"""A scenario whose results have every table."""
+
+
+def results() -> str:
+    """Return the dictionary of all columns of results; units come from a run."""
+    units = becalm.run(becalm.Scenario(OBSERVED)).units
+    lines = [
+        "# The columns of results",
+        "",
+        "Written by `make docs`. All tables but `series`, `paces` and `snapshots` cover the measured window,",
+        "from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.",
+        "[model.md](model.md#what-is-measured) describes how things are counted.",
+        "",
+        f"Every table has the column `replication`: {REPLICATION[0].lower()}{REPLICATION[1:]}",
+    ]
+    for table, columns in COLUMNS.items():
+        lines += ["", f"## `{table}`", "", TABLES[table], "", "| column | unit | meaning |", "|---|---|---|"]
+        lines += [f"| `{name}` | {units[table][name]} | {meaning} |" for name, meaning in columns.items()]
     return "\n".join(lines) + "\n"
 
 

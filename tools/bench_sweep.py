@@ -1,6 +1,6 @@
 """Measures sweeps: sixteen runs on one thread and on two, by wall time and processor time.
 
-`python docs/bench_sweep.py [SCENARIO [DURATION]]` takes a scenario of `crates/bench/scenarios`. The last
+`python tools/bench_sweep.py [SCENARIO [DURATION]]` takes a scenario of `crates/bench/scenarios`. The last
 column says how much the rest of the machine worked meanwhile: where that is more than a few percent, measure
 again.
 """

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import becalm
 
-HERE = Path(__file__).parent
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 
 def main() -> None:
     """Design, and keep the figure."""
     with tempfile.TemporaryDirectory() as folder:
         made = becalm.design("max(r - 0.05 * sqrt(r), rmin)", name="SQRT").save(Path(folder) / "SQRT")
-        print(shutil.copy(made / "design.png", HERE / "design.png"))
+        print(shutil.copy(made / "design.png", PICTURES / "design.png"))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import becalm
 from becalm.plot import draw_fabric, save
 
-HERE = Path(__file__).parent
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 HOT_SPOT = {
     "run": {"duration": "1 ms", "warmup": "0.5 ms"},
     "topology": {"tree": {"ports": 8, "levels": 2}},
@@ -23,7 +23,7 @@ HOT_SPOT = {
 def main() -> None:
     """Run and draw."""
     results = becalm.run(becalm.Scenario(HOT_SPOT, name="hot spot"))
-    print(save(draw_fabric(results, time=1e-3), HERE / "fabric.png"))
+    print(save(draw_fabric(results, time=1e-3), PICTURES / "fabric.png"))
 
 
 if __name__ == "__main__":

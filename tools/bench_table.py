@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 _PLACE = r"(<!-- {} -->\n).*?(<!-- end -->)"
 _OTHERS = (
     ("htsim (csg), RoCE and PFC", "1.8", "0.35 to 0.85"),

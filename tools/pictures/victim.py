@@ -9,8 +9,9 @@ import polars as pl
 import becalm
 from becalm.plot import COLOURS, panels, save
 
-HERE = Path(__file__).parent
-SCENARIO = HERE.parents[1] / "scenarios" / "input_triggered_lipd.toml"
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "pictures"
+SCENARIO = ROOT / "scenarios" / "input_triggered_lipd.toml"
 NO_CONTROL = {"marking": {"none": {}}, "response": {"none": {"window": 1}}}
 CURVES = {
     "B->BC": ("hot link", COLOURS[7]),
@@ -32,7 +33,7 @@ def main() -> None:
         each.set(title=title, xlabel="time (ms)", xlim=(0, 100), ylim=(0, 1.05))
     axes[0].set_ylabel("share of a link's rate")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    print(save(figure, HERE / "victim.svg"))
+    print(save(figure, PICTURES / "victim.svg"))
 
 
 if __name__ == "__main__":
