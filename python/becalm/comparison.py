@@ -95,8 +95,8 @@ def _controlled(scene: Table, scheme: Table | str) -> Table:
     if not isinstance(scheme, str):
         return {**scene, **scheme}
     bare = Scenario({**scene, **UNMARKED, "response": NO_CONTROL})
-    found = manager.recommend(bare, hot_spot_degree=SOURCES, guideline=scheme)
-    return tomllib.loads(found.apply(bare).to_toml())
+    recommendation = manager.recommend(bare, hot_spot_degree=SOURCES, guideline=scheme)
+    return tomllib.loads(recommendation.apply(bare).to_toml())
 
 
 def _dumbbell(short: bool) -> Table:

@@ -101,8 +101,8 @@ def _package(paper: str) -> ModuleType:
 def _experiments(paper: str) -> list[Experiment]:
     experiments: list[Experiment] = _package(paper).experiments()
     figures = [experiment.figure for experiment in experiments]
-    found = claims.statements(_source(paper), figures, find_measure, _source)
-    return [replace(experiment, statements=found[experiment.figure]) for experiment in experiments]
+    statements = claims.statements(_source(paper), figures, find_measure, _source)
+    return [replace(experiment, statements=statements[experiment.figure]) for experiment in experiments]
 
 
 @cache

@@ -137,8 +137,8 @@ def _ipd(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
 
 def _legend(made: Figure, areas: Sequence[Axes]) -> None:
     """One legend below all panels."""
-    found: dict[str, Artist] = {}
+    entries: dict[str, Artist] = {}
     for axes in areas:
         handles, labels = axes.get_legend_handles_labels()
-        found |= {str(label): handle for label, handle in zip(labels, handles, strict=True)}
-    made.legend(list(found.values()), list(found), loc="outside lower center", ncols=3, frameon=False)
+        entries |= {str(label): handle for label, handle in zip(labels, handles, strict=True)}
+    made.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3, frameon=False)

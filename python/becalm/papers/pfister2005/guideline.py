@@ -43,14 +43,14 @@ def _more(control: Control, hosts: int) -> Control:
 
 def _runs_sizes(short: bool) -> list[Run]:
     """Return all sources hot at load 0.9, without control, with the guideline, and with a margin."""
-    found = []
+    runs = []
     for name in SIZES[:1] if short else SIZES:
         network = NETWORKS[name]
         guide = guideline(network.hosts)
         for label, control in ((OFF, None), (GUIDE, guide), (MORE, _more(guide, network.hosts))):
             spot = HotSpot(network, 4, control, hot=6, after=0.5)
-            found.append(Run({"network": name, "control": label, "case": 4}, spot))
-    return found
+            runs.append(Run({"network": name, "control": label, "case": 4}, spot))
+    return runs
 
 
 def _sizes() -> Experiment:
@@ -77,7 +77,7 @@ def _varied(guide: Control, parameter: str, factor: float) -> Control:
 
 def _runs_grid(short: bool) -> list[Run]:
     """Vary one parameter at a time, on two networks, with all sources hot and with three."""
-    found = []
+    runs = []
     for name in GRIDDED[:1] if short else GRIDDED:
         network = NETWORKS[name]
         guide = guideline(network.hosts)
@@ -94,8 +94,8 @@ def _runs_grid(short: bool) -> list[Run]:
             for (parameter, factor), control in settings.items():
                 labels: dict[str, Label] = {"network": name, "case": case}
                 labels |= {"parameter": parameter, "factor": factor}
-                found.append(Run(labels, replace(spot, control=control)))
-    return found
+                runs.append(Run(labels, replace(spot, control=control)))
+    return runs
 
 
 def _guideline() -> Experiment:

@@ -69,8 +69,8 @@ def measured(runs: Callable[[bool], list[Run]]) -> Callable[[list[Outcome]], Tab
         rows, ports, paces = [], [], []
         for outcome in outcomes:
             spot = scenes[tuple(outcome.labels.items())]
-            found = _trace(outcome, spot)
-            rows.append({**outcome.labels, **_metrics(outcome, found)})
+            trace = _trace(outcome, spot)
+            rows.append({**outcome.labels, **_metrics(outcome, trace)})
             ports.append(_labelled(_shown(outcome, spot.network), outcome.labels))
             paces.append(_labelled(_ipds(outcome), outcome.labels))
         return {"points": pl.DataFrame(rows), "ports": pl.concat(ports), "ipd": pl.concat(paces)}

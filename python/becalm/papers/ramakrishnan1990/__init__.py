@@ -31,5 +31,5 @@ ORDER = (
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
     parts = (windows, router, signal_filter, single, user, integer, decrease, changing, special)
-    found = {experiment.figure: experiment for part in parts for experiment in part.experiments()}
-    return [found[figure] for figure in ORDER]
+    by_figure = {experiment.figure: experiment for part in parts for experiment in part.experiments()}
+    return [by_figure[figure] for figure in ORDER]

@@ -25,13 +25,13 @@ def experiments() -> list[Experiment]:
 
 def sweep(buffers: tuple[int, ...], thresholds: tuple[int, ...], flows: int, short: bool) -> list[Point]:
     """Return the runs of output threshold x buffer; no output marking included."""
-    found = []
+    points = []
     for threshold in (NONE, *thresholds):
         policy = output_triggered(threshold) if threshold else INPUT_TRIGGERED
         for buffer in buffers:
             scene = Dumbbell(local=flows, remote=flows, buffer=buffer, marking=policy).long(short)
-            found.append(Point({"threshold": threshold, "buffer": buffer}, scene.scenario()))
-    return found
+            points.append(Point({"threshold": threshold, "buffer": buffer}, scene.scenario()))
+    return points
 
 
 def _fig4_points(short: bool) -> list[Point]:
@@ -122,14 +122,9 @@ def no_input_marks_from_12_slots(tables: Tables) -> list[float]:
     ]
 
 
-def fairness_falls_4_to_8(tables: Tables) -> list[float]:
-    """The larger rate over the smaller one, 16 slots."""
-    return [unfairness(_at_16(tables, threshold)) for threshold in (4, 6, 8)]
-
-
-def threshold_16_fairer(tables: Tables) -> list[float]:
-    """The larger rate over the smaller one, 16 slots."""
-    return [unfairness(_at_16(tables, threshold)) for threshold in (8, 16)]
+def unfairness_at_16(tables: Tables, threshold: int) -> float:
+    """The larger of the rates of local and remote flows over the smaller one, 16 slots."""
+    return unfairness(_at_16(tables, threshold))
 
 
 def spread(values: list[float]) -> float:

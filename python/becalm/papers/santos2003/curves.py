@@ -24,14 +24,14 @@ def rate(response: str, time_ms: np.ndarray) -> np.ndarray:
     steps = time_ms / RECOVERY_MS
     match response:
         case "lipd":
-            found = 1 / np.maximum(1 / RMIN - steps, 1.0)
+            value = 1 / np.maximum(1 / RMIN - steps, 1.0)
         case "fimd":
-            found = RMIN * M ** np.minimum(steps, 1024.0)
+            value = RMIN * M ** np.minimum(steps, 1024.0)
         case "aimd":
-            found = RMIN + (M - 1) * RMIN * steps
+            value = RMIN + (M - 1) * RMIN * steps
         case _:
             raise ValueError(f"{response}: no closed form; choose lipd, fimd or aimd")
-    return np.minimum(found, 1.0)
+    return np.minimum(value, 1.0)
 
 
 def total_ms(response: str) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
@@ -93,14 +91,9 @@ def time_to_maximum(tables: Tables, response: str, how: str) -> float:
     return float(tables["times"].filter(pl.col("response") == response)[how].item())
 
 
-def aimd_time_over_lipd(tables: Tables) -> float:
-    """AIMD's time to the maximum rate over LIPD's, by the closed forms."""
-    return time_to_maximum(tables, "aimd", "closed_form") / time_to_maximum(tables, "lipd", "closed_form")
-
-
-def aimd_time_over_fimd(tables: Tables) -> float:
-    """AIMD's time to the maximum rate over FIMD's, by the closed forms."""
-    return time_to_maximum(tables, "aimd", "closed_form") / time_to_maximum(tables, "fimd", "closed_form")
+def time_ratio(tables: Tables, response: str, other: str) -> float:
+    """Time to the maximum rate over that of another response, by the closed forms."""
+    return time_to_maximum(tables, response, "closed_form") / time_to_maximum(tables, other, "closed_form")
 
 
 def lipd_slopes(_: Tables) -> list[float]:
@@ -140,10 +133,6 @@ def _line(tables: Tables, response: str, column: str, rates: str = "continuous")
     return curve(tables, "buffer", column, response=response, rates=rates)
 
 
-def _means(tables: Tables, column: str, responses: Sequence[str]) -> list[float]:
-    return [mean(_line(tables, response, column)) for response in responses]
-
-
 def at_small(tables: Tables, response: str, column: str) -> list[float]:
     """Values of a column for small buffers, continuous rates."""
     buffers = [buffer for buffer in axis(tables, "buffer") if buffer in SMALL]
@@ -175,19 +164,15 @@ def dashed_lines_hidden(tables: Tables) -> list[float]:
     return [_median(_gaps(tables, link)) for link in ("root", "inter_switch")]
 
 
-def lipd_root_share(tables: Tables) -> float:
-    """LIPD's root utilization, mean over the buffers."""
-    return mean(_line(tables, "lipd", "root"))
-
-
-def lipd_inter_switch_share(tables: Tables) -> float:
-    """LIPD's inter-switch utilization, mean over the buffers."""
-    return mean(_line(tables, "lipd", "inter_switch"))
+def mean_over_buffers(tables: Tables, response: str, column: str) -> float:
+    """Mean of a column over the buffers, continuous rates."""
+    return mean(_line(tables, response, column))
 
 
 def lipd_best_root(tables: Tables) -> list[float]:
     """LIPD's mean root utilization above that of FIMD, and of AIMD."""
-    return [mean(_line(tables, "lipd", "root")) - other for other in _means(tables, "root", ("fimd", "aimd"))]
+    lipd = mean_over_buffers(tables, "lipd", "root")
+    return [lipd - mean_over_buffers(tables, response, "root") for response in ("fimd", "aimd")]
 
 
 def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
