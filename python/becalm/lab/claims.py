@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+from becalm.errors import BecalmError
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import expectation, is_number
 from becalm.lab.model import KINDS, Measured, Statement, Tables
@@ -48,7 +49,7 @@ KEYS = (*TEXTS, "paper", *EXPECTED, "args", "each", "short")
 REQUIRED = ("quote", "paper", "measure")
 
 
-class ClaimsError(ValueError):
+class ClaimsError(BecalmError, ValueError):
     """Mistakes in a file of claims: all of them, one per line."""
 
 
