@@ -3,7 +3,7 @@
 use becalm_control::{EchoParams, Echoing, Marking, MarkingParams, Responding, ResponseParams, SchemeDoc};
 use becalm_engine::Time;
 use becalm_fabric::Kind;
-use becalm_fabric::seam::{Arrival, Departure, Marker, Notice, Response, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, Notice, Response, SwitchShape, SwitchView};
 use becalm_schema::{Choice, Field, FieldDoc, read_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -2,11 +2,11 @@
 
 use becalm_engine::Time;
 
+use crate::distribution::Variation;
+use crate::host::traffic::SourceSpec;
 use crate::ids::{NodeId, PortId};
-use crate::link::Rate;
-use crate::topology::Topology;
-use crate::traffic::SourceSpec;
-use crate::variation::Variation;
+use crate::network::link::Rate;
+use crate::network::topology::Topology;
 
 /// What a buffer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 use becalm_engine::{Agenda, Key, Time};
 
 use crate::config::{SwitchConfig, Switching};
-use crate::credit::Line;
-use crate::domains::Message;
+use crate::flow_control::credit::Line;
 use crate::ids::{NodeId, PacketId, PortId, SourceId};
-use crate::link::Rate;
+use crate::network::link::Rate;
+use crate::network::topology::Topology;
 use crate::packet::Slab;
-use crate::seam::Observer;
-use crate::topology::Topology;
+use crate::parallel::fabric::Message;
+use crate::policy::Observer;
 
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The congestion tree: which outputs were its roots, which its branches, and for how long.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
 use crate::ports::Ports;

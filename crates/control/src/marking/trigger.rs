@@ -1,6 +1,6 @@
 //! What triggered markers share: marking, from a trigger on, the packets that wait for an output.
 
-use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
     /// How the packets that wait for an output when marking is triggered get their marks.
@@ -108,7 +108,7 @@ impl Trigger {
 pub(super) mod fake {
     use becalm_engine::Time;
     use becalm_fabric::Kind;
-    use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+    use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
     /// Bytes of every packet.
     pub const SIZE: u32 = 2068;

@@ -1,12 +1,12 @@
 //! Who goes next.
 
-use crate::bits;
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
 use crate::event::Context;
-use crate::seam::{Arrival, Observer};
+use crate::policy::{Arrival, Observer};
+use crate::switch::bits;
 use crate::switch::pool::Card;
 use crate::switch::state::State;
-use crate::vl::VlArbiter;
+use crate::switch::vl_arbiter::VlArbiter;
 
 impl State {
     /// Whether an output's next buffer has room for a packet of this size.

@@ -2,10 +2,10 @@
 
 use becalm_engine::{Stream, mix};
 
+use crate::distribution::Variation;
 use crate::event::{Outlink, Return};
 use crate::ids::NodeId;
 use crate::switch::pool::Fifo;
-use crate::variation::Variation;
 
 /// The purpose of the random stream of an output's transmission times.
 const SERVICE_STREAM: u64 = 2;

@@ -2,18 +2,18 @@
 
 use becalm_engine::{Stream, Time};
 
-use crate::bits;
 use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::distribution::Variation;
 use crate::event::{Outlink, Return};
 use crate::ids::{NodeId, PortId};
-use crate::link::Rate;
+use crate::network::link::Rate;
 use crate::packet::Packet;
-use crate::seam::{Arrival, Departure};
+use crate::policy::{Arrival, Departure};
+use crate::switch::arrival_order::Seniority;
+use crate::switch::bits;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
-use crate::switch::seniority::Seniority;
-use crate::variation::Variation;
-use crate::vl::VlArbiter;
+use crate::switch::vl_arbiter::VlArbiter;
 
 /// Everything of a switch but its marker.
 #[derive(Debug)]

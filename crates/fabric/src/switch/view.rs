@@ -2,8 +2,8 @@
 
 use becalm_engine::Time;
 
-use crate::credit::Line;
-use crate::seam::SwitchView;
+use crate::flow_control::credit::Line;
+use crate::policy::SwitchView;
 use crate::switch::state::State;
 
 /// A switch as its marker sees it.

@@ -1,7 +1,7 @@
 //! The plainest schemes, to run the fabric without any.
 
 use becalm_engine::{Simulator, Time};
-use becalm_fabric::seam::{
+use becalm_fabric::policy::{
     Answer, Arrival, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView, Unanswered,
 };
 use becalm_fabric::*;

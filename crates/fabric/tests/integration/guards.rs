@@ -1,7 +1,7 @@
 //! The model's rules hold on random fabrics.
 
 use becalm_engine::{Stream, Time, Work, mix};
-use becalm_fabric::seam::{Arrival, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView};
 use becalm_fabric::*;
 use proptest::prelude::*;
 

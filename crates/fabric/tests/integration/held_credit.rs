@@ -1,7 +1,7 @@
 //! Credit that a marker holds back.
 
 use becalm_engine::{Simulator, Time};
-use becalm_fabric::seam::{Arrival, Departure, Marker, Observer, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, Observer, SwitchView};
 use becalm_fabric::*;
 
 use crate::doubles::*;

@@ -1,7 +1,7 @@
 //! No virtual lane blocks another.
 
 use becalm_engine::{Simulator, Stream, Time};
-use becalm_fabric::seam::Pace;
+use becalm_fabric::policy::Pace;
 use becalm_fabric::*;
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! An adapter's link is a queue with one server: its waits are those of M/D/1 and M/M/1.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Observer;
+use becalm_fabric::policy::Observer;
 use becalm_fabric::*;
 
 use crate::doubles::*;

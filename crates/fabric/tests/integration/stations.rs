@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Arrival, Departure, Marker, Observer, Pace, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, Observer, Pace, SwitchView};
 use becalm_fabric::*;
 
 use crate::doubles::*;

@@ -9,12 +9,12 @@ use becalm_engine::{Agenda, Entry, Key, Part, Parts, Simulator, Stop, Time, Work
 use crate::config::FabricSpec;
 use crate::error::FabricError;
 use crate::event::{Event, HERE};
-use crate::fabric::Fabric;
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::Packet;
-use crate::partition::Partition;
-use crate::seam::{Echo, Joint, Marker, Observer, Response};
-use crate::views::{FlowView, PortCounters, PortStanding};
+use crate::parallel::partition::Partition;
+use crate::policy::{Echo, Joint, Marker, Observer, Response};
+use crate::sim::counters::{FlowView, PortCounters, PortStanding};
+use crate::sim::fabric::Fabric;
 
 /// What one part tells another.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 use becalm_engine::Time;
 
 use crate::ids::NodeId;
-use crate::link::Rate;
-use crate::routing::Routes;
-use crate::topology::Topology;
-use crate::topology::d_mod_k::TreeRoutes;
+use crate::network::link::Rate;
+use crate::network::routing::Routes;
+use crate::network::routing::TreeRoutes;
+use crate::network::topology::Topology;
 
 /// One level of a fat tree, from the hosts upward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::NodeKind;
+    use crate::network::topology::NodeKind;
 
     fn rate() -> Rate {
         Rate::from_bits_per_second(8e9)
@@ -133,7 +133,7 @@ mod tests {
         let topology = Topology::fat_tree(spec);
         let hosts: Vec<_> = topology.hosts().collect();
         let pairs = hosts.iter().flat_map(|&a| hosts.iter().map(move |&b| (a, b)));
-        crate::routing::check(&topology, pairs.filter(|(a, b)| a != b)).expect("all hosts are joined");
+        crate::network::routing::check(&topology, pairs.filter(|(a, b)| a != b)).expect("all hosts are joined");
         topology
     }
 

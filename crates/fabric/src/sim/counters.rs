@@ -2,9 +2,9 @@
 
 use becalm_engine::Time;
 
-use crate::fabric::{Fabric, Place};
 use crate::ids::{FlowId, PortId};
-use crate::seam::{Echo, Marker, Observer, Pace, Response};
+use crate::policy::{Echo, Marker, Observer, Pace, Response};
+use crate::sim::fabric::{Fabric, Place};
 
 /// What a flow has done since the start of the run. Bytes are on the wire, headers included, unless named payload.
 #[derive(Clone, Copy, Debug)]

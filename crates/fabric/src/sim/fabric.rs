@@ -2,16 +2,16 @@
 
 use becalm_engine::{Agenda, Key, Model, Time};
 
-use crate::adapter::{Adapter, Flows, tie};
 use crate::config::{PacketConfig, RateChange};
 use crate::event::{Context, Event, Shared};
-use crate::flow::{Pacer, Receiver, Sender};
+use crate::host::adapter::{Adapter, Flows, tie};
+use crate::host::flow::{Pacer, Receiver, Sender};
+use crate::host::source::Source;
 use crate::ids::{FlowId, NodeId, PacketId};
+use crate::network::topology::Topology;
 use crate::packet::{Kind, Packet};
-use crate::seam::{Answer, Echo, Marker, Notice, Observer, Response, Unanswered};
-use crate::source::Source;
+use crate::policy::{Answer, Echo, Marker, Notice, Observer, Response, Unanswered};
 use crate::switch::Switch;
-use crate::topology::Topology;
 
 /// A node's place in the list of its kind.
 #[derive(Clone, Copy, Debug)]

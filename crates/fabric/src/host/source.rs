@@ -2,13 +2,13 @@
 
 use becalm_engine::{Agenda, Key, Stream, Time};
 
+use crate::distribution::Variation;
 use crate::event::Event;
-use crate::fabric::Fabric;
-use crate::flow::Posted;
+use crate::host::flow::Posted;
+use crate::host::traffic::{SourceSpec, Traffic};
 use crate::ids::{FlowId, SourceId};
-use crate::seam::{Echo, Marker, Notice, Observer, Response};
-use crate::traffic::{SourceSpec, Traffic};
-use crate::variation::Variation;
+use crate::policy::{Echo, Marker, Notice, Observer, Response};
+use crate::sim::fabric::Fabric;
 
 /// The purpose of the random stream of a source.
 const TRAFFIC_STREAM: u64 = 1;

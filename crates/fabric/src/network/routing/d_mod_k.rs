@@ -1,6 +1,6 @@
 //! Routes of fat trees, computed when they are asked for: a table of 65,536 hosts would take 670 MB.
 
-use crate::topology::FatTreeSpec;
+use crate::network::generators::FatTreeSpec;
 
 /// Up-ports by the destination's number, digit by digit (Zahavi 2012, D-Mod-K); down-ports by the tree.
 ///
@@ -113,9 +113,10 @@ impl Divisor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Rate;
-    use crate::routing::Routes;
-    use crate::topology::{Level, Topology};
+    use crate::network::generators::Level;
+    use crate::network::link::Rate;
+    use crate::network::routing::Routes;
+    use crate::network::topology::Topology;
     use becalm_engine::Time;
 
     #[test]

@@ -1,7 +1,7 @@
 use becalm_engine::Time;
 
-use crate::link::Rate;
-use crate::topology::Topology;
+use crate::network::link::Rate;
+use crate::network::topology::Topology;
 
 /// Two switches and one link between them: the smallest scene in which congestion spreads.
 ///

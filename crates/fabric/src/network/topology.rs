@@ -1,21 +1,11 @@
 //! Nodes, cables and routes.
 
-mod clos;
-mod d_mod_k;
-mod dumbbell;
-mod fat_tree;
-
-pub use clos::ClosSpec;
-pub(crate) use d_mod_k::TreeRoutes;
-pub use dumbbell::DumbbellSpec;
-pub use fat_tree::{FatTreeSpec, Level};
-
 use becalm_engine::Time;
 
 use crate::error::FabricError;
 use crate::ids::{NodeId, PortId};
-use crate::link::Rate;
-use crate::routing::Routes;
+use crate::network::link::Rate;
+use crate::network::routing::Routes;
 
 /// Whether a node sends and receives messages or forwards packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

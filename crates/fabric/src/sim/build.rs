@@ -2,20 +2,20 @@
 
 use becalm_engine::{Agenda, Key, Simulator};
 
-use crate::adapter::{Adapter, Ready};
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec};
-use crate::credit::Line;
 use crate::error::FabricError;
 use crate::event::{Event, HERE, Outlink, Return, Shared};
-use crate::fabric::{Fabric, Place};
-use crate::flow::{Candidates, Pacer, Receiver, Sender};
+use crate::flow_control::credit::Line;
+use crate::host::adapter::{Adapter, Ready};
+use crate::host::flow::{Candidates, Pacer, Receiver, Sender};
+use crate::host::source::Source;
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
+use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::packet::Slab;
-use crate::partition::Partition;
-use crate::seam::{Echo, Marker, Observer, Response};
-use crate::source::Source;
+use crate::parallel::partition::Partition;
+use crate::policy::{Echo, Marker, Observer, Response};
+use crate::sim::fabric::{Fabric, Place};
 use crate::switch::{State, Switch};
-use crate::topology::{Cable, NodeKind, Topology};
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// A simulator at time zero, with the first event of every source pending.
@@ -40,7 +40,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         groups: &Partition,
     ) -> Result<Simulator<Self>, FabricError> {
         let topology = spec.topology;
-        crate::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
+        crate::network::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
         let places = places(&topology);
         assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");

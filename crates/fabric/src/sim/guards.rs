@@ -6,9 +6,9 @@ use becalm_engine::{Agenda, Time};
 
 use crate::error::FabricError;
 use crate::event::Event;
-use crate::fabric::{Fabric, Place};
 use crate::ids::{NodeId, PortId};
-use crate::seam::{Echo, Marker, Observer, Response};
+use crate::policy::{Echo, Marker, Observer, Response};
+use crate::sim::fabric::{Fabric, Place};
 
 /// An input buffer: (rank of the switch, port, VL).
 type Buffer = (u32, u16, u8);

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::adapter::Ready;
 use crate::config::PacketConfig;
+use crate::distribution::Variation;
+use crate::host::adapter::Ready;
 use crate::ids::FlowId;
-use crate::seam::{Pace, Response, Unanswered};
-use crate::variation::Variation;
+use crate::policy::{Pace, Response, Unanswered};
 
 /// Messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
@@ -238,7 +238,7 @@ mod tests {
         fn pace(&self) -> Pace {
             Pace { gap: 3.0, window: 1 }
         }
-        fn notice(&mut self, _: Time, _: crate::seam::Notice) {}
+        fn notice(&mut self, _: Time, _: crate::policy::Notice) {}
     }
 
     #[test]

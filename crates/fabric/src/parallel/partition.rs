@@ -6,7 +6,7 @@ use becalm_engine::Time;
 
 use crate::config::FlowSpec;
 use crate::ids::{NodeId, PortId};
-use crate::topology::{NodeKind, Topology};
+use crate::network::topology::{NodeKind, Topology};
 
 /// A cut of the nodes into parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ fn find(leader: &mut [u32], mut node: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Rate;
+    use crate::network::link::Rate;
 
     /// Switches in a ring, `hosts` on each; cables of 100 ns, to hosts of none.
     fn ring(switches: usize, hosts: usize) -> Topology {

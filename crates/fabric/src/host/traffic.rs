@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use becalm_engine::Time;
 
+use crate::distribution::Variation;
 use crate::ids::FlowId;
-use crate::variation::Variation;
 
 /// When and how much a source sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub enum Traffic {
         sizes: Variation,
     },
     /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON. Every packet is a message.
-    /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::seam::Notice::Restart)).
+    /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::policy::Notice::Restart)).
     OnOff {
         /// Mean ON time.
         mean_on: Time,

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::error::FabricError;
 use crate::ids::{NodeId, PortId};
-use crate::topology::{NodeKind, Topology, TreeRoutes};
+use crate::network::routing::TreeRoutes;
+use crate::network::topology::{NodeKind, Topology};
 
 const NO_PORT: u16 = u16::MAX;
 

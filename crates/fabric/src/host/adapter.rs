@@ -7,10 +7,10 @@ use becalm_engine::{Time, mix};
 
 use crate::config::{AdapterConfig, Injection, PacketConfig};
 use crate::event::{Context, Event, Outlink, Return};
-use crate::flow::{Candidates, Pacer, Sender, Standing};
+use crate::host::flow::{Candidates, Pacer, Sender, Standing};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::{Kind, Packet};
-use crate::seam::{Observer, Response};
+use crate::policy::{Observer, Response};
 
 /// The adapter of one host.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 use becalm_engine::Time;
 
-use crate::link::Rate;
-use crate::topology::Topology;
+use crate::network::link::Rate;
+use crate::network::topology::Topology;
 
 /// A two-level folded Clos network: every leaf switch is joined to every spine switch.
 ///

@@ -1,0 +1,4 @@
+//! One fabric on several threads.
+
+pub mod fabric;
+pub mod partition;

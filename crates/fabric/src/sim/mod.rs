@@ -1,0 +1,6 @@
+//! The simulated fabric.
+
+mod build;
+pub mod counters;
+pub mod fabric;
+mod guards;
