@@ -2,7 +2,7 @@
 
 use becalm_engine::Time;
 
-use crate::distribution::Variation;
+use crate::distribution::Distribution;
 use crate::host::traffic::SourceSpec;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
@@ -105,7 +105,7 @@ pub struct SwitchConfig {
     pub vl_arbitration: VlArbitration,
     /// How the time that an output takes for a packet varies around what its size and the link's rate ask for. Unless
     /// fixed, packets must be stored first: one that leaves while it comes in could run dry.
-    pub service: Variation,
+    pub service: Distribution,
 }
 
 /// A link that gets another rate in the course of a run. Packets must be stored first, as for

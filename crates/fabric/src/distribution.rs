@@ -2,9 +2,9 @@
 
 use becalm_engine::{Stream, Time};
 
-/// The law by which a quantity varies around its mean, as a factor on that mean.
+/// The distribution by which a quantity varies around its mean, as a factor on that mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Variation {
+pub enum Distribution {
     /// Not at all.
     Fixed,
     /// Exponentially distributed.
@@ -21,17 +21,17 @@ pub enum Variation {
     },
 }
 
-impl Variation {
+impl Distribution {
     /// Draws a span around a mean: to the nearest picosecond, at least 1 ps.
     pub fn span(self, mean: Time, random: &mut Stream) -> Time {
         match self {
-            Variation::Fixed => mean,
-            Variation::Exponential => random.exponential(mean),
-            Variation::Erlang { shape } => {
+            Distribution::Fixed => mean,
+            Distribution::Exponential => random.exponential(mean),
+            Distribution::Erlang { shape } => {
                 let sum: f64 = (0..shape).map(|_| random.standard_exponential()).sum();
                 mean.scaled(sum / f64::from(shape)).max(Time(1))
             }
-            Variation::Uniform { spread } => mean.scaled(1.0 + spread * (2.0 * random.unit() - 1.0)).max(Time(1)),
+            Distribution::Uniform { spread } => mean.scaled(1.0 + spread * (2.0 * random.unit() - 1.0)).max(Time(1)),
         }
     }
 
@@ -47,30 +47,33 @@ mod tests {
 
     #[test]
     fn draws_have_the_mean_and_the_variance_of_their_law() {
-        let laws = [
-            (Variation::Fixed, 0.0),
-            (Variation::Exponential, 1.0),
-            (Variation::Erlang { shape: 4 }, 0.25),
-            (Variation::Uniform { spread: 0.5 }, 1.0 / 12.0),
+        let distributions = [
+            (Distribution::Fixed, 0.0),
+            (Distribution::Exponential, 1.0),
+            (Distribution::Erlang { shape: 4 }, 0.25),
+            (Distribution::Uniform { spread: 0.5 }, 1.0 / 12.0),
         ];
         let (mean, n) = (Time::from_us(10), 200_000);
-        for (law, variance) in laws {
+        for (distribution, variance) in distributions {
             let mut random = Stream::new(3, 0, 0);
-            let draws = (0..n).map(|_| law.span(mean, &mut random).as_secs() / mean.as_secs());
+            let draws = (0..n).map(|_| distribution.span(mean, &mut random).as_secs() / mean.as_secs());
             let (sum, squares) = draws.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
             let found = sum / f64::from(n);
             // Three standard errors of the mean; the variance to 3%.
-            assert!((found - 1.0).abs() <= 3.0 * (variance / f64::from(n)).sqrt() + 1e-12, "{law:?}: mean {found}");
+            assert!(
+                (found - 1.0).abs() <= 3.0 * (variance / f64::from(n)).sqrt() + 1e-12,
+                "{distribution:?}: mean {found}"
+            );
             let found = squares / f64::from(n) - found * found;
-            assert!((found - variance).abs() <= 0.03 * variance + 1e-12, "{law:?}: variance {found}");
+            assert!((found - variance).abs() <= 0.03 * variance + 1e-12, "{distribution:?}: variance {found}");
         }
     }
 
     #[test]
     fn uniform_draws_keep_to_their_interval() {
         let mut random = Stream::new(1, 0, 0);
-        let law = Variation::Uniform { spread: 0.25 };
-        let sizes: Vec<u32> = (0..10_000).map(|_| law.size(1000, &mut random)).collect();
+        let distribution = Distribution::Uniform { spread: 0.25 };
+        let sizes: Vec<u32> = (0..10_000).map(|_| distribution.size(1000, &mut random)).collect();
         assert!(sizes.iter().all(|size| (750..=1250).contains(size)));
         assert!(sizes.iter().any(|&size| size < 760) && sizes.iter().any(|&size| size > 1240));
     }

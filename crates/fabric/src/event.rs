@@ -3,11 +3,11 @@
 use becalm_engine::{Agenda, Key, Time};
 
 use crate::config::{SwitchConfig, Switching};
-use crate::flow_control::credit::Line;
+use crate::flow_control::credit::LinkCredit;
 use crate::ids::{NodeId, PacketId, PortId, SourceId};
 use crate::network::link::Rate;
 use crate::network::topology::Topology;
-use crate::packet::Slab;
+use crate::packet::PacketArena;
 use crate::parallel::fabric::Message;
 use crate::policy::Observer;
 
@@ -84,7 +84,7 @@ impl Event {
 
 /// The outgoing half of a cable, as its sender sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outlink {
+pub(crate) struct EgressLink {
     pub peer: PortId,
     pub to_switch: bool,
     /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
@@ -92,30 +92,30 @@ pub(crate) struct Outlink {
     pub rate: Rate,
     pub delay: Time,
     /// The lines of credit of this link, by VL: from this place on.
-    pub lines: u32,
-    /// The part that the peer belongs to, or [`HERE`].
+    pub first_credit: u32,
+    /// The part that the peer belongs to, or [`LOCAL`].
     pub part: u16,
 }
 
 /// The same part: a thread of its own handles both ends of the link.
-pub(crate) const HERE: u16 = u16::MAX;
+pub(crate) const LOCAL: u16 = u16::MAX;
 
-impl Outlink {
+impl EgressLink {
     /// The line of credit for a VL.
     #[inline]
-    pub fn line(&self, vl: u8) -> usize {
-        self.lines as usize + usize::from(vl)
+    pub fn credit_index(&self, vl: u8) -> usize {
+        self.first_credit as usize + usize::from(vl)
     }
 }
 
 /// The way of credit from an input buffer back to the sender at the other end of the cable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Return {
+pub(crate) struct CreditReturn {
     pub sender: PortId,
     pub delay: Time,
     /// The sender's line of credit, for VL 0.
-    pub lines: u32,
-    /// The part that the sender belongs to, or [`HERE`].
+    pub first_credit: u32,
+    /// The part that the sender belongs to, or [`LOCAL`].
     pub part: u16,
 }
 
@@ -124,8 +124,8 @@ pub(crate) struct Return {
 pub(crate) struct Shared {
     pub topology: Topology,
     pub config: SwitchConfig,
-    pub slab: Slab,
-    pub credit: Vec<Line>,
+    pub arena: PacketArena,
+    pub credit: Vec<LinkCredit>,
     pub hops: u64,
     /// What other parts are to be told, by part.
     pub outboxes: Vec<Vec<Message>>,
@@ -148,8 +148,8 @@ impl<O: Observer> Context<'_, O> {
 
     /// Sends a packet over a link from now on, in this time; returns when its last byte leaves.
     #[inline]
-    pub fn launch(&mut self, from: PortId, link: &Outlink, id: PacketId, transmission: Time) -> Time {
-        let packet = &self.shared.slab[id];
+    pub fn launch(&mut self, from: PortId, link: &EgressLink, id: PacketId, transmission: Time) -> Time {
+        let packet = &self.shared.arena[id];
         let tail = self.now + transmission;
         let arrival = match (link.to_switch, self.shared.config.switching) {
             (true, Switching::CutThrough) => self.now + link.delay + self.shared.config.forwarding_delay,
@@ -160,10 +160,10 @@ impl<O: Observer> Context<'_, O> {
         self.observer.hop(self.now, from, packet);
         let event = Event::Arrive(id);
         let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
-        if link.part == HERE {
+        if link.part == LOCAL {
             self.agenda.at(arrival, key, event);
         } else {
-            let packet = self.shared.slab.remove(id);
+            let packet = self.shared.arena.remove(id);
             self.shared.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
         }
         tail
@@ -172,10 +172,10 @@ impl<O: Observer> Context<'_, O> {
     /// Gives credit back to the sender that fills a buffer, from `time` on: now or later, and never before what has
     /// been given back already.
     #[inline]
-    pub fn return_credit(&mut self, way: &Return, vl: u8, units: u32, time: Time) {
+    pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
         let time = time + way.delay;
-        let line = way.lines + u32::from(vl);
-        if way.part != HERE {
+        let line = way.first_credit + u32::from(vl);
+        if way.part != LOCAL {
             let message = Message::Credit { time, sender: way.sender, line: (line, vl), units };
             self.shared.outboxes[usize::from(way.part)].push(message);
             return;
@@ -188,8 +188,8 @@ impl<O: Observer> Context<'_, O> {
     }
 
     /// A sender lacks credit: has it called when some comes.
-    pub fn wait_for_credit(&mut self, from: PortId, link: &Outlink, vl: u8) {
-        if let Some(time) = self.shared.credit[link.line(vl)].wait(self.now) {
+    pub fn wait_for_credit(&mut self, from: PortId, link: &EgressLink, vl: u8) {
+        if let Some(time) = self.shared.credit[link.credit_index(vl)].wait(self.now) {
             self.call(from, vl, time);
         }
     }
@@ -201,7 +201,7 @@ impl<O: Observer> Context<'_, O> {
 
     /// Whether a sender has credit for so many units.
     #[inline]
-    pub fn affords(&mut self, link: &Outlink, vl: u8, units: u32) -> bool {
-        !link.credited || self.shared.credit[link.line(vl)].has(units, self.now)
+    pub fn has_credit(&mut self, link: &EgressLink, vl: u8, units: u32) -> bool {
+        !link.credited || self.shared.credit[link.credit_index(vl)].has(units, self.now)
     }
 }

@@ -24,7 +24,7 @@ id! {
     FlowId
 }
 id! {
-    /// A packet in the slab; reused when the packet is gone.
+    /// A packet in the arena; reused when the packet is gone.
     PacketId
 }
 impl PacketId {

@@ -18,7 +18,7 @@ pub use config::{
     AdapterConfig, Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing,
     RateChange, Room, SwitchConfig, Switching, VlArbitration,
 };
-pub use distribution::Variation;
+pub use distribution::Distribution;
 pub use error::FabricError;
 pub use event::Event;
 pub use host::traffic::{SourceSpec, Traffic};
@@ -28,7 +28,7 @@ pub use network::link::Rate;
 pub use network::routing::{self, Routes};
 pub use network::topology::{Cable, Node, NodeKind, Topology};
 pub use packet::{Kind, Packet};
-pub use parallel::fabric::{Domains, Message};
+pub use parallel::fabric::{Message, ParallelFabric};
 pub use parallel::partition::Partition;
 pub use sim::counters::{FlowView, PortCounters, PortStanding};
 pub use sim::fabric::Fabric;

@@ -1,4 +1,4 @@
-//! Packets, and the slab they live in while they are on links and at hosts.
+//! Packets, and the arena they live in while they are on links and at hosts.
 
 use becalm_engine::Time;
 
@@ -55,12 +55,12 @@ const _: () = assert!(size_of::<Packet>() == 64);
 
 /// Packets on links and at hosts; freed places are used again.
 #[derive(Debug, Default)]
-pub struct Slab {
+pub struct PacketArena {
     packets: Vec<Packet>,
     free: Vec<PacketId>,
 }
 
-impl Slab {
+impl PacketArena {
     /// Stores a packet.
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         match self.free.pop() {
@@ -81,8 +81,8 @@ impl Slab {
         self.packets[id.index()]
     }
 
-    /// Takes over the packets of another slab; their numbers grow by what is returned.
-    pub(crate) fn join(&mut self, other: Slab) -> u32 {
+    /// Takes over the packets of another arena; their numbers grow by what is returned.
+    pub(crate) fn join(&mut self, other: PacketArena) -> u32 {
         let offset = self.packets.len() as u32;
         self.packets.extend(other.packets);
         self.free.extend(other.free.into_iter().map(|id| id.moved_by(offset)));
@@ -100,7 +100,7 @@ impl Slab {
     }
 }
 
-impl std::ops::Index<PacketId> for Slab {
+impl std::ops::Index<PacketId> for PacketArena {
     type Output = Packet;
     #[inline]
     fn index(&self, id: PacketId) -> &Packet {
@@ -108,7 +108,7 @@ impl std::ops::Index<PacketId> for Slab {
     }
 }
 
-impl std::ops::IndexMut<PacketId> for Slab {
+impl std::ops::IndexMut<PacketId> for PacketArena {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id.index()]

@@ -21,7 +21,7 @@ enum Call {
 
 /// The credit of one sender for one virtual lane of the buffer behind its link.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct LinkCredit {
     /// Units that the sender knows of.
     known: u32,
     /// Units on their way back, in the order of the times at which the sender will know of them.
@@ -29,10 +29,10 @@ pub(crate) struct Line {
     call: Call,
 }
 
-impl Line {
+impl LinkCredit {
     /// The line of an empty buffer.
-    pub fn new(capacity: u32) -> Line {
-        Line { known: capacity, ..Line::default() }
+    pub fn new(capacity: u32) -> LinkCredit {
+        LinkCredit { known: capacity, ..LinkCredit::default() }
     }
 
     /// Units that the sender may use now.
@@ -51,7 +51,7 @@ impl Line {
         self.known >= units
     }
 
-    /// Uses units, of which [`Line::has`] has said that they are there.
+    /// Uses units, of which [`LinkCredit::has`] has said that they are there.
     #[inline]
     pub fn take(&mut self, units: u32) {
         self.known -= units;
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn credit_counts_from_its_time_on() {
-        let mut line = Line::new(3);
+        let mut line = LinkCredit::new(3);
         line.take(3);
         assert!(!line.give_back(2, Time(10), Time(0)));
         assert_eq!((line.level(Time(9)), line.level(Time(10)), line.total()), (0, 2, 2));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn only_a_sender_that_waits_is_called_and_once() {
-        let mut line = Line::new(0);
+        let mut line = LinkCredit::new(0);
         assert_eq!(line.wait(Time(0)), None);
         assert!(line.give_back(1, Time(5), Time(0)));
         assert!(!line.give_back(1, Time(6), Time(0)));

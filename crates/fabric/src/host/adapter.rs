@@ -6,8 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use becalm_engine::{Time, mix};
 
 use crate::config::{AdapterConfig, Injection, PacketConfig};
-use crate::event::{Context, Event, Outlink, Return};
-use crate::host::flow::{Candidates, Pacer, Sender, Standing};
+use crate::event::{Context, CreditReturn, EgressLink, Event};
+use crate::host::flow::{EligibleFlows, Pacer, PacerState, Sender};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::{Kind, Packet};
 use crate::policy::{Observer, Response};
@@ -16,8 +16,8 @@ use crate::policy::{Observer, Response};
 #[derive(Debug)]
 pub(crate) struct Adapter {
     pub node: NodeId,
-    pub link: Outlink,
-    pub way_back: Return,
+    pub link: EgressLink,
+    pub credit_return: CreditReturn,
     config: AdapterConfig,
     vls: u8,
     /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
@@ -37,10 +37,10 @@ pub(crate) struct Adapter {
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<PacketId>,
     /// Pacers that may send.
-    ready: Ready,
+    ready: SendQueue,
     /// Messages posted so far.
     posted: u64,
-    /// Pacers that may send later; an entry that no longer agrees with its pacer's standing is void.
+    /// Pacers that may send later; an entry that no longer agrees with its pacer's state is void.
     paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
     /// Scratch space of [`Adapter::send_next`].
     passed_over: Vec<(u32, u64)>,
@@ -50,53 +50,53 @@ pub(crate) struct Adapter {
 
 /// What may send, in the order in which it will: the pacers of an adapter, or the flows of a pacer.
 #[derive(Debug)]
-pub(crate) enum Ready {
+pub(crate) enum SendQueue {
     Turns(VecDeque<u32>),
     Posted(BinaryHeap<Reverse<(u64, u32)>>),
 }
 
-impl Ready {
-    pub fn new(injection: Injection) -> Ready {
+impl SendQueue {
+    pub fn new(injection: Injection) -> SendQueue {
         match injection {
-            Injection::RoundRobin => Ready::Turns(VecDeque::new()),
-            Injection::Posted => Ready::Posted(BinaryHeap::new()),
+            Injection::RoundRobin => SendQueue::Turns(VecDeque::new()),
+            Injection::Posted => SendQueue::Posted(BinaryHeap::new()),
         }
     }
 
     pub fn is_empty(&self) -> bool {
         match self {
-            Ready::Turns(list) => list.is_empty(),
-            Ready::Posted(list) => list.is_empty(),
+            SendQueue::Turns(list) => list.is_empty(),
+            SendQueue::Posted(list) => list.is_empty(),
         }
     }
 
     /// Adds something whose next message is the `order`-th posted at the host.
     pub fn push(&mut self, id: u32, order: u64) {
         match self {
-            Ready::Turns(list) => list.push_back(id),
-            Ready::Posted(list) => list.push(Reverse((order, id))),
+            SendQueue::Turns(list) => list.push_back(id),
+            SendQueue::Posted(list) => list.push(Reverse((order, id))),
         }
     }
 
-    /// Puts back what [`Ready::pop`] gave.
+    /// Puts back what [`SendQueue::pop`] gave.
     pub fn push_front(&mut self, id: u32, order: u64) {
         match self {
-            Ready::Turns(list) => list.push_front(id),
-            Ready::Posted(list) => list.push(Reverse((order, id))),
+            SendQueue::Turns(list) => list.push_front(id),
+            SendQueue::Posted(list) => list.push(Reverse((order, id))),
         }
     }
 
     pub fn pop(&mut self) -> Option<(u32, u64)> {
         match self {
-            Ready::Turns(list) => list.pop_front().map(|id| (id, 0)),
-            Ready::Posted(list) => list.pop().map(|Reverse((order, id))| (id, order)),
+            SendQueue::Turns(list) => list.pop_front().map(|id| (id, 0)),
+            SendQueue::Posted(list) => list.pop().map(|Reverse((order, id))| (id, order)),
         }
     }
 
     fn first(&self) -> Option<(u32, u64)> {
         match self {
-            Ready::Turns(list) => list.front().map(|&id| (id, 0)),
-            Ready::Posted(list) => list.peek().map(|&Reverse((order, id))| (id, order)),
+            SendQueue::Turns(list) => list.front().map(|&id| (id, 0)),
+            SendQueue::Posted(list) => list.peek().map(|&Reverse((order, id))| (id, order)),
         }
     }
 }
@@ -115,11 +115,11 @@ impl<R: Response> Flows<'_, R> {
         let pacer = &mut self.pacers[pacer as usize];
         let window = pacer.pace.window;
         match &mut pacer.flows {
-            Candidates::One(id) => {
+            EligibleFlows::One(id) => {
                 let sender = &self.senders[id.index()];
                 sender.may_send(window).then(|| (*id, sender.first_order()))
             }
-            Candidates::Several(list) => {
+            EligibleFlows::Several(list) => {
                 while let Some((id, _)) = list.first() {
                     let sender = &mut self.senders[id as usize];
                     if sender.may_send(window) {
@@ -137,7 +137,7 @@ impl<R: Response> Flows<'_, R> {
     fn rotate(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
         let pacer = &mut self.pacers[sender.pacer as usize];
-        if let Candidates::Several(list) = &mut pacer.flows {
+        if let EligibleFlows::Several(list) = &mut pacer.flows {
             list.pop();
             sender.listed = sender.may_send(pacer.pace.window);
             if sender.listed {
@@ -150,7 +150,7 @@ impl<R: Response> Flows<'_, R> {
     pub fn list(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
         let pacer = &mut self.pacers[sender.pacer as usize];
-        if let Candidates::Several(list) = &mut pacer.flows
+        if let EligibleFlows::Several(list) = &mut pacer.flows
             && !sender.listed
             && sender.may_send(pacer.pace.window)
         {
@@ -161,11 +161,16 @@ impl<R: Response> Flows<'_, R> {
 }
 
 impl Adapter {
-    pub fn new(node: NodeId, (link, way_back): (Outlink, Return), vls: u8, config: AdapterConfig) -> Adapter {
+    pub fn new(
+        node: NodeId,
+        (link, credit_return): (EgressLink, CreditReturn),
+        vls: u8,
+        config: AdapterConfig,
+    ) -> Adapter {
         Adapter {
             node,
             link,
-            way_back,
+            credit_return,
             config,
             vls,
             taken: vec![0; usize::from(vls)],
@@ -177,7 +182,7 @@ impl Adapter {
             drained_at: Time::ZERO,
             wake_at: Time::MAX,
             answers: VecDeque::new(),
-            ready: Ready::new(config.injection),
+            ready: SendQueue::new(config.injection),
             posted: 0,
             paced: BinaryHeap::new(),
             passed_over: Vec::new(),
@@ -208,9 +213,9 @@ impl Adapter {
 
     /// A packet's last byte is in: takes it in at once, or when what came before has been taken in. Says whether it
     /// was taken in at once.
-    pub fn take_in<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
+    pub fn receive<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
         let Some(rate) = self.config.drain_rate else { return true };
-        let packet = &cx.shared.slab[id];
+        let packet = &cx.shared.arena[id];
         let (vl, size, tie) = (usize::from(packet.vl), packet.size, u64::from(packet.tie));
         self.taken[vl] += cx.shared.config.buffer.need(size);
         self.drained_at = self.drained_at.max(cx.now) + rate.time_of(size);
@@ -220,40 +225,40 @@ impl Adapter {
 
     /// A packet has been taken in: its room is free again.
     pub fn drained<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
+        let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
         let units = cx.shared.config.buffer.need(size);
         self.taken[usize::from(vl)] -= units;
-        cx.return_credit(&self.way_back, vl, units, cx.now);
+        cx.return_credit(&self.credit_return, vl, units, cx.now);
     }
 
     /// Looks again whether a flow may send, after anything that could have changed it.
-    pub fn consider<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<'_, R>) {
+    pub fn update_eligibility<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<'_, R>) {
         flows.list(id);
-        self.consider_pacer(flows.senders[id.index()].pacer, now, flows);
+        self.update_pacer(flows.senders[id.index()].pacer, now, flows);
     }
 
     /// Looks again whether a pacer may send, after anything that could have changed it.
-    pub fn consider_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) {
-        if flows.pacers[id as usize].standing == Standing::Ready {
+    pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) {
+        if flows.pacers[id as usize].state == PacerState::Ready {
             return;
         }
         let Some((_, order)) = flows.next_flow(id) else {
-            flows.pacers[id as usize].standing = Standing::Idle;
+            flows.pacers[id as usize].state = PacerState::Idle;
             return;
         };
         let pacer = &mut flows.pacers[id as usize];
         let due = pacer.due();
         if due <= now {
-            pacer.standing = Standing::Ready;
+            pacer.state = PacerState::Ready;
             self.ready.push(id, order.unwrap_or(self.posted));
-        } else if pacer.standing != Standing::Paced(due) {
-            pacer.standing = Standing::Paced(due);
+        } else if pacer.state != PacerState::Paced(due) {
+            pacer.state = PacerState::Paced(due);
             self.paced.push(Reverse((due, mix(flows.seed, u64::from(id)), id)));
         }
     }
 
     /// Sends if the link is free and there is something to send; otherwise arranges to be woken.
-    pub fn drive<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
+    pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
         self.collect_due(cx.now, flows);
         if cx.now >= self.busy_until {
             self.send_next(flows, cx);
@@ -278,7 +283,7 @@ impl Adapter {
     }
 
     /// Notes that a wake-up has happened.
-    pub fn woken(&mut self, now: Time) {
+    pub fn on_wake(&mut self, now: Time) {
         if self.wake_at == now {
             self.wake_at = Time::MAX;
         }
@@ -287,14 +292,14 @@ impl Adapter {
     /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
     fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<'_, R>) {
         while let Some(&Reverse((due, _, id))) = self.paced.peek() {
-            let void = flows.pacers[id as usize].standing != Standing::Paced(due);
+            let void = flows.pacers[id as usize].state != PacerState::Paced(due);
             if due > now && !void {
                 return;
             }
             self.paced.pop();
             if !void {
-                flows.pacers[id as usize].standing = Standing::Idle;
-                self.consider_pacer(id, now, flows);
+                flows.pacers[id as usize].state = PacerState::Idle;
+                self.update_pacer(id, now, flows);
             }
         }
     }
@@ -309,12 +314,12 @@ impl Adapter {
         let (mut dry, all_vls) = (0u16, self.all_vls());
         while dry != all_vls {
             let Some((id, order)) = self.ready.pop() else { break };
-            let Some(flow) = self.confirm(id, cx.now, flows) else { continue };
+            let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
             let sender = &flows.senders[flow.index()];
             let prepared = self.prepared(sender);
             if prepared > cx.now {
                 self.prepared_at = self.prepared_at.min(prepared);
-            } else if self.affords(sender.vl, flows.packets.largest(), cx) {
+            } else if self.has_credit(sender.vl, flows.packets.largest(), cx) {
                 self.send_data(flow, flows, cx);
                 break;
             } else {
@@ -336,8 +341,8 @@ impl Adapter {
         let (mut dry, all_vls) = (0u16, self.all_vls());
         for i in 0..self.answers.len() {
             let id = self.answers[i];
-            let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
-            if dry & 1 << vl == 0 && self.affords(vl, size, cx) {
+            let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
+            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
                 self.answers.remove(i);
                 self.transmit(id, cx);
                 return true;
@@ -359,14 +364,14 @@ impl Adapter {
     }
 
     /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
-    fn confirm<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) -> Option<FlowId> {
+    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) -> Option<FlowId> {
         if flows.pacers[id as usize].due() <= now
             && let Some((flow, _)) = flows.next_flow(id)
         {
             return Some(flow);
         }
-        flows.pacers[id as usize].standing = Standing::Idle;
-        self.consider_pacer(id, now, flows);
+        flows.pacers[id as usize].state = PacerState::Idle;
+        self.update_pacer(id, now, flows);
         None
     }
 
@@ -375,20 +380,20 @@ impl Adapter {
         if sender.next_begins().is_some() {
             self.message_at = cx.now + self.config.message_overhead;
         }
-        let piece = sender.next_piece(cx.now, flows.packets.mtu);
-        let size = piece.payload + flows.packets.header;
+        let segment = sender.next_segment(cx.now, flows.packets.mtu);
+        let size = segment.payload + flows.packets.header;
         let packet = Packet {
-            posted: piece.posted,
+            posted: segment.posted,
             injected: cx.now,
             flow: id,
             destination: sender.destination,
             sequence: sender.packets,
             size,
-            payload: piece.payload,
+            payload: segment.payload,
             tie: tie(flows.seed, id, Kind::Data, sender.packets),
             kind: Kind::Data,
             vl: sender.vl,
-            last: piece.last,
+            last: segment.last,
             marked: false,
             echo: false,
             input: 0,
@@ -401,32 +406,32 @@ impl Adapter {
         if let Some(rate) = self.config.injection_rate {
             self.fetched_at = cx.now + rate.time_of(size);
         }
-        let packet = cx.shared.slab.insert(packet);
+        let packet = cx.shared.arena.insert(packet);
         self.transmit(packet, cx);
-        self.consider_pacer(pacer, cx.now, flows);
+        self.update_pacer(pacer, cx.now, flows);
     }
 
     /// Whether the next buffer has room; notes the beginning and the end of a wait.
-    fn affords<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
+    fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
         if !self.link.credited {
             return true;
         }
         let v = usize::from(vl);
-        let affords = cx.affords(&self.link, vl, cx.shared.config.buffer.need(size));
-        if self.stalled[v] == affords {
-            self.stalled[v] = !affords;
-            cx.observer.stalled(cx.now, self.port(), vl, !affords);
+        let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
+        if self.stalled[v] == has_credit {
+            self.stalled[v] = !has_credit;
+            cx.observer.stalled(cx.now, self.port(), vl, !has_credit);
         }
-        if !affords {
+        if !has_credit {
             cx.wait_for_credit(self.port(), &self.link, vl);
         }
-        affords
+        has_credit
     }
 
     fn transmit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (cx.shared.slab[id].vl, cx.shared.slab[id].size);
+        let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
         if self.link.credited {
-            cx.shared.credit[self.link.line(vl)].take(cx.shared.config.buffer.need(size));
+            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
         }
         self.packets += 1;
         self.bytes += u64::from(size);

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use becalm_engine::{Stream, Time};
 
 use crate::config::PacketConfig;
-use crate::distribution::Variation;
-use crate::host::adapter::Ready;
+use crate::distribution::Distribution;
+use crate::host::adapter::SendQueue;
 use crate::ids::FlowId;
 use crate::policy::{Pace, Response, Unanswered};
 
 /// Messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Posted {
+pub(crate) struct SendRequest {
     pub at: Time,
     /// Number in the order of posting at the host.
     pub order: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Posted {
 
 /// A message of which some packets have been sent.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct PartialMessage {
     posted: Time,
     /// Bytes yet to be sent.
     rest: u32,
@@ -30,9 +30,9 @@ struct Open {
     greedy: bool,
 }
 
-/// The next piece of a message.
+/// The next segment of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Segment {
     pub posted: Time,
     pub payload: u32,
     pub last: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Piece {
 
 /// Where a pacer stands with its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum PacerState {
     /// Nothing to send, or all windows are closed.
     Idle,
     /// On the adapter's list of pacers that may send.
@@ -53,10 +53,10 @@ pub(crate) enum Standing {
 #[derive(Debug)]
 pub(crate) struct Pacer<R> {
     pub host: u32,
-    pub standing: Standing,
+    pub state: PacerState,
     pub response: R,
     pub pace: Pace,
-    pub flows: Candidates,
+    pub flows: EligibleFlows,
     /// When and for how long the last packet was sent.
     last: Option<(Time, Time)>,
     /// A timer event is pending for this time.
@@ -65,16 +65,16 @@ pub(crate) struct Pacer<R> {
 
 /// The flows of a pacer.
 #[derive(Debug)]
-pub(crate) enum Candidates {
+pub(crate) enum EligibleFlows {
     /// Its only flow.
     One(FlowId),
     /// Those that have something to send, where it has several.
-    Several(Ready),
+    Several(SendQueue),
 }
 
 impl<R: Response> Pacer<R> {
-    pub fn new(host: u32, flows: Candidates, response: R) -> Pacer<R> {
-        Pacer { host, standing: Standing::Idle, pace: response.pace(), response, flows, last: None, timer: None }
+    pub fn new(host: u32, flows: EligibleFlows, response: R) -> Pacer<R> {
+        Pacer { host, state: PacerState::Idle, pace: response.pace(), response, flows, last: None, timer: None }
     }
 
     /// When the pace allows the next packet.
@@ -94,7 +94,7 @@ impl<R: Response> Pacer<R> {
     pub fn sent(&mut self, now: Time, transmission: Time, in_flight: u32) {
         self.last = Some((now, transmission));
         self.response.sent(in_flight);
-        self.standing = Standing::Idle;
+        self.state = PacerState::Idle;
         self.pace = self.response.pace();
     }
 }
@@ -121,9 +121,9 @@ pub(crate) struct Sender {
     pub acks: u64,
     pub acks_marked: u64,
     /// How the messages of a greedy flow vary, where they do.
-    sizes: Option<Box<(Variation, Stream)>>,
-    posted: VecDeque<Posted>,
-    open: Option<Open>,
+    sizes: Option<Box<(Distribution, Stream)>>,
+    posted: VecDeque<SendRequest>,
+    partial: Option<PartialMessage>,
 }
 
 impl Sender {
@@ -132,7 +132,7 @@ impl Sender {
     }
 
     /// Posts messages that are cut and wrapped like this.
-    pub fn post(&mut self, posted: Posted, packets: &PacketConfig) {
+    pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
         let headers = u64::from(posted.bytes.div_ceil(packets.mtu).max(1)) * u64::from(packets.header);
         self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + headers);
         self.posted.push_back(posted);
@@ -147,8 +147,8 @@ impl Sender {
     }
 
     /// From now on the messages of a greedy flow vary like this.
-    pub fn vary(&mut self, sizes: Variation, random: &Stream) {
-        if sizes != Variation::Fixed {
+    pub fn vary(&mut self, sizes: Distribution, random: &Stream) {
+        if sizes != Distribution::Fixed {
             self.sizes = Some(Box::new((sizes, random.clone())));
         }
     }
@@ -164,7 +164,7 @@ impl Sender {
         self.posted.front().map(|first| first.order)
     }
 
-    /// Whether there is a packet to send and the window is open.
+    /// Whether there is a packet to send and the window is next.
     pub fn may_send(&self, window: u32) -> bool {
         (self.greedy.is_some() || !self.posted.is_empty()) && self.in_flight < window
     }
@@ -172,21 +172,25 @@ impl Sender {
     /// When the message that the next packet begins was posted, if the next packet begins one; a greedy flow has
     /// always one at hand.
     pub fn next_begins(&self) -> Option<Time> {
-        self.open.is_none().then(|| self.posted.front().map_or(Time::ZERO, |first| first.at))
+        self.partial.is_none().then(|| self.posted.front().map_or(Time::ZERO, |first| first.at))
     }
 
-    /// Takes the next piece of the message that is being sent, or else of the first one; posted messages go before
+    /// Takes the next segment of the message that is being sent, or else of the first one; posted messages go before
     /// greedy ones, which count as posted when they are begun.
-    pub fn next_piece(&mut self, now: Time, mtu: u32) -> Piece {
-        let first = self.posted.front().map(|first| Open { posted: first.at, rest: first.bytes, greedy: false });
-        let open =
-            self.open.or(first).unwrap_or_else(|| Open { posted: now, rest: self.greedy_size(mtu), greedy: true });
-        let piece = Piece { posted: open.posted, payload: open.rest.min(mtu), last: open.rest <= mtu };
-        self.open = (!piece.last).then(|| Open { rest: open.rest - mtu, ..open });
-        if piece.last && !open.greedy {
+    pub fn next_segment(&mut self, now: Time, mtu: u32) -> Segment {
+        let first =
+            self.posted.front().map(|first| PartialMessage { posted: first.at, rest: first.bytes, greedy: false });
+        let next = self.partial.or(first).unwrap_or_else(|| PartialMessage {
+            posted: now,
+            rest: self.greedy_size(mtu),
+            greedy: true,
+        });
+        let segment = Segment { posted: next.posted, payload: next.rest.min(mtu), last: next.rest <= mtu };
+        self.partial = (!segment.last).then(|| PartialMessage { rest: next.rest - mtu, ..next });
+        if segment.last && !next.greedy {
             self.message_done();
         }
-        piece
+        segment
     }
 
     fn message_done(&mut self) {
@@ -244,9 +248,9 @@ mod tests {
     #[test]
     fn cuts_messages_into_packets() {
         let mut sender = Sender::default();
-        sender.post(Posted { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
-        let pieces: Vec<_> = (0..6).map(|_| sender.next_piece(Time(9), 2048)).collect();
-        let sizes: Vec<_> = pieces.iter().map(|p| (p.payload, p.last)).collect();
+        sender.post(SendRequest { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
+        let segments: Vec<_> = (0..6).map(|_| sender.next_segment(Time(9), 2048)).collect();
+        let sizes: Vec<_> = segments.iter().map(|p| (p.payload, p.last)).collect();
         assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
         assert_eq!(sizes[3..], sizes[..3]);
         assert!(!sender.may_send(1));
@@ -256,22 +260,23 @@ mod tests {
     #[test]
     fn an_empty_message_takes_one_packet() {
         let mut sender = Sender::default();
-        sender.post(Posted { at: Time(0), order: 0, bytes: 0, count: 1 }, &PACKETS);
-        assert_eq!(sender.next_piece(Time(0), 2048), Piece { posted: Time(0), payload: 0, last: true });
+        sender.post(SendRequest { at: Time(0), order: 0, bytes: 0, count: 1 }, &PACKETS);
+        assert_eq!(sender.next_segment(Time(0), 2048), Segment { posted: Time(0), payload: 0, last: true });
     }
 
     #[test]
     fn a_greedy_flow_sends_message_after_message() {
         let mut sender = Sender { greedy: Some(5000), ..Sender::default() };
         assert_eq!(sender.next_begins(), Some(Time::ZERO));
-        let pieces: Vec<_> = (0..4).map(|i| sender.next_piece(Time(i), 2048)).collect();
+        let segments: Vec<_> = (0..4).map(|i| sender.next_segment(Time(i), 2048)).collect();
         let expected = [(0, 2048, false), (0, 2048, false), (0, 904, true), (3, 2048, false)];
-        let expected = expected.map(|(at, payload, last)| Piece { posted: Time(at), payload, last });
-        assert_eq!(pieces, expected);
+        let expected = expected.map(|(at, payload, last)| Segment { posted: Time(at), payload, last });
+        assert_eq!(segments, expected);
         assert_eq!(sender.next_begins(), None);
-        sender.post(Posted { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
-        let pieces: Vec<_> = (4..8).map(|i| sender.next_piece(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
-        assert_eq!(pieces, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
+        sender.post(SendRequest { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
+        let segments: Vec<_> =
+            (4..8).map(|i| sender.next_segment(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
+        assert_eq!(segments, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
     }
 
     #[test]
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_gap_is_a_multiple_of_the_packets_own_time() {
-        let mut pacer = Pacer::new(0, Candidates::One(FlowId(0)), Thrice);
+        let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
         assert_eq!(pacer.due(), Time::ZERO);
         pacer.sent(Time::from_us(10), Time::from_us(2), 1);
         assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
@@ -294,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_pacer_rests_for_its_gap() {
-        let mut pacer = Pacer::new(0, Candidates::One(FlowId(0)), Thrice);
+        let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
         assert!(!pacer.rests(Time::ZERO));
         pacer.sent(Time::from_us(10), Time::from_us(2), 1);
         assert!(pacer.rests(Time::from_us(16) - Time(1)));

@@ -2,9 +2,9 @@
 
 use becalm_engine::{Agenda, Key, Stream, Time};
 
-use crate::distribution::Variation;
+use crate::distribution::Distribution;
 use crate::event::Event;
-use crate::host::flow::Posted;
+use crate::host::flow::SendRequest;
 use crate::host::traffic::{SourceSpec, Traffic};
 use crate::ids::{FlowId, SourceId};
 use crate::policy::{Echo, Marker, Notice, Observer, Response};
@@ -64,7 +64,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 let sender = &mut self.senders[first.index()];
                 sender.set_greedy(source.on.then_some(bytes), now);
                 sender.vary(sizes, &source.random);
-                self.consider(first, now, agenda);
+                self.update_eligibility(first, now, agenda);
                 return self.schedule_stop(id, agenda);
             }
             Traffic::OnOff { mean_on, mean_off } => {
@@ -79,7 +79,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 if begins_again {
                     self.notify(self.senders[first.index()].pacer, Notice::Restart, now, agenda);
                 }
-                self.consider(first, now, agenda);
+                self.update_eligibility(first, now, agenda);
                 next
             }
             Traffic::Poisson { mean_interval, bytes, sizes, paced } => {
@@ -108,12 +108,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         id: SourceId,
         count: u32,
         bytes: u32,
-        sizes: Variation,
+        sizes: Distribution,
         now: Time,
         agenda: &mut Agenda<Event>,
     ) {
         let flows = self.sources[id.index()].spec.flows.clone();
-        if flows.len() == 1 && sizes == Variation::Fixed {
+        if flows.len() == 1 && sizes == Distribution::Fixed {
             return self.post_messages(FlowId(flows.start), bytes, count, now, agenda);
         }
         for _ in 0..count {
@@ -127,8 +127,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn post_messages(&mut self, flow: FlowId, bytes: u32, count: u32, now: Time, agenda: &mut Agenda<Event>) {
         let host = self.host_of(flow);
         let order = self.adapters[host as usize].next_order();
-        self.senders[flow.index()].post(Posted { at: now, order, bytes, count }, &self.packets);
-        self.consider(flow, now, agenda);
+        self.senders[flow.index()].post(SendRequest { at: now, order, bytes, count }, &self.packets);
+        self.update_eligibility(flow, now, agenda);
     }
 
     fn schedule_stop(&self, id: SourceId, agenda: &mut Agenda<Event>) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use becalm_engine::Time;
 
-use crate::distribution::Variation;
+use crate::distribution::Distribution;
 use crate::ids::FlowId;
 
 /// When and how much a source sends.
@@ -15,7 +15,7 @@ pub enum Traffic {
         /// Mean payload of a message in bytes; one that is not finished at `stop` never is.
         bytes: u32,
         /// How payloads vary.
-        sizes: Variation,
+        sizes: Distribution,
     },
     /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON. Every packet is a message.
     /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::policy::Notice::Restart)).
@@ -32,7 +32,7 @@ pub enum Traffic {
         /// Mean payload of a message in bytes.
         bytes: u32,
         /// How payloads vary.
-        sizes: Variation,
+        sizes: Distribution,
         /// Whether no message is made for a flow while the gap after its last packet lasts, so that the gap
         /// lengthens the interval; otherwise messages are posted all the same, and wait.
         paced: bool,
@@ -44,7 +44,7 @@ pub enum Traffic {
         /// Mean payload of a message in bytes.
         bytes: u32,
         /// How payloads vary.
-        sizes: Variation,
+        sizes: Distribution,
     },
 }
 

@@ -1,14 +1,14 @@
 //! One fabric on several threads.
 //!
 //! Every part is a whole [`Fabric`] of which it handles its own nodes only; packets and credit for nodes of another part
-//! leave as messages. What is counted is read from the part that a node belongs to, and [`Domains::join`] puts the
+//! leave as messages. What is counted is read from the part that a node belongs to, and [`ParallelFabric::join`] puts the
 //! parts together again.
 
 use becalm_engine::{Agenda, Entry, Key, Part, Parts, Simulator, Stop, Time, Work};
 
 use crate::config::FabricSpec;
 use crate::error::FabricError;
-use crate::event::{Event, HERE};
+use crate::event::{Event, LOCAL};
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::packet::Packet;
 use crate::parallel::partition::Partition;
@@ -40,7 +40,7 @@ pub enum Message {
 }
 
 /// The simulator of a fabric, in one part or several.
-pub struct Domains<R, K, E, O>
+pub struct ParallelFabric<R, K, E, O>
 where
     R: Response + Send,
     K: Marker + Send,
@@ -51,7 +51,7 @@ where
     of_node: Vec<u16>,
 }
 
-impl<R, K, E, O> Domains<R, K, E, O>
+impl<R, K, E, O> ParallelFabric<R, K, E, O>
 where
     R: Response + Clone + Send,
     K: Marker + Clone + Send,
@@ -75,7 +75,7 @@ where
             simulators.push(Fabric::part(spec.clone(), observer(), partition, part, groups)?);
         }
         simulators.push(Fabric::part(spec, observer(), partition, last, groups)?);
-        Ok(Domains { parts: Parts::new(simulators, partition.lookahead), of_node: partition.of_node.clone() })
+        Ok(ParallelFabric { parts: Parts::new(simulators, partition.lookahead), of_node: partition.of_node.clone() })
     }
 
     /// Handles all events up to and including `until`; see [`Parts::run`].
@@ -154,7 +154,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     fn receive(&mut self, message: Message, agenda: &mut Agenda<Event>) {
         match message {
             Message::Packet { at: (time, key), packet } => {
-                let id = self.shared.slab.insert(packet);
+                let id = self.shared.arena.insert(packet);
                 agenda.at(time, key, Event::Arrive(id));
             }
             Message::Credit { time, sender, line: (line, vl), units } => {
@@ -180,7 +180,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         agenda: &mut Agenda<Event>,
         theirs: &dyn Fn(NodeId) -> bool,
     ) {
-        let offset = self.shared.slab.join(std::mem::take(&mut other.shared.slab));
+        let offset = self.shared.arena.join(std::mem::take(&mut other.shared.arena));
         let shift = |id: PacketId| id.moved_by(offset);
         for Entry { time, key, event } in pending.pending() {
             agenda.at(*time, *key, event.with_packet(shift));
@@ -209,7 +209,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
             let node = self.adapters[rank].node;
             if theirs(node) {
                 other.adapters[rank].renumber(shift);
-                let lines = self.adapters[rank].link.line(0);
+                let lines = self.adapters[rank].link.credit_index(0);
                 self.shared.credit[lines..lines + vls].swap_with_slice(&mut other.shared.credit[lines..lines + vls]);
                 std::mem::swap(&mut self.adapters[rank], &mut other.adapters[rank]);
                 std::mem::swap(&mut self.echoes[rank], &mut other.echoes[rank]);
@@ -218,7 +218,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         for (mine, its) in self.switches.iter_mut().zip(&mut other.switches) {
             if theirs(mine.state.node) {
                 for output in &its.state.outputs {
-                    let lines = output.link.line(0);
+                    let lines = output.link.credit_index(0);
                     self.shared.credit[lines..lines + vls]
                         .swap_with_slice(&mut other.shared.credit[lines..lines + vls]);
                 }
@@ -232,11 +232,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
     /// From now on all nodes are this part's.
     fn handle_all(&mut self) {
         for adapter in &mut self.adapters {
-            (adapter.link.part, adapter.way_back.part) = (HERE, HERE);
+            (adapter.link.part, adapter.credit_return.part) = (LOCAL, LOCAL);
         }
         for state in self.switches.iter_mut().map(|switch| &mut switch.state) {
-            state.outputs.iter_mut().for_each(|output| output.link.part = HERE);
-            state.inputs.iter_mut().for_each(|input| input.way_back.part = HERE);
+            state.outputs.iter_mut().for_each(|output| output.link.part = LOCAL);
+            state.inputs.iter_mut().for_each(|input| input.credit_return.part = LOCAL);
         }
     }
 }

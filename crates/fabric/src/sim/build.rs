@@ -4,14 +4,14 @@ use becalm_engine::{Agenda, Key, Simulator};
 
 use crate::config::{AdapterConfig, FabricSpec, FlowSpec};
 use crate::error::FabricError;
-use crate::event::{Event, HERE, Outlink, Return, Shared};
-use crate::flow_control::credit::Line;
-use crate::host::adapter::{Adapter, Ready};
-use crate::host::flow::{Candidates, Pacer, Receiver, Sender};
+use crate::event::{CreditReturn, EgressLink, Event, LOCAL, Shared};
+use crate::flow_control::credit::LinkCredit;
+use crate::host::adapter::{Adapter, SendQueue};
+use crate::host::flow::{EligibleFlows, Pacer, Receiver, Sender};
 use crate::host::source::Source;
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::topology::{Cable, NodeKind, Topology};
-use crate::packet::Slab;
+use crate::packet::PacketArena;
 use crate::parallel::partition::Partition;
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::{Fabric, Place};
@@ -45,11 +45,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let places = places(&topology);
         assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
         let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
-        let credit = vec![Line::new(spec.switch.buffer.capacity()); lines];
-        let mut links = outlinks(&topology, &spec.adapters, spec.switch.vls);
+        let credit = vec![LinkCredit::new(spec.switch.buffer.capacity()); lines];
+        let mut links = egress_links(&topology, &spec.adapters, spec.switch.vls);
         for (link, way) in links.iter_mut().flatten() {
             let other = partition.of_node[link.peer.node.index()];
-            link.part = if other == part { HERE } else { other };
+            link.part = if other == part { LOCAL } else { other };
             way.part = link.part;
         }
         let largest = spec.packets.largest();
@@ -78,7 +78,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             shared: Shared {
                 topology,
                 config: spec.switch,
-                slab: Slab::default(),
+                arena: PacketArena::default(),
                 credit,
                 hops: 0,
                 outboxes: vec![Vec::new(); partition.parts],
@@ -150,17 +150,17 @@ fn pacers<R: Response>(
     }
     let pacer = |(i, response): (usize, R)| {
         let (host, flow) = members[i];
-        let candidates = match flow {
-            Some(flow) if !shared[i] => Candidates::One(flow),
-            _ => Candidates::Several(Ready::new(adapters[host as usize].injection)),
+        let eligible = match flow {
+            Some(flow) if !shared[i] => EligibleFlows::One(flow),
+            _ => EligibleFlows::Several(SendQueue::new(adapters[host as usize].injection)),
         };
-        Pacer::new(host, candidates, response)
+        Pacer::new(host, eligible, response)
     };
     responses.into_iter().enumerate().map(pacer).collect()
 }
 
 /// For every port of every node, the outgoing link, and the way back of the credit for what comes in.
-fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<(Outlink, Return)>> {
+fn egress_links(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<(EgressLink, CreditReturn)>> {
     // Each direction of a cable has a line of credit per VL: those of the direction from its first end come first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
@@ -171,8 +171,8 @@ fn outlinks(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec
         let to_switch = node.kind == NodeKind::Switch;
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
         let &Cable { rate, delay, .. } = cable;
-        let link = Outlink { peer: *peer, to_switch, credited, rate, delay, lines, part: HERE };
-        (link, Return { sender: *peer, delay, lines: lines_back, part: HERE })
+        let link = EgressLink { peer: *peer, to_switch, credited, rate, delay, first_credit: lines, part: LOCAL };
+        (link, CreditReturn { sender: *peer, delay, first_credit: lines_back, part: LOCAL })
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

@@ -65,7 +65,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
         let waiting = self.switches.iter().map(|switch| switch.state.pool.len());
-        self.shared.slab.len() + waiting.sum::<usize>()
+        self.shared.arena.len() + waiting.sum::<usize>()
     }
 
     /// The host of a source.
@@ -94,7 +94,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Event::Arrive(packet) => switch.arrive(port, packet, &mut cx),
             Event::Ready(packet) => switch.admit(packet, &mut cx),
             Event::Credit { vl } => {
-                cx.shared.credit[switch.state.outputs[usize::from(port)].link.line(vl)].called();
+                cx.shared.credit[switch.state.outputs[usize::from(port)].link.credit_index(vl)].called();
                 switch.credit(port, &mut cx);
             }
             Event::Tail { input, vl, units } => switch.tail(port, input, vl, units, &mut cx),
@@ -109,7 +109,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         match event {
             Event::Arrive(packet) => {
                 let Parts { adapters, mut cx, .. } = self.split(now, agenda);
-                if adapters[rank as usize].take_in(packet, &mut cx) {
+                if adapters[rank as usize].receive(packet, &mut cx) {
                     self.receive(rank, packet, now, agenda);
                 }
             }
@@ -118,14 +118,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 adapters[rank as usize].drained(packet, &mut cx);
                 self.receive(rank, packet, now, agenda);
             }
-            Event::Credit { vl } => self.shared.credit[self.adapters[rank as usize].link.line(vl)].called(),
-            Event::Wake => self.adapters[rank as usize].woken(now),
+            Event::Credit { vl } => self.shared.credit[self.adapters[rank as usize].link.credit_index(vl)].called(),
+            Event::Wake => self.adapters[rank as usize].on_wake(now),
             Event::Post(source) => self.post(source, now, agenda),
             Event::Timer(pacer) => self.timer(pacer, now, agenda),
             Event::Rate(change) => self.change_rate(change),
             Event::Tail { .. } | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
         }
-        self.drive(rank, now, agenda);
+        self.try_transmit(rank, now, agenda);
     }
 
     fn change_rate(&mut self, change: u32) {
@@ -136,20 +136,20 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    fn drive(&mut self, host: u32, now: Time, agenda: &mut Agenda<Event>) {
+    fn try_transmit(&mut self, host: u32, now: Time, agenda: &mut Agenda<Event>) {
         let Parts { adapters, mut flows, mut cx, .. } = self.split(now, agenda);
-        adapters[host as usize].drive(&mut flows, &mut cx);
+        adapters[host as usize].try_transmit(&mut flows, &mut cx);
     }
 
-    pub(crate) fn consider(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
+    pub(crate) fn update_eligibility(&mut self, flow: FlowId, now: Time, agenda: &mut Agenda<Event>) {
         let Parts { adapters, mut flows, .. } = self.split(now, agenda);
         let host = flows.pacers[flows.senders[flow.index()].pacer as usize].host;
-        adapters[host as usize].consider(flow, now, &mut flows);
+        adapters[host as usize].update_eligibility(flow, now, &mut flows);
     }
 
     /// A packet has been taken in.
     fn receive(&mut self, host: u32, id: PacketId, now: Time, agenda: &mut Agenda<Event>) {
-        let packet = self.shared.slab.remove(id);
+        let packet = self.shared.arena.remove(id);
         self.observer.delivered(now, &packet);
         match packet.kind {
             Kind::Data => self.receive_data(host, &packet),
@@ -158,7 +158,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 sender.acknowledged(packet.sequence, packet.echo);
                 let pacer = sender.pacer;
                 self.notify(pacer, Notice::Ack { marked: packet.echo }, now, agenda);
-                self.consider(packet.flow, now, agenda);
+                self.update_eligibility(packet.flow, now, agenda);
             }
             Kind::Cnp => {
                 let pacer = self.senders[packet.flow.index()].pacer;
@@ -193,7 +193,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             tie: tie(self.seed, packet.flow, kind, packet.sequence),
             ..*packet
         };
-        let answer = self.shared.slab.insert(answer);
+        let answer = self.shared.arena.insert(answer);
         self.adapters[host as usize].answers.push_back(answer);
     }
 
@@ -210,7 +210,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let host = pacer.host;
         self.arm_timer(id, agenda);
         let Parts { adapters, mut flows, .. } = self.split(now, agenda);
-        adapters[host as usize].consider_pacer(id, now, &mut flows);
+        adapters[host as usize].update_pacer(id, now, &mut flows);
     }
 
     /// Schedules a timer event for a response that wants one earlier than any that is pending.

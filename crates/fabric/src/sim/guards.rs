@@ -46,7 +46,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         for entry in agenda.pending() {
             let (node, port) = (NodeId(entry.key.target()), entry.key.source());
             if let Event::Arrive(id) | Event::Ready(id) = entry.event {
-                let packet = &self.shared.slab[id];
+                let packet = &self.shared.arena[id];
                 let units = self.shared.config.buffer.need(packet.size);
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
@@ -71,13 +71,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let inputs = switch.state.inputs.iter().enumerate();
             inputs.map(move |(at, input)| {
                 let port = PortId { node: switch.state.node, port: (at / vls) as u16 };
-                (port, at % vls, input.way_back.lines, input.taken)
+                (port, at % vls, input.credit_return.first_credit, input.taken)
             })
         });
         let draining = self.adapters.iter().filter(|adapter| adapter.drains());
         let of_hosts = draining.flat_map(|adapter| {
             let taken = adapter.taken.iter().enumerate();
-            taken.map(|(vl, &taken)| (adapter.port(), vl, adapter.way_back.lines, taken))
+            taken.map(|(vl, &taken)| (adapter.port(), vl, adapter.credit_return.first_credit, taken))
         });
         of_switches.chain(of_hosts)
     }
@@ -102,7 +102,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             for (output, vl, input, size) in state.heads() {
                 let link = &state.outputs[usize::from(output)].link;
                 let need = self.shared.config.buffer.need(size);
-                let lacks_credit = link.credited && self.shared.credit[link.line(vl)].total() < need;
+                let lacks_credit = link.credited && self.shared.credit[link.credit_index(vl)].total() < need;
                 let blocked_by = (lacks_credit && !state.sends(output))
                     .then(|| self.buffer_behind(state.rank, output, vl))
                     .flatten();

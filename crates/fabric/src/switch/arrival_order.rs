@@ -6,7 +6,7 @@ use crate::switch::pool::Slot;
 
 /// With oldest-first arbitration: which packet is the oldest, and how often it has been overtaken.
 #[derive(Debug, Default)]
-pub(crate) struct Seniority {
+pub(crate) struct ArrivalOrder {
     /// The packets since the oldest waiting one, in order of arrival; `NONE` for those that have left.
     pub waiting: VecDeque<Slot>,
     /// Order of arrival of the first.
@@ -14,7 +14,7 @@ pub(crate) struct Seniority {
     pub overtaken: u32,
 }
 
-impl Seniority {
+impl ArrivalOrder {
     pub fn arrived(&mut self, id: Slot, order: u64) {
         if self.waiting.is_empty() {
             self.first = order;

@@ -2,7 +2,7 @@
 //!
 //! A packet that arrives and need not wait passes at once. Any other joins the queue of (output, VL, input). Whatever
 //! may let a packet leave (its arrival, a credit, a free output, a free input, the departure of a packet that held up
-//! others) puts the output on the list of those to settle, and [`Switch::settle`] starts what can start.
+//! others) puts the output on the list of those to settle, and [`Switch::arbitrate`] starts what can start.
 //!
 //! Packets that wait are kept by their switch, so that what a switch needs lies together.
 
@@ -13,7 +13,7 @@ use crate::event::{Context, Event};
 use crate::ids::{PacketId, PortId};
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
-use crate::switch::pool::Card;
+use crate::switch::pool::QueueEntry;
 use crate::switch::state::State;
 use crate::switch::view::View;
 
@@ -27,7 +27,7 @@ pub(crate) struct Switch<K> {
 impl<K: Marker> Switch<K> {
     /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
     pub fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
-        let packet = &mut cx.shared.slab[id];
+        let packet = &mut cx.shared.arena[id];
         let output = cx.shared.topology.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
         (packet.input, packet.output) = (input, output);
@@ -49,7 +49,7 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let &Packet { input, output, vl, size, kind, .. } = &cx.shared.slab[id];
+        let &Packet { input, output, vl, size, kind, .. } = &cx.shared.arena[id];
         let units = state.room.need(size);
         let buffer = state.at(input, vl);
         let buffer = &mut state.inputs[buffer];
@@ -57,11 +57,11 @@ impl<K: Marker> Switch<K> {
         buffer.packets += 1;
         cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
         let mut arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: false };
-        arrival.waits = !state.goes_straight(&arrival, cx);
+        arrival.waits = !state.can_cut_through(&arrival, cx);
         state.count(&arrival);
         let queued = arrival.waits || !state.one_lane;
         if queued {
-            let packet = cx.shared.slab.remove(id);
+            let packet = cx.shared.arena.remove(id);
             state.enqueue(packet, order, &cx.shared.config);
         }
         self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
@@ -71,7 +71,7 @@ impl<K: Marker> Switch<K> {
             if cx.shared.config.queueing == Queueing::Voq {
                 self.serve(output, cx);
             }
-            self.settle(cx);
+            self.arbitrate(cx);
         } else {
             self.pass(&arrival, id, cx);
         }
@@ -84,8 +84,8 @@ impl<K: Marker> Switch<K> {
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
         state.discount(&departure);
-        if !state.seniority.waiting.is_empty() {
-            state.seniority.overtaken_by_newest();
+        if !state.arrival_order.waiting.is_empty() {
+            state.arrival_order.overtaken_by_newest();
         }
         self.send(&departure, id, marked, cx);
     }
@@ -107,7 +107,7 @@ impl<K: Marker> Switch<K> {
     /// Credit has come for an output that waits for it.
     pub fn credit<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         self.serve(output, cx);
-        self.settle(cx);
+        self.arbitrate(cx);
     }
 
     /// The last byte of a packet has left: free the output and the room, and give the credit back.
@@ -121,19 +121,19 @@ impl<K: Marker> Switch<K> {
         buffer.packets -= 1;
         buffer.leaving -= 1;
         cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
-        cx.return_credit(&buffer.way_back, vl, units, returns_at);
+        cx.return_credit(&buffer.credit_return, vl, units, returns_at);
         if cx.shared.config.input_reads == InputReads::One {
             state.list(output);
             state.unblock_outputs_of(input);
         } else {
             self.serve(output, cx);
         }
-        self.settle(cx);
+        self.arbitrate(cx);
     }
 
     /// Starts packets until no listed output can.
     #[inline]
-    fn settle<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
+    fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
         while let Some(output) = self.state.next_listed() {
             self.serve(output, cx);
         }
@@ -153,17 +153,17 @@ impl<K: Marker> Switch<K> {
     fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
         let state = &self.state;
         let head = state.voqs[state.voq(output, vl, input)].offered.head;
-        let (&Card { order, size, .. }, kind) = (state.pool.card(head), state.pool.packet(head).kind);
+        let (&QueueEntry { order, size, .. }, kind) = (state.pool.entry(head), state.pool.packet(head).kind);
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
         state.discount(&departure);
-        let id = cx.shared.slab.insert(*state.dequeue(output, vl, input, &cx.shared.config));
+        let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter {
-            let held_up_others = state.seniority.overtaken >= max_bypass;
-            if state.seniority.departed(order) && held_up_others {
+            let held_up_others = state.arrival_order.overtaken >= max_bypass;
+            if state.arrival_order.departed(order) && held_up_others {
                 state.unblock_all_outputs();
             }
         }
@@ -193,9 +193,9 @@ impl<K: Marker> Switch<K> {
         }
         let out = &mut state.outputs[usize::from(output)];
         if out.link.credited {
-            cx.shared.credit[out.link.line(vl)].take(units);
+            cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
-        cx.shared.slab[id].marked |= marked;
+        cx.shared.arena[id].marked |= marked;
         out.sending = Some((input, vl));
         out.packets += 1;
         out.bytes += u64::from(size);

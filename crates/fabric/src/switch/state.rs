@@ -3,13 +3,13 @@
 use becalm_engine::{Stream, Time};
 
 use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
-use crate::distribution::Variation;
-use crate::event::{Outlink, Return};
+use crate::distribution::Distribution;
+use crate::event::{CreditReturn, EgressLink};
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure};
-use crate::switch::arrival_order::Seniority;
+use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
@@ -31,7 +31,7 @@ pub(crate) struct State {
     /// By output; nothing is asked of them where there is one lane.
     pub arbiters: Vec<VlArbiter>,
     /// By output; none where times do not vary.
-    services: Vec<(Variation, Stream)>,
+    services: Vec<(Distribution, Stream)>,
     /// By (port, VL).
     pub lanes: Vec<Lane>,
     /// By (output, VL, input).
@@ -44,7 +44,7 @@ pub(crate) struct State {
     /// Whether there may be any.
     listed: bool,
     pub next_order: u64,
-    pub seniority: Seniority,
+    pub arrival_order: ArrivalOrder,
     /// The packets that wait.
     pub pool: Pool,
     /// All links have the same rate.
@@ -58,7 +58,7 @@ impl State {
         node: NodeId,
         rank: u32,
         config: &SwitchConfig,
-        links: &[(Outlink, Return)],
+        links: &[(EgressLink, CreditReturn)],
         largest: u32,
         seed: u64,
     ) -> State {
@@ -71,12 +71,15 @@ impl State {
             vls: config.vls,
             room: config.buffer,
             largest: config.buffer.need(largest),
-            inputs: links.iter().flat_map(|&(_, way_back)| std::iter::repeat_n(Input::new(way_back), vls)).collect(),
+            inputs: links
+                .iter()
+                .flat_map(|&(_, credit_return)| std::iter::repeat_n(Input::new(credit_return), vls))
+                .collect(),
             outputs: links.iter().map(|&(link, _)| Output::new(link)).collect(),
             arbiters: vec![VlArbiter::new(config.vls, &config.vl_arbitration); ports],
             services: match config.service {
-                Variation::Fixed => Vec::new(),
-                law => (0..ports as u16).map(|port| service(law, seed, node, port)).collect(),
+                Distribution::Fixed => Vec::new(),
+                distribution => (0..ports as u16).map(|port| service(distribution, seed, node, port)).collect(),
             },
             lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
@@ -86,7 +89,7 @@ impl State {
             listed: false,
             one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
-            seniority: Seniority::default(),
+            arrival_order: ArrivalOrder::default(),
             pool: Pool::default(),
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
         }
@@ -147,7 +150,7 @@ impl State {
     pub fn transmission(&mut self, output: u16, size: u32) -> Time {
         let nominal = self.outputs[usize::from(output)].link.rate.time_of(size);
         match self.services.get_mut(usize::from(output)) {
-            Some((law, stream)) => law.span(nominal, stream),
+            Some((distribution, stream)) => distribution.span(nominal, stream),
             None => nominal,
         }
     }
@@ -179,7 +182,7 @@ impl State {
         let Packet { input, output, vl, .. } = packet;
         let slot = self.pool.insert(packet, order);
         if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
-            self.seniority.arrived(slot, order);
+            self.arrival_order.arrived(slot, order);
         }
         if config.queueing == Queueing::Fifo {
             let buffer = self.at(input, vl);
@@ -240,7 +243,7 @@ impl State {
                 bits::iter(self.offering(output, vl)).map(move |input| {
                     let input = input as u16;
                     let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.card(head).size)
+                    (output, vl, input, self.pool.entry(head).size)
                 })
             })
         })

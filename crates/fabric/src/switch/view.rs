@@ -2,14 +2,14 @@
 
 use becalm_engine::Time;
 
-use crate::flow_control::credit::Line;
+use crate::flow_control::credit::LinkCredit;
 use crate::policy::SwitchView;
 use crate::switch::state::State;
 
 /// A switch as its marker sees it.
 pub(crate) struct View<'a> {
     pub state: &'a State,
-    pub credit: &'a [Line],
+    pub credit: &'a [LinkCredit],
     pub now: Time,
 }
 
@@ -42,7 +42,7 @@ impl SwitchView for View<'_> {
         if !link.credited {
             return u32::MAX;
         }
-        self.credit[link.line(vl)].level(self.now) / self.state.largest
+        self.credit[link.credit_index(vl)].level(self.now) / self.state.largest
     }
     fn packet_time(&self, port: u16, size: u32) -> Time {
         self.state.outputs[usize::from(port)].link.rate.time_of(size)

@@ -48,7 +48,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,
-    service: Variation::Fixed,
+    service: Distribution::Fixed,
 };
 
 /// An adapter without caps.
@@ -104,7 +104,7 @@ pub fn free_flow(source: NodeId, destination: NodeId) -> (FlowSpec, Steady) {
 
 /// Always a message of one packet to send.
 pub fn greedy() -> Traffic {
-    Traffic::Greedy { bytes: 2048, sizes: Variation::Fixed }
+    Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed }
 }
 
 /// A star: `n` hosts `h0`, `h1`, ... on one switch at 1 GB/s.

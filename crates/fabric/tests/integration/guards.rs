@@ -95,7 +95,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
             } else {
                 VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
             },
-            service: if a || b { Variation::Fixed } else { Variation::Exponential },
+            service: if a || b { Distribution::Fixed } else { Distribution::Exponential },
         });
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
     let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
@@ -150,15 +150,15 @@ fn topology(scene: &Scene, random: &mut Stream) -> Topology {
 fn traffic(random: &mut Stream) -> Traffic {
     let bytes = random.below(9000);
     match random.below(4) {
-        0 => Traffic::Greedy { bytes: bytes + 1, sizes: Variation::Uniform { spread: 1.0 } },
+        0 => Traffic::Greedy { bytes: bytes + 1, sizes: Distribution::Uniform { spread: 1.0 } },
         1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
         2 => Traffic::Poisson {
             mean_interval: Time::from_us(7),
             bytes,
-            sizes: Variation::Exponential,
+            sizes: Distribution::Exponential,
             paced: bytes.is_multiple_of(2),
         },
-        _ => Traffic::Batch { count: 20, bytes, sizes: Variation::Erlang { shape: 2 } },
+        _ => Traffic::Batch { count: 20, bytes, sizes: Distribution::Erlang { shape: 2 } },
     }
 }
 
@@ -271,7 +271,7 @@ fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
         true => Partition::whole(&spec.topology),
         false => cut(&spec.topology, &spec.flows, &mut random),
     });
-    let mut run = Domains::new(spec, Sum::default, &partition, &groups).expect("the routes are complete");
+    let mut run = ParallelFabric::new(spec, Sum::default, &partition, &groups).expect("the routes are complete");
     let mut flows = Vec::new();
     for until in [40, 41, 250] {
         run.run(Time::from_us(until), &mut |_| true);

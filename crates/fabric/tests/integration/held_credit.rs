@@ -54,7 +54,7 @@ fn run(delay: Time, packets: Option<u32>) -> Run {
     let host = |name: &str| topology.find(name).expect("a host of the star");
     let flows = vec![free_flow(host("h0"), host("h2")), free_flow(host("h1"), host("h3"))];
     let traffic = || match packets {
-        Some(count) => Traffic::Batch { count, bytes: 2048, sizes: Variation::Fixed },
+        Some(count) => Traffic::Batch { count, bytes: 2048, sizes: Distribution::Fixed },
         None => greedy(),
     };
     let sources = (0..2).map(|i| SourceSpec::always(FlowId(i), traffic())).collect();
