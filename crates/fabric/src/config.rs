@@ -3,10 +3,8 @@
 use becalm_engine::Time;
 
 use crate::distribution::Distribution;
-use crate::host::traffic::SourceSpec;
-use crate::ids::{NodeId, PortId};
+use crate::ids::PortId;
 use crate::network::link::Rate;
-use crate::network::topology::Topology;
 
 /// What a buffer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,45 +177,4 @@ pub struct AdapterConfig {
     pub message_overhead: Time,
     /// How fast packets can be taken in, through a receive buffer as large as a switch's; `None`: as fast as they come.
     pub drain_rate: Option<Rate>,
-}
-
-/// One flow: a queue pair from one host to another.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowSpec {
-    /// Sending host.
-    pub source: NodeId,
-    /// Receiving host.
-    pub destination: NodeId,
-    /// Virtual lane of data packets, ACKs and CNPs.
-    pub vl: u8,
-    /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
-    /// control by service level): then the pace holds for all of them together.
-    pub response: u32,
-}
-
-/// Everything a run is made from. `R` is the response function, `K` the marker, `E` the echo.
-#[derive(Clone, Debug)]
-pub struct FabricSpec<R, K, E> {
-    /// Nodes, links and routes.
-    pub topology: Topology,
-    /// The switches.
-    pub switch: SwitchConfig,
-    /// Packet sizes.
-    pub packets: PacketConfig,
-    /// One adapter per host, in the order of the hosts in the topology.
-    pub adapters: Vec<AdapterConfig>,
-    /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
-    pub flows: Vec<FlowSpec>,
-    /// The responses to congestion, in their initial state, one for each flow or for several of one host.
-    pub responses: Vec<R>,
-    /// What makes the flows send.
-    pub sources: Vec<SourceSpec>,
-    /// Rates that change in the course of the run.
-    pub changes: Vec<RateChange>,
-    /// One marker per switch, in the order of the switches in the topology.
-    pub markers: Vec<K>,
-    /// How destinations answer.
-    pub echo: E,
-    /// Seed of everything random in the run.
-    pub seed: u64,
 }

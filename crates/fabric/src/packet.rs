@@ -1,6 +1,6 @@
 //! Packets, and the arena they live in while they are on links and at hosts.
 
-use becalm_engine::Time;
+use becalm_engine::{Time, mix};
 
 use crate::ids::{FlowId, PacketId};
 
@@ -52,6 +52,11 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
+
+/// The hash that decides between packets that reach a switch at the same time.
+pub(crate) fn tie(seed: u64, flow: FlowId, kind: Kind, sequence: u32) -> u32 {
+    mix(mix(seed, u64::from(flow.0) << 2 | kind as u64), u64::from(sequence)) as u32
+}
 
 /// Packets on links and at hosts; freed places are used again.
 #[derive(Debug, Default)]

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 use becalm_engine::Time;
 
+use crate::ids::PortId;
+
 /// Whether a sender is to be told of credit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Call {
@@ -100,6 +102,17 @@ impl LinkCredit {
     pub fn total(&self) -> u32 {
         self.known + self.returning.iter().map(|(_, units)| units).sum::<u32>()
     }
+}
+
+/// The way of credit from an input buffer back to the sender at the other end of the cable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CreditReturn {
+    pub sender: PortId,
+    pub delay: Time,
+    /// The sender's line of credit, for VL 0.
+    pub first_credit: u32,
+    /// The part that the sender belongs to, or [`LOCAL`](crate::network::link::LOCAL).
+    pub part: u16,
 }
 
 #[cfg(test)]

@@ -5,11 +5,17 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use becalm_engine::{Time, mix};
 
-use crate::config::{AdapterConfig, Injection, PacketConfig};
-use crate::event::{Context, CreditReturn, EgressLink, Event};
-use crate::host::flow::{EligibleFlows, Pacer, PacerState, Sender};
+use crate::config::AdapterConfig;
+use crate::context::Context;
+use crate::event::Event;
+use crate::flow_control::credit::CreditReturn;
+use crate::host::flows::Flows;
+use crate::host::pacer::PacerState;
+use crate::host::send_queue::SendQueue;
+use crate::host::sender::Sender;
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
-use crate::packet::{Kind, Packet};
+use crate::network::link::EgressLink;
+use crate::packet::{Kind, Packet, tie};
 use crate::policy::{Observer, Response};
 
 /// The adapter of one host.
@@ -46,118 +52,6 @@ pub(crate) struct Adapter {
     passed_over: Vec<(u32, u64)>,
     pub packets: u64,
     pub bytes: u64,
-}
-
-/// What may send, in the order in which it will: the pacers of an adapter, or the flows of a pacer.
-#[derive(Debug)]
-pub(crate) enum SendQueue {
-    Turns(VecDeque<u32>),
-    Posted(BinaryHeap<Reverse<(u64, u32)>>),
-}
-
-impl SendQueue {
-    pub fn new(injection: Injection) -> SendQueue {
-        match injection {
-            Injection::RoundRobin => SendQueue::Turns(VecDeque::new()),
-            Injection::Posted => SendQueue::Posted(BinaryHeap::new()),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        match self {
-            SendQueue::Turns(list) => list.is_empty(),
-            SendQueue::Posted(list) => list.is_empty(),
-        }
-    }
-
-    /// Adds something whose next message is the `order`-th posted at the host.
-    pub fn push(&mut self, id: u32, order: u64) {
-        match self {
-            SendQueue::Turns(list) => list.push_back(id),
-            SendQueue::Posted(list) => list.push(Reverse((order, id))),
-        }
-    }
-
-    /// Puts back what [`SendQueue::pop`] gave.
-    pub fn push_front(&mut self, id: u32, order: u64) {
-        match self {
-            SendQueue::Turns(list) => list.push_front(id),
-            SendQueue::Posted(list) => list.push(Reverse((order, id))),
-        }
-    }
-
-    pub fn pop(&mut self) -> Option<(u32, u64)> {
-        match self {
-            SendQueue::Turns(list) => list.pop_front().map(|id| (id, 0)),
-            SendQueue::Posted(list) => list.pop().map(|Reverse((order, id))| (id, order)),
-        }
-    }
-
-    fn first(&self) -> Option<(u32, u64)> {
-        match self {
-            SendQueue::Turns(list) => list.front().map(|&id| (id, 0)),
-            SendQueue::Posted(list) => list.peek().map(|&Reverse((order, id))| (id, order)),
-        }
-    }
-}
-
-/// What all adapters share.
-pub(crate) struct Flows<'a, R> {
-    pub senders: &'a mut [Sender],
-    pub pacers: &'a mut [Pacer<R>],
-    pub packets: &'a PacketConfig,
-    pub seed: u64,
-}
-
-impl<R: Response> Flows<'_, R> {
-    /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot are struck off.
-    fn next_flow(&mut self, pacer: u32) -> Option<(FlowId, Option<u64>)> {
-        let pacer = &mut self.pacers[pacer as usize];
-        let window = pacer.pace.window;
-        match &mut pacer.flows {
-            EligibleFlows::One(id) => {
-                let sender = &self.senders[id.index()];
-                sender.may_send(window).then(|| (*id, sender.first_order()))
-            }
-            EligibleFlows::Several(list) => {
-                while let Some((id, _)) = list.first() {
-                    let sender = &mut self.senders[id as usize];
-                    if sender.may_send(window) {
-                        return Some((FlowId(id), sender.first_order()));
-                    }
-                    sender.listed = false;
-                    list.pop();
-                }
-                None
-            }
-        }
-    }
-
-    /// After a flow has sent, sends it to the end of its pacer's list, or strikes it off.
-    fn rotate(&mut self, id: FlowId) {
-        let sender = &mut self.senders[id.index()];
-        let pacer = &mut self.pacers[sender.pacer as usize];
-        if let EligibleFlows::Several(list) = &mut pacer.flows {
-            list.pop();
-            sender.listed = sender.may_send(pacer.pace.window);
-            if sender.listed {
-                list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
-            }
-        }
-    }
-
-    /// Puts a flow that may send on its pacer's list.
-    pub fn list(&mut self, id: FlowId) {
-        let sender = &mut self.senders[id.index()];
-        let pacer = &mut self.pacers[sender.pacer as usize];
-        if let EligibleFlows::Several(list) = &mut pacer.flows
-            && !sender.listed
-            && sender.may_send(pacer.pace.window)
-        {
-            sender.listed = true;
-            list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
-        }
-    }
 }
 
 impl Adapter {
@@ -232,13 +126,13 @@ impl Adapter {
     }
 
     /// Looks again whether a flow may send, after anything that could have changed it.
-    pub fn update_eligibility<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<'_, R>) {
+    pub fn update_eligibility<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<R>) {
         flows.list(id);
         self.update_pacer(flows.senders[id.index()].pacer, now, flows);
     }
 
     /// Looks again whether a pacer may send, after anything that could have changed it.
-    pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) {
+    pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) {
         if flows.pacers[id as usize].state == PacerState::Ready {
             return;
         }
@@ -258,7 +152,7 @@ impl Adapter {
     }
 
     /// Sends if the link is free and there is something to send; otherwise arranges to be woken.
-    pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
+    pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         self.collect_due(cx.now, flows);
         if cx.now >= self.busy_until {
             self.send_next(flows, cx);
@@ -290,7 +184,7 @@ impl Adapter {
     }
 
     /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
-    fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<'_, R>) {
+    fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<R>) {
         while let Some(&Reverse((due, _, id))) = self.paced.peek() {
             let void = flows.pacers[id as usize].state != PacerState::Paced(due);
             if due > now && !void {
@@ -305,7 +199,7 @@ impl Adapter {
     }
 
     /// Sends an answer, or else a packet of the next pacer that may send and has credit.
-    fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
+    fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         if self.send_answer(cx) || cx.now < self.fetched_at {
             return;
         }
@@ -364,7 +258,7 @@ impl Adapter {
     }
 
     /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
-    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<'_, R>) -> Option<FlowId> {
+    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
         if flows.pacers[id as usize].due() <= now
             && let Some((flow, _)) = flows.next_flow(id)
         {
@@ -375,7 +269,7 @@ impl Adapter {
         None
     }
 
-    fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<'_, R>, cx: &mut Context<'_, O>) {
+    fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         let sender = &mut flows.senders[id.index()];
         if sender.next_begins().is_some() {
             self.message_at = cx.now + self.config.message_overhead;
@@ -437,9 +331,4 @@ impl Adapter {
         self.bytes += u64::from(size);
         self.busy_until = cx.launch(self.port(), &self.link, id, self.link.rate.time_of(size));
     }
-}
-
-/// The hash that decides between packets that reach a switch at the same time.
-pub(crate) fn tie(seed: u64, flow: FlowId, kind: Kind, sequence: u32) -> u32 {
-    mix(mix(seed, u64::from(flow.0) << 2 | kind as u64), u64::from(sequence)) as u32
 }

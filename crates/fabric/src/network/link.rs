@@ -1,8 +1,10 @@
-//! Link rates.
+//! Link rates, and the sending end of a link.
 
 use std::fmt;
 
 use becalm_engine::Time;
+
+use crate::ids::PortId;
 
 /// The data rate of a link, stored as femtoseconds per byte.
 ///
@@ -38,6 +40,32 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} Gb/s", self.bits_per_second() / 1e9)
+    }
+}
+
+/// The outgoing half of a cable, as its sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EgressLink {
+    pub peer: PortId,
+    pub to_switch: bool,
+    /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
+    pub credited: bool,
+    pub rate: Rate,
+    pub delay: Time,
+    /// The lines of credit of this link, by VL: from this place on.
+    pub first_credit: u32,
+    /// The part that the peer belongs to, or [`LOCAL`].
+    pub part: u16,
+}
+
+/// The same part: a thread of its own handles both ends of the link.
+pub(crate) const LOCAL: u16 = u16::MAX;
+
+impl EgressLink {
+    /// The line of credit for a VL.
+    #[inline]
+    pub fn credit_index(&self, vl: u8) -> usize {
+        self.first_credit as usize + usize::from(vl)
     }
 }
 

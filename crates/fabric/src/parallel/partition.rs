@@ -4,9 +4,9 @@ use std::collections::BinaryHeap;
 
 use becalm_engine::Time;
 
-use crate::config::FlowSpec;
 use crate::ids::{NodeId, PortId};
 use crate::network::topology::{NodeKind, Topology};
+use crate::sim::spec::FlowSpec;
 
 /// A cut of the nodes into parts.
 #[derive(Clone, Debug, PartialEq, Eq)]

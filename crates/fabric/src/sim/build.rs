@@ -1,21 +1,38 @@
-//! How a fabric comes to be: from a specification to a simulator at time zero.
+//! Construction of a fabric from its specification.
 
-use becalm_engine::{Agenda, Key, Simulator};
+use becalm_engine::{Agenda, Key, Simulator, Time};
 
-use crate::config::{AdapterConfig, FabricSpec, FlowSpec};
+use crate::config::AdapterConfig;
+use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
-use crate::event::{CreditReturn, EgressLink, Event, LOCAL, Shared};
-use crate::flow_control::credit::LinkCredit;
-use crate::host::adapter::{Adapter, SendQueue};
-use crate::host::flow::{EligibleFlows, Pacer, Receiver, Sender};
-use crate::host::source::Source;
+use crate::event::Event;
+use crate::flow_control::credit::{CreditReturn, LinkCredit};
+use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Pacer, Receiver, SendQueue, Sender, Source};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
+use crate::network::link::{EgressLink, LOCAL};
+use crate::network::routing;
 use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::packet::PacketArena;
-use crate::parallel::partition::Partition;
 use crate::policy::{Echo, Marker, Observer, Response};
-use crate::sim::fabric::{Fabric, Place};
+use crate::sim::fabric::Fabric;
+use crate::sim::spec::{FabricSpec, FlowSpec};
 use crate::switch::{State, Switch};
+
+/// The nodes that one simulator handles, where several share a fabric.
+pub(crate) struct Share<'a> {
+    /// The part of every node.
+    pub part_of: &'a [u16],
+    /// The part that is handled.
+    pub part: u16,
+    /// Number of parts.
+    pub parts: usize,
+}
+
+impl Share<'_> {
+    fn has(&self, node: NodeId) -> bool {
+        self.part_of[node.index()] == self.part
+    }
+}
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// A simulator at time zero, with the first event of every source pending.
@@ -26,31 +43,27 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// # Panics
     /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
     pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
-        let whole = Partition::whole(&spec.topology);
-        Self::part(spec, observer, &whole, 0, &whole)
+        let part_of = vec![0; spec.topology.nodes().len()];
+        let whole = Share { part_of: &part_of, part: 0, parts: 1 };
+        let mut simulator = Simulator::new(Self::build(spec, observer, &whole)?);
+        let Simulator { model, agenda, .. } = &mut simulator;
+        model.begin(agenda, &whole);
+        Ok(simulator)
     }
 
-    /// A simulator of which only the nodes of one part will do anything. The nodes of each of the `groups` have their
-    /// turns together.
-    pub(crate) fn part(
-        spec: FabricSpec<R, K, E>,
-        observer: O,
-        partition: &Partition,
-        part: u16,
-        groups: &Partition,
-    ) -> Result<Simulator<Self>, FabricError> {
+    /// The whole fabric at time zero; links to nodes that other simulators handle lead to these.
+    pub(crate) fn build(spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
         let topology = spec.topology;
-        crate::network::routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
+        routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
         let places = places(&topology);
         assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-        let lines = 2 * topology.cables().len() * usize::from(spec.switch.vls);
-        let credit = vec![LinkCredit::new(spec.switch.buffer.capacity()); lines];
+        let lanes = 2 * topology.cables().len() * usize::from(spec.switch.vls);
+        let credit = vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes];
         let mut links = egress_links(&topology, &spec.adapters, spec.switch.vls);
-        for (link, way) in links.iter_mut().flatten() {
-            let other = partition.of_node[link.peer.node.index()];
-            link.part = if other == part { LOCAL } else { other };
-            way.part = link.part;
+        for (link, back) in links.iter_mut().flatten() {
+            link.part = if share.has(link.peer.node) { LOCAL } else { share.part_of[link.peer.node.index()] };
+            back.part = link.part;
         }
         let largest = spec.packets.largest();
         let mut markers = spec.markers.into_iter();
@@ -71,51 +84,47 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let pacers = pacers(&topology, &spec.flows, spec.responses, &spec.adapters);
         let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&topology, flow)).collect();
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
-        let fabric = Fabric {
+        Ok(Fabric {
             observer,
-            echoes: vec![spec.echo; adapters.len()],
-            receivers: vec![Receiver::default(); senders.len()],
+            hosts: Hosts {
+                echoes: vec![spec.echo; adapters.len()],
+                adapters,
+                receivers: vec![Receiver::default(); senders.len()],
+                sources,
+                flows: Flows { senders, pacers, packets: spec.packets, seed: spec.seed },
+            },
+            switches,
             shared: Shared {
                 topology,
+                places,
                 config: spec.switch,
+                changes: spec.changes,
                 arena: PacketArena::default(),
                 credit,
                 hops: 0,
-                outboxes: vec![Vec::new(); partition.parts],
+                outboxes: vec![Vec::new(); share.parts],
             },
-            packets: spec.packets,
-            places,
-            switches,
-            adapters,
-            senders,
-            pacers,
-            sources,
-            changes: spec.changes,
-            seed: spec.seed,
-        };
-        let mut simulator = Simulator::new(fabric);
-        let Simulator { model, agenda, .. } = &mut simulator;
-        agenda.split(groups.of_node.clone(), groups.lookahead);
-        model.begin(agenda, &|node| partition.of_node[node.index()] == part);
-        Ok(simulator)
+        })
     }
 
-    fn begin(&mut self, agenda: &mut Agenda<Event>, ours: &dyn Fn(NodeId) -> bool) {
-        for i in 0..self.sources.len() {
-            if !ours(self.node_of_source(i)) {
-                continue;
-            }
-            let id = SourceId(i as u32);
-            self.sources[i].first_time().into_iter().for_each(|time| self.schedule_post(time, id, agenda));
-        }
-        for pacer in 0..self.pacers.len() {
-            if ours(self.adapters[self.pacers[pacer].host as usize].node) {
-                self.arm_timer(pacer as u32, agenda);
-            }
-        }
-        for (i, change) in (0u32..).zip(&self.changes).filter(|(_, change)| ours(change.from.node)) {
+    /// Schedules the first events of the nodes that this simulator handles.
+    pub(crate) fn begin(&mut self, agenda: &mut Agenda<Event>, share: &Share<'_>) {
+        for (i, change) in (0u32..).zip(&self.shared.changes).filter(|(_, change)| share.has(change.from.node)) {
             let event = Event::Rate(i);
             agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
+        }
+        let hosts = &mut self.hosts;
+        let mut cx = Context { now: Time::ZERO, agenda, shared: &mut self.shared, observer: &mut self.observer };
+        for i in 0..hosts.sources.len() {
+            if share.has(hosts.node_of_source(i)) {
+                let first = hosts.sources[i].first_time();
+                first.into_iter().for_each(|time| hosts.schedule_post(time, SourceId(i as u32), &mut cx));
+            }
+        }
+        for pacer in 0..hosts.flows.pacers.len() {
+            if share.has(hosts.adapters[hosts.flows.pacers[pacer].host as usize].node) {
+                hosts.arm_timer(pacer as u32, &mut cx);
+            }
         }
     }
 }

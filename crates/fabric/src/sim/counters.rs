@@ -2,9 +2,10 @@
 
 use becalm_engine::Time;
 
+use crate::context::Place;
 use crate::ids::{FlowId, PortId};
 use crate::policy::{Echo, Marker, Observer, Pace, Response};
-use crate::sim::fabric::{Fabric, Place};
+use crate::sim::fabric::Fabric;
 
 /// What a flow has done since the start of the run. Bytes are on the wire, headers included, unless named payload.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +79,7 @@ pub struct PortCounters {
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// What a flow has done so far.
     pub fn flow(&self, id: FlowId) -> FlowView {
-        let (sender, receiver) = (&self.senders[id.index()], &self.receivers[id.index()]);
+        let (sender, receiver) = (&self.hosts.flows.senders[id.index()], &self.hosts.receivers[id.index()]);
         FlowView {
             sent_packets: u64::from(sender.packets),
             sent_bytes: sender.bytes,
@@ -92,15 +93,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             posted_bytes: sender.posted_bytes,
             greedy_time: sender.greedy_time,
             greedy_since: sender.greedy.map(|_| sender.greedy_since),
-            pace: self.pacers[sender.pacer as usize].pace,
+            pace: self.hosts.flows.pacers[sender.pacer as usize].pace,
         }
     }
 
     /// What a port has sent so far.
     pub fn port(&self, port: PortId) -> PortCounters {
-        match self.places[port.node.index()] {
+        match self.shared.places[port.node.index()] {
             Place::Host(rank) => {
-                let adapter = &self.adapters[rank as usize];
+                let adapter = &self.hosts.adapters[rank as usize];
                 PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
             }
             Place::Switch(rank) => {
@@ -112,8 +113,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// What stands at a port now.
     pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
-        let (taken, waiting) = match self.places[port.node.index()] {
-            Place::Host(rank) => (self.adapters[rank as usize].taken[usize::from(vl)], 0),
+        let (taken, waiting) = match self.shared.places[port.node.index()] {
+            Place::Host(rank) => (self.hosts.adapters[rank as usize].taken[usize::from(vl)], 0),
             Place::Switch(rank) => {
                 let state = &self.switches[rank as usize].state;
                 let at = usize::from(port.port) * usize::from(self.shared.config.vls) + usize::from(vl);

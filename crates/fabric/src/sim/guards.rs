@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use becalm_engine::{Agenda, Time};
 
+use crate::context::Place;
 use crate::error::FabricError;
 use crate::event::Event;
 use crate::ids::{NodeId, PortId};
 use crate::policy::{Echo, Marker, Observer, Response};
-use crate::sim::fabric::{Fabric, Place};
+use crate::sim::fabric::Fabric;
 
 /// An input buffer: (rank of the switch, port, VL).
 type Buffer = (u32, u16, u8);
@@ -31,7 +32,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             .filter(|e| matches!(e.event, Event::Arrive(_) | Event::Ready(_) | Event::Drained(_)))
             .count();
         let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
-        let answers: usize = self.adapters.iter().map(|adapter| adapter.answers.len()).sum();
+        let answers: usize = self.hosts.adapters.iter().map(|adapter| adapter.answers.len()).sum();
         let found = travelling + waiting + answers;
         let exist = self.packets_in_flight();
         if found != exist {
@@ -74,7 +75,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 (port, at % vls, input.credit_return.first_credit, input.taken)
             })
         });
-        let draining = self.adapters.iter().filter(|adapter| adapter.drains());
+        let draining = self.hosts.adapters.iter().filter(|adapter| adapter.drains());
         let of_hosts = draining.flat_map(|adapter| {
             let taken = adapter.taken.iter().enumerate();
             taken.map(|(vl, &taken)| (adapter.port(), vl, adapter.credit_return.first_credit, taken))
@@ -83,7 +84,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     fn check_flows(&self) -> Result<(), FabricError> {
-        let disordered: u64 = self.receivers.iter().map(|receiver| u64::from(receiver.disordered)).sum();
+        let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered)).sum();
         if disordered > 0 {
             return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
         }
@@ -127,7 +128,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// The buffer that an output leads to, unless it leads to a host.
     fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
         let peer = self.switches[rank as usize].state.outputs[usize::from(output)].link.peer;
-        match self.places[peer.node.index()] {
+        match self.shared.places[peer.node.index()] {
             Place::Switch(rank) => Some((rank, peer.port, vl)),
             Place::Host(_) => None,
         }

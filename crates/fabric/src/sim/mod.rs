@@ -1,6 +1,7 @@
-//! The simulated fabric.
+//! The simulated fabric: its specification, its model, its counters and its guards.
 
-mod build;
+pub(crate) mod build;
 pub mod counters;
 pub mod fabric;
 mod guards;
+pub mod spec;

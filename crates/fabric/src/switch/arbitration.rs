@@ -1,7 +1,7 @@
 //! Who goes next.
 
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
-use crate::event::Context;
+use crate::context::Context;
 use crate::policy::{Arrival, Observer};
 use crate::switch::bits;
 use crate::switch::pool::QueueEntry;

@@ -9,7 +9,8 @@
 use becalm_engine::Time;
 
 use crate::config::{Arbiter, InputReads, Queueing, Switching};
-use crate::event::{Context, Event};
+use crate::context::Context;
+use crate::event::Event;
 use crate::ids::{PacketId, PortId};
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
@@ -25,8 +26,22 @@ pub(crate) struct Switch<K> {
 }
 
 impl<K: Marker> Switch<K> {
+    /// Handles an event at a port.
+    pub fn handle<O: Observer>(&mut self, port: u16, event: Event, cx: &mut Context<'_, O>) {
+        match event {
+            Event::Arrive(packet) => self.arrive(port, packet, cx),
+            Event::Ready(packet) => self.admit(packet, cx),
+            Event::Credit { vl } => self.credit(port, vl, cx),
+            Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
+            Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
+            Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
+                unreachable!("{event:?} is not for a switch")
+            }
+        }
+    }
+
     /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
-    pub fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
+    fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
         let packet = &mut cx.shared.arena[id];
         let output = cx.shared.topology.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
@@ -45,7 +60,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Takes a packet into its buffer, shows it to the marker, and starts what can start.
-    pub fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+    fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
@@ -105,13 +120,14 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Credit has come for an output that waits for it.
-    pub fn credit<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+    fn credit<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        cx.shared.credit[self.state.outputs[usize::from(output)].link.credit_index(vl)].called();
         self.serve(output, cx);
         self.arbitrate(cx);
     }
 
     /// The last byte of a packet has left: free the output and the room, and give the credit back.
-    pub fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
+    fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.outputs[usize::from(output)].sending = None;
         let returns_at = self.marker.left(cx.now, input, output, vl);

@@ -3,8 +3,9 @@
 use becalm_engine::{Stream, mix};
 
 use crate::distribution::Distribution;
-use crate::event::{CreditReturn, EgressLink};
+use crate::flow_control::credit::CreditReturn;
 use crate::ids::NodeId;
+use crate::network::link::EgressLink;
 use crate::switch::pool::Fifo;
 
 /// The purpose of the random stream of an output's transmission times.

@@ -4,8 +4,9 @@ use becalm_engine::{Stream, Time};
 
 use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
-use crate::event::{CreditReturn, EgressLink};
+use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
+use crate::network::link::EgressLink;
 use crate::network::link::Rate;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure};
