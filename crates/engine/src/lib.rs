@@ -11,14 +11,16 @@
 //! The order of events never depends on when they were inserted, only on what they are. A result
 //! therefore does not depend on how entities are laid out in memory or spread over threads.
 
+pub mod key;
 pub mod parts;
 pub mod queue;
 pub mod random;
 pub mod run;
 pub mod time;
 
+pub use key::{Entry, Key};
 pub use parts::{Part, Parts, Work};
-pub use queue::{Entry, Key, Queue};
+pub use queue::Queue;
 pub use random::{Stream, mix};
 pub use run::{Agenda, Model, Simulator, Stop};
 pub use time::Time;
