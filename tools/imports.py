@@ -6,8 +6,8 @@
 
 The exit code is 1 if there is a circle. An import of a re-exported name counts as one of the file that
 defines it. Files that only declare and re-export (`lib.rs`, `mod.rs`, `__init__.py`) are no part of a circle.
-Imports that only tests (`#[cfg(test)]`) or type checkers (`if TYPE_CHECKING:`) need make no circle, either; they
-are listed apart.
+Imports that only tests (`#[cfg(test)]`) or type checkers (`if TYPE_CHECKING:`) need make no circle, either;
+they are listed apart.
 
 Names that macros produce and methods that are called without an import are not seen.
 """
