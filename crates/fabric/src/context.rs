@@ -8,6 +8,7 @@ use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::ids::{NodeId, PacketId, PortId};
 use crate::message::Message;
 use crate::network::link::{EgressLink, LOCAL};
+use crate::network::routing::Routes;
 use crate::network::topology::Topology;
 use crate::packet::PacketArena;
 use crate::policy::Observer;
@@ -23,6 +24,7 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub topology: Topology,
+    pub routes: Routes,
     /// By node.
     pub places: Vec<Place>,
     pub config: SwitchConfig,

@@ -28,7 +28,7 @@ pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 pub use message::Message;
 pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
 pub use network::link::Rate;
-pub use network::routing::{self, Routes};
+pub use network::routing::{Paths, Routes};
 pub use network::topology::{Cable, Node, NodeKind, Topology};
 pub use packet::{Kind, Packet};
 pub use parallel::fabric::ParallelFabric;

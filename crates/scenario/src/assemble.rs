@@ -39,6 +39,7 @@ impl Scenario {
         let (flows, responses) = self.flows();
         FabricSpec {
             topology: self.topology.clone(),
+            routes: self.routes.clone(),
             switch: sections.switch.config(),
             packets: sections.packet.config(),
             adapters: self.plan.adapters.clone(),
@@ -127,9 +128,9 @@ impl Scenario {
         let spec = self.fabric_spec(seed);
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
-            _ => Partition::balanced(&spec.topology, &spec.flows, threads),
+            _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
-        let groups = Partition::balanced(&spec.topology, &spec.flows, self.groups());
+        let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
         ParallelFabric::new(spec, || self.watch(run.warmup), &partition, &groups)
     }
 }

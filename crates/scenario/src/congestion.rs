@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_fabric::{FlowView, PortId};
+use becalm_fabric::{FlowView, Paths, PortId};
 use becalm_metrics::tree::Episode;
 use becalm_metrics::{Table, Watch};
 
@@ -94,7 +94,8 @@ struct Account {
 pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters, after: &Counters) -> Table {
     let seconds = after.time.since(before.time).as_secs();
     let topology = &scenario.topology;
-    let (peers, roles, rates) = (topology.peers(), roles.by_port(), host_rates(topology));
+    let (roles, rates) = (roles.by_port(), host_rates(topology));
+    let paths = Paths::new(topology, &scenario.routes);
     let link_rate = |flow: &Flow| {
         let cap = scenario.plan.adapters[topology.node(flow.source).rank as usize].injection_rate;
         let link = rates[flow.source.index()].bytes_per_second();
@@ -112,7 +113,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
         account.greedy = account.greedy.min(rate * seconds);
         account.delivered += (end.delivered_bytes - start.delivered_bytes) as f64;
         let vl = scenario.sections.switch.vl(scenario.sections.flows[flow.group as usize].sl).expect("checked") as u8;
-        let path = topology.path_along(flow.source, flow.destination, &peers).expect("checked");
+        let path = paths.path(flow.source, flow.destination).expect("checked");
         let meets = |role: &str| path.iter().any(|port| roles.get(&(*port, vl)) == Some(&role));
         match (meets("root"), meets("branch")) {
             (true, _) => account.contributors += 1,

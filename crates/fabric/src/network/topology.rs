@@ -1,11 +1,9 @@
-//! Nodes, cables and routes.
+//! Nodes and the cables between them.
 
 use becalm_engine::Time;
 
-use crate::error::FabricError;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
-use crate::network::routing::Routes;
 
 /// Whether a node sends and receives messages or forwards packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +40,7 @@ pub struct Cable {
     pub delay: Time,
 }
 
-/// A network: nodes, cables, and the routes between hosts.
+/// The nodes and cables of a network.
 ///
 /// Ports are numbered per node in the order in which its cables are added.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +49,6 @@ pub struct Topology {
     cables: Vec<Cable>,
     hosts: u32,
     switches: u32,
-    /// Forwarding tables of all switches; filled by [`Topology::route_shortest`].
-    pub routes: Routes,
 }
 
 impl Topology {
@@ -136,54 +132,5 @@ impl Topology {
             peers[cable.b.node.index()].push((cable.a, i));
         }
         peers
-    }
-
-    /// Fills [`Topology::routes`] with shortest paths; equal ones are spread by destination.
-    pub fn route_shortest(&mut self) {
-        self.routes = Routes::shortest(self);
-    }
-
-    /// The ports that a packet leaves by on its way from one host to another, the source's own first.
-    ///
-    /// # Errors
-    /// [`FabricError::Unreachable`] when a forwarding table has no entry, [`FabricError::RoutingLoop`] when the
-    /// tables lead in a circle.
-    pub fn path(&self, source: NodeId, destination: NodeId) -> Result<Vec<PortId>, FabricError> {
-        self.path_along(source, destination, &self.peers())
-    }
-
-    /// [`Topology::path`] with the result of [`Topology::peers`] at hand.
-    ///
-    /// # Errors
-    /// Those of [`Topology::path`].
-    pub fn path_along(
-        &self,
-        source: NodeId,
-        destination: NodeId,
-        peers: &[Vec<(PortId, usize)>],
-    ) -> Result<Vec<PortId>, FabricError> {
-        let unreachable = || FabricError::Unreachable {
-            source_host: self.node(source).name.clone(),
-            destination: self.node(destination).name.clone(),
-        };
-        let mut path = vec![PortId { node: source, port: 0 }];
-        let (mut at, _) = *peers[source.index()].first().ok_or_else(unreachable)?;
-        while at.node != destination {
-            if path.len() > self.switches as usize {
-                return Err(FabricError::RoutingLoop {
-                    source_host: self.node(source).name.clone(),
-                    destination: self.node(destination).name.clone(),
-                    switch: self.node(at.node).name.clone(),
-                });
-            }
-            let node = self.node(at.node);
-            if node.kind == NodeKind::Host {
-                return Err(unreachable());
-            }
-            let port = self.routes.port(node.rank, self.node(destination).rank).ok_or_else(unreachable)?;
-            path.push(PortId { node: at.node, port });
-            at = peers[at.node.index()][port as usize].0;
-        }
-        Ok(path)
     }
 }

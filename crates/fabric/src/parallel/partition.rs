@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use becalm_engine::Time;
 
 use crate::ids::{NodeId, PortId};
+use crate::network::routing::{Paths, Routes};
 use crate::network::topology::{NodeKind, Topology};
 use crate::sim::spec::FlowSpec;
 
@@ -38,11 +39,11 @@ impl Partition {
     ///
     /// Parts grow one after the other, each from the busiest clump that is left, by the clump that shares most traffic
     /// with it. There are fewer than asked for where too few clumps are.
-    pub fn balanced(topology: &Topology, flows: &[FlowSpec], parts: usize) -> Partition {
+    pub fn balanced(topology: &Topology, routes: &Routes, flows: &[FlowSpec], parts: usize) -> Partition {
         if parts <= 1 {
             return Partition::whole(topology);
         }
-        let clumps = Clumps::new(topology, flows);
+        let clumps = Clumps::new(topology, routes, flows);
         let n = clumps.load.len();
         let parts = parts.clamp(1, n.max(1)).min(usize::from(u16::MAX));
         let mut part_of = vec![u16::MAX; n];
@@ -69,14 +70,15 @@ impl Partition {
 }
 
 impl Clumps {
-    fn new(topology: &Topology, flows: &[FlowSpec]) -> Clumps {
+    fn new(topology: &Topology, routes: &Routes, flows: &[FlowSpec]) -> Clumps {
         let (of_node, count) = clumps(topology);
         let mut clumps = Clumps { of_node, load: vec![1; count], links: vec![Vec::new(); count] };
-        let peers = topology.peers();
+        let paths = Paths::new(topology, routes);
+        let peers = paths.peers();
         let mut on_cable = vec![1u64; topology.cables().len()];
         for flow in flows {
             for (from, to) in [(flow.source, flow.destination), (flow.destination, flow.source)] {
-                let Ok(path) = topology.path_along(from, to, &peers) else { continue };
+                let Ok(path) = paths.path(from, to) else { continue };
                 for port in path {
                     clumps.load[clumps.of_node[port.node.index()] as usize] += 1;
                     on_cable[peers[port.node.index()][usize::from(port.port)].1] += 1;
@@ -170,7 +172,6 @@ mod tests {
                 topology.connect(ring[i], host, rate, Time::ZERO);
             }
         }
-        topology.route_shortest();
         topology
     }
 
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn parts_are_alike_and_cut_few_cables() {
         let topology = ring(8, 3);
-        let partition = Partition::balanced(&topology, &neighbours(&topology), 2);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), 2);
         let part = |node: NodeId| partition.of_node[node.index()];
         let cut = topology.cables().iter().filter(|cable| part(cable.a.node) != part(cable.b.node)).count();
         let size = topology.switches().filter(|&switch| part(switch) == 0).count();
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn hosts_stay_with_their_switch_and_a_switch_alone_stays_whole() {
         let topology = ring(3, 2);
-        let partition = Partition::balanced(&topology, &neighbours(&topology), 8);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), 8);
         assert_eq!(partition.parts, 3);
         let one = {
             let mut topology = Topology::default();
@@ -202,6 +203,6 @@ mod tests {
             topology.connect(switch, host, Rate::from_bits_per_second(8e9), Time::from_ns(5));
             topology
         };
-        assert_eq!(Partition::balanced(&one, &[], 4), Partition::whole(&one));
+        assert_eq!(Partition::balanced(&one, &Routes::shortest(&one), &[], 4), Partition::whole(&one));
     }
 }

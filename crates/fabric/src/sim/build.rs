@@ -10,7 +10,7 @@ use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Pacer, Receiver, SendQueue, Sender, Source};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{EgressLink, LOCAL};
-use crate::network::routing;
+use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::packet::PacketArena;
 use crate::policy::{Echo, Marker, Observer, Response};
@@ -53,8 +53,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// The whole fabric at time zero; links to nodes that other simulators handle lead to these.
     pub(crate) fn build(spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
-        let topology = spec.topology;
-        routing::check(&topology, spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
+        let (topology, routes) = (spec.topology, spec.routes);
+        Paths::new(&topology, &routes).check(spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
         let places = places(&topology);
         assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
@@ -96,6 +96,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             switches,
             shared: Shared {
                 topology,
+                routes,
                 places,
                 config: spec.switch,
                 changes: spec.changes,

@@ -3,6 +3,7 @@
 use crate::config::{AdapterConfig, PacketConfig, RateChange, SwitchConfig};
 use crate::host::traffic::SourceSpec;
 use crate::ids::NodeId;
+use crate::network::routing::Routes;
 use crate::network::topology::Topology;
 
 /// One flow: a queue pair from one host to another.
@@ -22,8 +23,10 @@ pub struct FlowSpec {
 /// Everything a run is made from. `R` is the response function, `K` the marker, `E` the echo.
 #[derive(Clone, Debug)]
 pub struct FabricSpec<R, K, E> {
-    /// Nodes, links and routes.
+    /// Nodes and links.
     pub topology: Topology,
+    /// The routes of this topology.
+    pub routes: Routes,
     /// The switches.
     pub switch: SwitchConfig,
     /// Packet sizes.

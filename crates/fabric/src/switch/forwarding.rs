@@ -43,7 +43,7 @@ impl<K: Marker> Switch<K> {
     /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
     fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
         let packet = &mut cx.shared.arena[id];
-        let output = cx.shared.topology.routes.port(self.state.rank, packet.destination);
+        let output = cx.shared.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
         (packet.input, packet.output) = (input, output);
         if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {

@@ -67,7 +67,7 @@ pub fn gigabyte() -> Rate {
     Rate::from_bits_per_second(8e9)
 }
 
-/// A fabric without marks, with Santos' switches and packets.
+/// A fabric without marks, with Santos' switches and packets and shortest routes.
 pub fn plain(
     topology: Topology,
     flows: Vec<(FlowSpec, Steady)>,
@@ -78,6 +78,7 @@ pub fn plain(
         adapters: vec![ADAPTER; topology.host_count() as usize],
         responses: flows.iter().map(|(_, response)| *response).collect(),
         markers: vec![Unmarked; topology.switch_count() as usize],
+        routes: Routes::shortest(&topology),
         topology,
         switch: SANTOS,
         packets: PACKETS,
@@ -115,6 +116,5 @@ pub fn star(n: u32) -> Topology {
         let host = topology.add_host(format!("h{i}"));
         topology.connect(host, switch, gigabyte(), Time::ZERO);
     }
-    topology.route_shortest();
     topology
 }

@@ -143,7 +143,6 @@ fn topology(scene: &Scene, random: &mut Stream) -> Topology {
         let switch = switches[random.below(scene.switches) as usize];
         topology.connect(host, switch, rate(random), Time(u64::from(random.below(50_000))));
     }
-    topology.route_shortest();
     topology
 }
 
@@ -222,6 +221,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         changes,
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
+        routes: Routes::shortest(&topology),
         topology,
         switch: scene.config.clone(),
         packets: PACKETS,
@@ -255,8 +255,8 @@ impl Joint for Sum {
 }
 
 /// Any cut: clumps of nodes that no cable without delay joins to others go to random parts.
-fn cut(topology: &Topology, flows: &[FlowSpec], random: &mut Stream) -> Partition {
-    let fine = Partition::balanced(topology, flows, topology.nodes().len());
+fn cut(topology: &Topology, routes: &Routes, flows: &[FlowSpec], random: &mut Stream) -> Partition {
+    let fine = Partition::balanced(topology, routes, flows, topology.nodes().len());
     let parts = 1 + random.below(4);
     let part_of: Vec<u16> = (0..fine.parts).map(|_| random.below(parts) as u16).collect();
     let of_node = fine.of_node.iter().map(|&clump| part_of[usize::from(clump)]).collect();
@@ -269,7 +269,7 @@ fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
     let mut random = Stream::new(scene.seed, 1, 1);
     let [partition, groups] = [(); 2].map(|()| match whole {
         true => Partition::whole(&spec.topology),
-        false => cut(&spec.topology, &spec.flows, &mut random),
+        false => cut(&spec.topology, &spec.routes, &spec.flows, &mut random),
     });
     let mut run = ParallelFabric::new(spec, Sum::default, &partition, &groups).expect("the routes are complete");
     let mut flows = Vec::new();

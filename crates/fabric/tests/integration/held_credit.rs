@@ -62,6 +62,7 @@ fn run(delay: Time, packets: Option<u32>) -> Run {
     let spec = FabricSpec {
         markers: vec![Late { delay, latest: Time::ZERO }],
         topology: plain.topology,
+        routes: plain.routes,
         switch: plain.switch,
         packets: plain.packets,
         adapters: plain.adapters,

@@ -57,7 +57,6 @@ fn build(
         let host = topology.add_host(format!("h{i}"));
         topology.connect(host, switches[random.below(scene.switches) as usize], gigabyte(), Time::from_ns(5));
     }
-    topology.route_shortest();
     let hosts: Vec<_> = topology.hosts().collect();
     let flow = |source: u32, destination: u32, vl| {
         let (source, destination) = (hosts[source as usize], hosts[destination as usize]);

@@ -71,10 +71,10 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
     let (source, switch, sink) = (topology.add_host("source"), topology.add_switch("s"), topology.add_host("sink"));
     topology.connect(switch, sink, gigabyte(), Time::ZERO);
     topology.connect(source, switch, link, Time::ZERO);
-    topology.route_shortest();
     let spec = plain(topology, vec![free_flow(source, sink)], vec![SourceSpec::always(FlowId(0), traffic)]);
     let spec = FabricSpec {
         topology: spec.topology,
+        routes: spec.routes,
         switch: station(service),
         packets: PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1 },
         adapters: spec.adapters,
@@ -137,7 +137,6 @@ fn loop_of(stations: u32, window: u32, batches: u64) -> Vec<f64> {
     topology.connect(source, switches[0], fast(), Time::ZERO);
     switches.windows(2).for_each(|pair| topology.connect(pair[0], pair[1], gigabyte(), Time::ZERO));
     topology.connect(switches[switches.len() - 1], sink, gigabyte(), Time::ZERO);
-    topology.route_shortest();
     let flow = FlowSpec { source, destination: sink, vl: 0, response: 0 };
     let sources = vec![SourceSpec::always(FlowId(0), greedy_of(BYTES))];
     let mut spec = plain(topology, vec![(flow, Steady(Pace { gap: 0.0, window }))], sources);

@@ -21,7 +21,7 @@ pub struct ClosSpec {
 }
 
 impl Topology {
-    /// The folded Clos network, with its routes.
+    /// The folded Clos network.
     pub fn clos(spec: &ClosSpec) -> Topology {
         let mut topology = Topology::default();
         let leaves: Vec<_> = (0..spec.leaves).map(|i| topology.add_switch(format!("leaf{i}"))).collect();
@@ -35,7 +35,6 @@ impl Topology {
                 topology.connect(leaf, spine, spec.rate, spec.delay);
             }
         }
-        topology.route_shortest();
         topology
     }
 }

@@ -20,7 +20,7 @@ pub struct DumbbellSpec {
 }
 
 impl Topology {
-    /// The dumbbell, with its routes.
+    /// The dumbbell.
     pub fn dumbbell(spec: &DumbbellSpec) -> Topology {
         let mut topology = Topology::default();
         let a = topology.add_switch("A");
@@ -32,7 +32,6 @@ impl Topology {
             let host = topology.add_host(name);
             topology.connect(host, switch, spec.rate, spec.delay);
         }
-        topology.route_shortest();
         topology
     }
 }

@@ -2,8 +2,6 @@ use becalm_engine::Time;
 
 use crate::ids::NodeId;
 use crate::network::link::Rate;
-use crate::network::routing::Routes;
-use crate::network::routing::TreeRoutes;
 use crate::network::topology::Topology;
 
 /// One level of a fat tree, from the hosts upward.
@@ -83,7 +81,7 @@ impl FatTreeSpec {
 }
 
 impl Topology {
-    /// The fat tree, with routes by destination (d-mod-k).
+    /// The fat tree.
     ///
     /// A node of level l is named by the digits of its subtree (one per level above, by `children`) and of its place
     /// among those on top of the same subtree (one per level below, by `parents`); it is joined to the nodes of level
@@ -110,7 +108,6 @@ impl Topology {
             }
             below = row;
         }
-        topology.routes = Routes::computed(TreeRoutes::new(spec));
         topology
     }
 }
@@ -118,6 +115,7 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::routing::{Paths, Routes};
     use crate::network::topology::NodeKind;
 
     fn rate() -> Rate {
@@ -133,7 +131,8 @@ mod tests {
         let topology = Topology::fat_tree(spec);
         let hosts: Vec<_> = topology.hosts().collect();
         let pairs = hosts.iter().flat_map(|&a| hosts.iter().map(move |&b| (a, b)));
-        crate::network::routing::check(&topology, pairs.filter(|(a, b)| a != b)).expect("all hosts are joined");
+        let routes = Routes::d_mod_k(spec);
+        Paths::new(&topology, &routes).check(pairs.filter(|(a, b)| a != b)).expect("all hosts are joined");
         topology
     }
 
@@ -171,12 +170,13 @@ mod tests {
     #[test]
     fn d_mod_k_spreads_a_shift_permutation_without_conflict() {
         let spec = FatTreeSpec::ports_tree(8, 3, rate(), Time::ZERO);
-        let topology = Topology::fat_tree(&spec);
+        let (topology, routes) = (Topology::fat_tree(&spec), Routes::d_mod_k(&spec));
+        let paths = Paths::new(&topology, &routes);
         let hosts: Vec<_> = topology.hosts().collect();
         for shift in [1, 4, 16, 37, 64] {
             let mut used = std::collections::HashSet::new();
             for (i, &source) in hosts.iter().enumerate() {
-                let path = topology.path(source, hosts[(i + shift) % hosts.len()]).expect("joined");
+                let path = paths.path(source, hosts[(i + shift) % hosts.len()]).expect("joined");
                 assert!(path.into_iter().all(|port| used.insert(port)), "shift {shift}");
             }
         }

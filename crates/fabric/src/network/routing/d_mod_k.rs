@@ -138,18 +138,19 @@ mod tests {
         let rate = Rate::from_bits_per_second(8e9);
         let level = |children, parents, parallel| Level { children, parents, parallel, rate };
         let levels = vec![level(3, 1, 1), level(3, 2, 2), level(2, 3, 1)];
-        let computed = Topology::fat_tree(&FatTreeSpec { levels, delay: Time::ZERO });
+        let spec = FatTreeSpec { levels, delay: Time::ZERO };
+        let (topology, computed) = (Topology::fat_tree(&spec), Routes::d_mod_k(&spec));
         let mut stored = computed.clone();
-        stored.routes.set(4, 7, 1);
+        stored.set(4, 7, 1);
         let entries = |routes: &Routes| -> Vec<_> {
-            let switches = 0..computed.switch_count();
+            let switches = 0..topology.switch_count();
             switches
-                .flat_map(|s| (0..computed.host_count()).map(move |h| (s, h)))
+                .flat_map(|s| (0..topology.host_count()).map(move |h| (s, h)))
                 .map(|(s, h)| routes.port(s, h))
                 .collect()
         };
-        let (before, mut after) = (entries(&computed.routes), entries(&stored.routes));
-        let at = 4 * computed.host_count() as usize + 7;
+        let (before, mut after) = (entries(&computed), entries(&stored));
+        let at = 4 * topology.host_count() as usize + 7;
         assert_eq!(after[at], Some(1));
         after[at] = before[at];
         assert_eq!(before, after);

@@ -1,7 +1,8 @@
-//! Routes between hosts.
+//! Routes, and the paths that packets take by them.
 
 mod d_mod_k;
+mod paths;
 mod routes;
 
-pub(crate) use d_mod_k::TreeRoutes;
-pub use routes::{Routes, check, dependency_cycle};
+pub use paths::Paths;
+pub use routes::Routes;

@@ -1,10 +1,10 @@
 //! Forwarding tables: stored entry by entry, or computed where the topology has a rule.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
-use crate::error::FabricError;
 use crate::ids::{NodeId, PortId};
-use crate::network::routing::TreeRoutes;
+use crate::network::generators::FatTreeSpec;
+use crate::network::routing::d_mod_k::TreeRoutes;
 use crate::network::topology::{NodeKind, Topology};
 
 const NO_PORT: u16 = u16::MAX;
@@ -33,9 +33,9 @@ impl Default for Routes {
 }
 
 impl Routes {
-    /// Entries that are computed.
-    pub(crate) fn computed(tree: TreeRoutes) -> Routes {
-        Routes(Entries::Tree(tree))
+    /// Routes of a fat tree by destination (d-mod-k), computed when they are asked for.
+    pub fn d_mod_k(spec: &FatTreeSpec) -> Routes {
+        Routes(Entries::Tree(TreeRoutes::new(spec)))
     }
 
     /// Tables without any entry.
@@ -102,61 +102,6 @@ impl Routes {
             table.ports[switch as usize * table.hosts + host as usize] = port;
         }
     }
-}
-
-/// Checks that every pair of hosts reaches each other, there and back.
-///
-/// # Errors
-/// Those of [`Topology::path`], for the first pair that fails.
-pub fn check(topology: &Topology, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Result<(), FabricError> {
-    let peers = topology.peers();
-    for (source, destination) in pairs {
-        topology.path_along(source, destination, &peers)?;
-        topology.path_along(destination, source, &peers)?;
-    }
-    Ok(())
-}
-
-/// A circle of links of which each may wait for the next, if the routes of these pairs and of their answers have one.
-///
-/// A packet that holds a buffer behind one link waits for room behind the next link of its route. Without a circle of
-/// such dependencies no deadlock is possible (Dally and Seitz 1987). Pairs without a route are passed over.
-pub fn dependency_cycle(topology: &Topology, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
-    let peers = topology.peers();
-    let mut next: BTreeMap<PortId, BTreeSet<PortId>> = BTreeMap::new();
-    for (a, b) in pairs.flat_map(|(a, b)| [(a, b), (b, a)]) {
-        let Ok(path) = topology.path_along(a, b, &peers) else { continue };
-        for hop in path.windows(2) {
-            next.entry(hop[0]).or_default().insert(hop[1]);
-        }
-    }
-    // What nothing depends on, or what depends on nothing, is on no circle.
-    loop {
-        let before = next.len();
-        let waiting: BTreeSet<PortId> = next.keys().copied().collect();
-        for waits_for in next.values_mut() {
-            waits_for.retain(|port| waiting.contains(port));
-        }
-        next.retain(|_, waits_for| !waits_for.is_empty());
-        if next.len() == before {
-            break;
-        }
-    }
-    let mut path = vec![*next.keys().next()?];
-    let cycle = loop {
-        let port = *next[path.last()?].first()?;
-        if let Some(at) = path.iter().position(|&other| other == port) {
-            break path.split_off(at);
-        }
-        path.push(port);
-    };
-    let name = |node: NodeId| &topology.node(node).name;
-    Some(
-        cycle
-            .iter()
-            .map(|port| format!("{}->{}", name(port.node), name(peers[port.node.index()][port.port as usize].0.node)))
-            .collect(),
-    )
 }
 
 /// Hops from every node to one switch, by breadth first; hosts in between are no way through.
