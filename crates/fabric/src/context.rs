@@ -51,7 +51,7 @@ impl<O: Observer> Context<'_, O> {
         self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
     }
 
-    /// Sends a packet over a link from now on, in this time; returns when its last byte leaves.
+    /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.
     #[inline]
     pub fn launch(&mut self, from: PortId, link: &EgressLink, id: PacketId, transmission: Time) -> Time {
         let packet = &self.shared.arena[id];
@@ -74,8 +74,8 @@ impl<O: Observer> Context<'_, O> {
         tail
     }
 
-    /// Gives credit back to the sender that fills a buffer, from `time` on: now or later, and never before what has
-    /// been given back already.
+    /// Returns credit to the sender that fills a buffer, from `time` on: now or later, and never before credit that was
+    /// returned earlier.
     #[inline]
     pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
         let time = time + way.delay;
@@ -92,7 +92,7 @@ impl<O: Observer> Context<'_, O> {
         }
     }
 
-    /// A sender lacks credit: has it called when some comes.
+    /// Schedules a call of a sender that lacks credit.
     pub fn wait_for_credit(&mut self, from: PortId, link: &EgressLink, vl: u8) {
         if let Some(time) = self.shared.credit[link.credit_index(vl)].wait(self.now) {
             self.call(from, vl, time);

@@ -1,11 +1,11 @@
-//! How a quantity varies around its mean.
+//! Distributions of quantities around their means.
 
 use becalm_engine::{Stream, Time};
 
 /// The distribution by which a quantity varies around its mean, as a factor on that mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
-    /// Not at all.
+    /// Always the mean.
     Fixed,
     /// Exponentially distributed.
     Exponential,

@@ -7,38 +7,38 @@ use crate::ids::{PacketId, PortId, SourceId};
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Credit has come for a sender that waits for it.
+    /// Credit for a sender that waits for it.
     Credit {
         /// Virtual lane.
         vl: u8,
     },
     /// The last byte of a packet has left a switch by the port.
     Tail {
-        /// The port it had come in by.
+        /// The port by which it came in.
         input: u16,
         /// Its virtual lane.
         vl: u8,
-        /// What it took of the input buffer.
+        /// Units of the input buffer that it took.
         units: u32,
     },
     /// At a switch: the header is through and the output known. At a host: the last byte is in.
     Arrive(PacketId),
     /// At a switch: a packet from a slow link may start on a faster one without running dry.
     Ready(PacketId),
-    /// An adapter has reason to look whether it can send.
+    /// An adapter may be able to send.
     Wake,
-    /// A source has something to do.
+    /// A source has to post or to change.
     Post(SourceId),
-    /// A response wanted to be told; the number of its pacer.
+    /// The deadline of a response; the number of its pacer.
     Timer(u32),
-    /// At a host: a packet has been taken in.
+    /// At a host: a packet has been drained.
     Drained(PacketId),
     /// The link behind the port gets another rate; its place in the list of changes.
     Rate(u32),
 }
 
 impl Event {
-    /// Rank of the kind among events of the same time and node: what frees resources comes first.
+    /// Rank of the kind among events of the same time and node: events that free resources come first.
     pub(crate) const fn kind(self) -> u8 {
         match self {
             Event::Credit { .. } => 0,
@@ -52,14 +52,14 @@ impl Event {
         }
     }
 
-    /// The event that tells a waiting sender of credit, with its time and rank.
+    /// The event that brings credit to a waiting sender, with its time and rank.
     #[inline]
     pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Event) {
         let event = Event::Credit { vl };
         (time, Key::new(sender.node.0, event.kind(), u64::from(vl), sender.port), event)
     }
 
-    /// The same event for a packet that has another number.
+    /// The same event for a renumbered packet.
     pub(crate) fn with_packet(self, renumber: impl Fn(PacketId) -> PacketId) -> Event {
         match self {
             Event::Arrive(id) => Event::Arrive(renumber(id)),

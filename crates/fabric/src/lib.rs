@@ -1,4 +1,104 @@
-//! The lossless network.
+//! The lossless network: links, switches, hosts, and the traffic between them.
+//!
+//! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer returns the
+//! credit when the packet's last byte has left it.
+//!
+//! # Rooms
+//!
+//! Imports run one way: a room uses only rooms above it in this list.
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets and their arena, distributions, errors |
+//! | [`network`] | link rates, topologies and their generators, routes and the paths by them |
+//! | [`config`] | settings of switches and adapters, sizes of packets |
+//! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
+//! | `flow_control` | credit between a buffer and its sender |
+//! | `event`, `message`, `context` | events, messages between threads, and the context in which nodes handle them |
+//! | `switch` | input buffers, queues, arbitration, forwarding |
+//! | [`host`] | sources, senders, pacers, adapters, receivers |
+//! | [`sim`] | the model that the engine runs: its specification, construction, counters and guards |
+//! | [`parallel`] | one fabric on several threads |
+//!
+//! # Example
+//!
+//! Three flows share the link between two switches.
+//!
+//! ```
+//! use becalm_engine::Time;
+//! use becalm_fabric::policy::{
+//!     Answer, Arrival, Departure, Echo, Marker, Notice, Pace, Response, SwitchView, Unanswered,
+//! };
+//! use becalm_fabric::*;
+//!
+//! /// No congestion control: no marks, no answers, line rate.
+//! #[derive(Clone, Debug)]
+//! struct Free;
+//! impl Marker for Free {
+//!     fn arrived<V: SwitchView>(&mut self, _: &Arrival, _: &V) {}
+//!     fn departing<V: SwitchView>(&mut self, _: &Departure, _: &V) -> bool {
+//!         false
+//!     }
+//! }
+//! impl Echo for Free {
+//!     fn answer(&mut self, _: &Packet, _: Unanswered) -> Answer {
+//!         Answer::Silent
+//!     }
+//! }
+//! impl Response for Free {
+//!     fn pace(&self) -> Pace {
+//!         Pace::FREE
+//!     }
+//!     fn notice(&mut self, _: Time, _: Notice) {}
+//! }
+//!
+//! let rate = Rate::from_bits_per_second(8e9);
+//! let topology = Topology::dumbbell(&DumbbellSpec { remote: 2, local: 0, rate, delay: Time::ZERO });
+//! let flow = |response, from: &str, to: &str| FlowSpec {
+//!     source: topology.find(from).unwrap(),
+//!     destination: topology.find(to).unwrap(),
+//!     vl: 0,
+//!     response,
+//! };
+//! let flows = vec![flow(0, "A1", "BC"), flow(1, "A2", "BC"), flow(2, "AV", "BV")];
+//! let adapter = AdapterConfig {
+//!     injection: Injection::RoundRobin,
+//!     injection_rate: None,
+//!     message_overhead: Time::ZERO,
+//!     drain_rate: None,
+//! };
+//! let greedy = Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed };
+//! let spec = FabricSpec {
+//!     switch: SwitchConfig {
+//!         vls: 1,
+//!         buffer: Room::Packets(4),
+//!         forwarding_delay: Time::from_ns(40),
+//!         switching: Switching::CutThrough,
+//!         arbiter: Arbiter::RoundRobin,
+//!         queueing: Queueing::Voq,
+//!         input_reads: InputReads::Many,
+//!         vl_arbitration: VlArbitration::RoundRobin,
+//!         service: Distribution::Fixed,
+//!     },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 },
+//!     adapters: vec![adapter; topology.host_count() as usize],
+//!     responses: vec![Free; flows.len()],
+//!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy)).collect(),
+//!     flows,
+//!     changes: Vec::new(),
+//!     markers: vec![Free; topology.switch_count() as usize],
+//!     echo: Free,
+//!     seed: 1,
+//!     routes: Routes::shortest(&topology),
+//!     topology,
+//! };
+//! let mut run = Fabric::simulator(spec, ())?;
+//! run.run_until(Time::from_ms(1));
+//! let bytes: Vec<u64> = (0..3).map(|i| run.model.flow(FlowId(i)).delivered_bytes).collect();
+//! // 1 GB/s for 1 ms, shared by three flows.
+//! assert!(bytes.iter().all(|&bytes| bytes.abs_diff(333_333) < 10_000), "{bytes:?}");
+//! # Ok::<(), FabricError>(())
+//! ```
 
 pub mod config;
 mod context;

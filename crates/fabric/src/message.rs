@@ -5,25 +5,25 @@ use becalm_engine::{Key, Time};
 use crate::ids::PortId;
 use crate::packet::Packet;
 
-/// What one part tells another.
+/// A message from one part to another.
 #[derive(Clone, Copy, Debug)]
 pub enum Message {
-    /// A packet comes over a link.
+    /// A packet that goes over a link.
     Packet {
-        /// When it is there, and its rank among what happens then.
+        /// The time and rank of its arrival.
         at: (Time, Key),
         /// The packet.
         packet: Packet,
     },
-    /// Room has come free in the buffer behind a link.
+    /// Room that has come free in the buffer behind a link.
     Credit {
-        /// When the sender will know.
+        /// The time at which the sender learns of it.
         time: Time,
-        /// The port that sends.
+        /// The port of the sender.
         sender: PortId,
-        /// Its line of credit, and the lane.
+        /// The place of its credit, and the lane.
         line: (u32, u8),
-        /// How much.
+        /// Units of credit.
         units: u32,
     },
 }

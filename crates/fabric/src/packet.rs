@@ -1,13 +1,13 @@
-//! Packets, and the arena they live in while they are on links and at hosts.
+//! Packets, and the arena that holds them on links and at hosts.
 
 use becalm_engine::{Time, mix};
 
 use crate::ids::{FlowId, PacketId};
 
-/// What a packet carries.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A piece of a message.
+    /// A segment of a message.
     Data,
     /// An acknowledgement of a data packet and all before it.
     Ack,
@@ -15,13 +15,13 @@ pub enum Kind {
     Cnp,
 }
 
-/// A packet on its way. It fills one cache line.
+/// A packet. It fills one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Packet {
-    /// When its message was posted; for a flow that always has data, when the message's first packet was injected.
+    /// Time at which its message was posted; for a flow that always has data, when the message's first packet was injected.
     pub posted: Time,
-    /// When its header left the source.
+    /// Time at which its header left the source.
     pub injected: Time,
     /// The flow it belongs to; an ACK or a CNP belongs to the flow it answers.
     pub flow: FlowId,
@@ -35,7 +35,7 @@ pub struct Packet {
     pub payload: u32,
     /// Seeded hash of (flow, kind, sequence): decides between packets that arrive at the same time.
     pub tie: u32,
-    /// What it carries.
+    /// Data, ACK or CNP.
     pub kind: Kind,
     /// The virtual lane it travels on.
     pub vl: u8,
@@ -86,7 +86,7 @@ impl PacketArena {
         self.packets[id.index()]
     }
 
-    /// Takes over the packets of another arena; their numbers grow by what is returned.
+    /// Takes over the packets of another arena; returns the number to add to theirs.
     pub(crate) fn join(&mut self, other: PacketArena) -> u32 {
         let offset = self.packets.len() as u32;
         self.packets.extend(other.packets);
@@ -99,7 +99,7 @@ impl PacketArena {
         self.packets.len() - self.free.len()
     }
 
-    /// Whether none is stored.
+    /// Whether no packet is stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,7 +1,7 @@
-//! Credit: what a sender knows of the room in the buffer at the other end of its link.
+//! Credit: the sender's count of the room in the buffer at the other end of its link.
 //!
-//! Credit that nobody waits for needs no event. A buffer that gives room back notes when the sender will know of it;
-//! the sender looks when it wants to send, and only one that lacks credit is told by an event.
+//! Returned credit needs an event only if a sender waits for it. A buffer records the time at which returned credit
+//! reaches the sender; the sender looks when it wants to send, and an event calls it only if it lacks credit.
 
 use std::collections::VecDeque;
 
@@ -9,30 +9,30 @@ use becalm_engine::Time;
 
 use crate::ids::PortId;
 
-/// Whether a sender is to be told of credit.
+/// The call of a sender that lacks credit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Call {
-    /// It does not wait.
+    /// The sender does not wait.
     #[default]
     None,
-    /// It waits, and nothing is on its way: the next return calls it.
+    /// The sender waits, and no credit is on its way: the next return calls it.
     Wanted,
     /// An event is pending.
     Pending,
 }
 
-/// The credit of one sender for one virtual lane of the buffer behind its link.
+/// A sender's credit for one virtual lane of the buffer behind its link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkCredit {
     /// Units that the sender knows of.
     known: u32,
-    /// Units on their way back, in the order of the times at which the sender will know of them.
+    /// Units on their way back, in the order of their arrival at the sender.
     returning: VecDeque<(Time, u32)>,
     call: Call,
 }
 
 impl LinkCredit {
-    /// The line of an empty buffer.
+    /// The credit for an empty buffer.
     pub fn new(capacity: u32) -> LinkCredit {
         LinkCredit { known: capacity, ..LinkCredit::default() }
     }
@@ -53,13 +53,13 @@ impl LinkCredit {
         self.known >= units
     }
 
-    /// Uses units, of which [`LinkCredit::has`] has said that they are there.
+    /// Uses units that [`LinkCredit::has`] has found.
     #[inline]
     pub fn take(&mut self, units: u32) {
         self.known -= units;
     }
 
-    /// Adds what has come back by `time` to what the sender knows of.
+    /// Adds the units that have come back by `time` to the known ones.
     fn collect(&mut self, time: Time) {
         while let Some(&(arrival, units)) = self.returning.front()
             && arrival <= time
@@ -69,7 +69,7 @@ impl LinkCredit {
         }
     }
 
-    /// The sender lacks credit. Returns when to call it, if credit is on its way already.
+    /// Records that the sender lacks credit; returns when to call it, if credit is on its way already.
     pub fn wait(&mut self, now: Time) -> Option<Time> {
         if self.call != Call::None {
             return None;
@@ -79,7 +79,7 @@ impl LinkCredit {
         next
     }
 
-    /// Units come free, and the sender will know at `time`. Its clock has passed `past`. Returns whether to call it then.
+    /// Returns units, which reach the sender at `time`; its clock has passed `past`. Returns whether to call it then.
     #[inline]
     pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
         if self.returning.len() == self.returning.capacity() {
@@ -93,23 +93,23 @@ impl LinkCredit {
         call
     }
 
-    /// The sender has been called.
+    /// Records that the sender has been called.
     pub fn called(&mut self) {
         self.call = Call::None;
     }
 
-    /// Units that the sender has or will have.
+    /// Units that the sender has or that are on their way.
     pub fn total(&self) -> u32 {
         self.known + self.returning.iter().map(|(_, units)| units).sum::<u32>()
     }
 }
 
-/// The way of credit from an input buffer back to the sender at the other end of the cable.
+/// The way of credit from a buffer back to the sender at the other end of the cable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditReturn {
     pub sender: PortId,
     pub delay: Time,
-    /// The sender's line of credit, for VL 0.
+    /// The place of the sender's credit for VL 0; those of the other VLs follow.
     pub first_credit: u32,
     /// The part that the sender belongs to, or [`LOCAL`](crate::network::link::LOCAL).
     pub part: u16,

@@ -1,4 +1,4 @@
-//! A host's adapter: pacers take turns on its link, answers go first; what arrives is drained.
+//! A host's adapter: injection of answers and data packets, and the receive buffer.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,13 +30,13 @@ pub(crate) struct Adapter {
     pub taken: Vec<u32>,
     stalled: Vec<bool>,
     busy_until: Time,
-    /// The next data packet has been fetched from memory.
+    /// Time at which the next data packet has been fetched from memory.
     fetched_at: Time,
-    /// The host can have the next message ready.
+    /// Time at which the host can have the next message ready.
     message_at: Time,
-    /// When the first of the messages that the host is at work on will be ready; [`Time::MAX`] if it holds up none.
+    /// Time at which the first message in preparation is ready; [`Time::MAX`] if none is awaited.
     prepared_at: Time,
-    /// Everything that has arrived will have been taken in.
+    /// Time at which the receive buffer is drained.
     drained_at: Time,
     /// The earliest pending [`Event::Wake`].
     wake_at: Time,
@@ -46,7 +46,7 @@ pub(crate) struct Adapter {
     ready: SendQueue,
     /// Messages posted so far.
     posted: u64,
-    /// Pacers that may send later; an entry that no longer agrees with its pacer's state is void.
+    /// Pacers that may send later; an entry that disagrees with its pacer's state is void.
     paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
     /// Scratch space of [`Adapter::send_next`].
     passed_over: Vec<(u32, u64)>,
@@ -96,7 +96,7 @@ impl Adapter {
         self.config.drain_rate.is_some()
     }
 
-    /// Gives new numbers to the packets that wait.
+    /// Renumbers the packets that wait.
     pub fn renumber(&mut self, renumber: impl Fn(PacketId) -> PacketId) {
         self.answers.iter_mut().for_each(|id| *id = renumber(*id));
     }
@@ -105,8 +105,7 @@ impl Adapter {
         PortId { node: self.node, port: 0 }
     }
 
-    /// A packet's last byte is in: takes it in at once, or when what came before has been taken in. Says whether it
-    /// was taken in at once.
+    /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
     pub fn receive<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
         let Some(rate) = self.config.drain_rate else { return true };
         let packet = &cx.shared.arena[id];
@@ -117,7 +116,7 @@ impl Adapter {
         false
     }
 
-    /// A packet has been taken in: its room is free again.
+    /// Frees the room of a packet that has been drained.
     pub fn drained<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
         let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
         let units = cx.shared.config.buffer.need(size);
@@ -125,13 +124,13 @@ impl Adapter {
         cx.return_credit(&self.credit_return, vl, units, cx.now);
     }
 
-    /// Looks again whether a flow may send, after anything that could have changed it.
+    /// Checks again whether a flow may send, after an event that could have changed it.
     pub fn update_eligibility<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<R>) {
         flows.list(id);
         self.update_pacer(flows.senders[id.index()].pacer, now, flows);
     }
 
-    /// Looks again whether a pacer may send, after anything that could have changed it.
+    /// Checks again whether a pacer may send, after an event that could have changed it.
     pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) {
         if flows.pacers[id as usize].state == PacerState::Ready {
             return;
@@ -151,7 +150,7 @@ impl Adapter {
         }
     }
 
-    /// Sends if the link is free and there is something to send; otherwise arranges to be woken.
+    /// Sends a packet if the link is free and a packet can go; schedules the next attempt.
     pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         self.collect_due(cx.now, flows);
         if cx.now >= self.busy_until {
@@ -164,7 +163,7 @@ impl Adapter {
         }
     }
 
-    /// When something that waits for time alone may be sent; what waits for credit hears of it by an event.
+    /// Time of the next attempt to send, unless it depends on credit, which comes with an event.
     fn next_chance(&self, now: Time) -> Option<Time> {
         let fetch = self.busy_until.max(self.fetched_at);
         let answer = (!self.answers.is_empty()).then_some(self.busy_until);
@@ -176,7 +175,7 @@ impl Adapter {
         [answer, packet, message, due].into_iter().flatten().filter(|&time| time > now).min()
     }
 
-    /// Notes that a wake-up has happened.
+    /// Handles a wake-up.
     pub fn on_wake(&mut self, now: Time) {
         if self.wake_at == now {
             self.wake_at = Time::MAX;
@@ -230,7 +229,7 @@ impl Adapter {
         (1 << self.vls) - 1
     }
 
-    /// Sends the first answer that has credit; whether there is one.
+    /// Sends the first answer that has credit; returns whether there is one.
     fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
         let (mut dry, all_vls) = (0u16, self.all_vls());
         for i in 0..self.answers.len() {
@@ -249,7 +248,7 @@ impl Adapter {
         false
     }
 
-    /// When the host has the next packet of a flow ready to be fetched.
+    /// Time at which the next packet of a flow can be fetched.
     fn prepared(&self, sender: &Sender) -> Time {
         match sender.next_begins() {
             Some(posted) => self.message_at.max(posted + self.config.message_overhead),
@@ -305,7 +304,7 @@ impl Adapter {
         self.update_pacer(pacer, cx.now, flows);
     }
 
-    /// Whether the next buffer has room; notes the beginning and the end of a wait.
+    /// Whether the next buffer has room; reports the beginning and the end of a wait.
     fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
         if !self.link.credited {
             return true;

@@ -28,7 +28,7 @@ impl<R> Flows<R> {
 }
 
 impl<R: Response> Flows<R> {
-    /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot are struck off.
+    /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot send are removed.
     pub fn next_flow(&mut self, pacer: u32) -> Option<(FlowId, Option<u64>)> {
         let pacer = &mut self.pacers[pacer as usize];
         let window = pacer.pace.window;
@@ -51,7 +51,7 @@ impl<R: Response> Flows<R> {
         }
     }
 
-    /// After a flow has sent, sends it to the end of its pacer's list, or strikes it off.
+    /// Moves a flow that has sent to the end of its pacer's list, or removes it.
     pub fn rotate(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
         let pacer = &mut self.pacers[sender.pacer as usize];
@@ -64,7 +64,7 @@ impl<R: Response> Flows<R> {
         }
     }
 
-    /// Puts a flow that may send on its pacer's list.
+    /// Adds a flow that may send to its pacer's list.
     pub fn list(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
         let pacer = &mut self.pacers[sender.pacer as usize];

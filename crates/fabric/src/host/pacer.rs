@@ -1,4 +1,4 @@
-//! Pacers: when a response lets a flow send.
+//! Pacers: responses, and the times at which they let flows send.
 
 use becalm_engine::Time;
 
@@ -6,14 +6,14 @@ use crate::host::send_queue::SendQueue;
 use crate::ids::FlowId;
 use crate::policy::{Pace, Response};
 
-/// Where a pacer stands with its adapter.
+/// State of a pacer at its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacerState {
-    /// Nothing to send, or all windows are closed.
+    /// No flow has a packet to send and an open window.
     Idle,
-    /// On the adapter's list of pacers that may send.
+    /// Listed at the adapter as one that may send.
     Ready,
-    /// May send from this time on.
+    /// Waits for this time.
     Paced(Time),
 }
 
@@ -25,18 +25,18 @@ pub(crate) struct Pacer<R> {
     pub response: R,
     pub pace: Pace,
     pub flows: EligibleFlows,
-    /// When and for how long the last packet was sent.
+    /// Start and duration of the last packet's transmission.
     last: Option<(Time, Time)>,
-    /// A timer event is pending for this time.
+    /// Time of the pending timer event.
     pub timer: Option<Time>,
 }
 
-/// The flows of a pacer.
+/// The flows of a pacer that may be eligible to send.
 #[derive(Debug)]
 pub(crate) enum EligibleFlows {
     /// Its only flow.
     One(FlowId),
-    /// Those that have something to send, where it has several.
+    /// Those of several flows that have a packet to send.
     Several(SendQueue),
 }
 
@@ -45,7 +45,7 @@ impl<R: Response> Pacer<R> {
         Pacer { host, state: PacerState::Idle, pace: response.pace(), response, flows, last: None, timer: None }
     }
 
-    /// When the pace allows the next packet.
+    /// Time from which the pace allows the next packet.
     pub fn due(&self) -> Time {
         match self.last {
             Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
@@ -53,12 +53,12 @@ impl<R: Response> Pacer<R> {
         }
     }
 
-    /// Whether the gap still holds, counted from the beginning of the last packet, so that none is no time at all.
+    /// Whether the gap still holds, counted from the start of the last packet, so that a gap of 0 never holds.
     pub fn rests(&self, now: Time) -> bool {
         self.last.is_some_and(|(start, transmission)| now < start + transmission.scaled(self.pace.gap))
     }
 
-    /// Notes that a packet goes out; with it, so many of its flow are not yet acknowledged.
+    /// Records a packet that goes out; with it, `in_flight` packets of its flow are not yet acknowledged.
     pub fn sent(&mut self, now: Time, transmission: Time, in_flight: u32) {
         self.last = Some((now, transmission));
         self.response.sent(in_flight);

@@ -3,7 +3,7 @@
 use crate::packet::Packet;
 use crate::policy::Unanswered;
 
-/// The receiving end.
+/// The receiving end of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
     /// Packets that have arrived; also the sequence number expected next.

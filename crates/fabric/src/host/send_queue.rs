@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::config::Injection;
 
-/// What may send, in the order in which it will: the pacers of an adapter, or the flows of a pacer.
+/// Pacers of an adapter, or flows of a pacer, in the order in which they will send.
 #[derive(Debug)]
 pub(crate) enum SendQueue {
     Turns(VecDeque<u32>),
@@ -27,7 +27,7 @@ impl SendQueue {
         }
     }
 
-    /// Adds something whose next message is the `order`-th posted at the host.
+    /// Adds a pacer or a flow whose next message is the `order`-th posted at the host.
     pub fn push(&mut self, id: u32, order: u64) {
         match self {
             SendQueue::Turns(list) => list.push_back(id),
@@ -35,7 +35,7 @@ impl SendQueue {
         }
     }
 
-    /// Puts back what [`SendQueue::pop`] gave.
+    /// Puts back the result of [`SendQueue::pop`].
     pub fn push_front(&mut self, id: u32, order: u64) {
         match self {
             SendQueue::Turns(list) => list.push_front(id),

@@ -7,7 +7,7 @@ use becalm_engine::{Stream, Time};
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
 
-/// Messages of the same size, posted together.
+/// A request to send: messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendRequest {
     pub at: Time,
@@ -17,17 +17,17 @@ pub(crate) struct SendRequest {
     pub count: u32,
 }
 
-/// A message of which some packets have been sent.
+/// A message that has been sent in part.
 #[derive(Clone, Copy, Debug)]
 struct PartialMessage {
     posted: Time,
-    /// Bytes yet to be sent.
+    /// Bytes that are left to send.
     rest: u32,
-    /// One of a flow that always has one.
+    /// Whether it belongs to a greedy flow, which always has a message.
     greedy: bool,
 }
 
-/// The next segment of a message.
+/// A segment of a message: the payload of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub posted: Time,
@@ -35,28 +35,28 @@ pub(crate) struct Segment {
     pub last: bool,
 }
 
-/// The sending end: what is to be sent.
+/// The sending end of a flow.
 #[derive(Debug, Default)]
 pub(crate) struct Sender {
     pub pacer: u32,
     pub destination: u32,
     pub vl: u8,
-    /// Always has a message of this many bytes to send, in the mean.
+    /// For a greedy flow, which always has a message: the mean size in bytes.
     pub greedy: Option<u32>,
-    /// When it began to always have one.
+    /// Time at which it became greedy.
     pub greedy_since: Time,
-    /// Time in which it always had one, before that.
+    /// Time in which it was greedy before that.
     pub greedy_time: Time,
     /// Bytes on the wire of the messages that were posted.
     pub posted_bytes: u64,
-    /// On the list of a pacer with several flows.
+    /// Whether it is on the list of a pacer with several flows.
     pub listed: bool,
     pub in_flight: u32,
     pub packets: u32,
     pub bytes: u64,
     pub acks: u64,
     pub acks_marked: u64,
-    /// How the messages of a greedy flow vary, where they do.
+    /// Distribution of the sizes of a greedy flow's messages, if they vary.
     sizes: Option<Box<(Distribution, Stream)>>,
     posted: VecDeque<SendRequest>,
     partial: Option<PartialMessage>,
@@ -67,14 +67,14 @@ impl Sender {
         Sender { pacer, destination, vl, ..Sender::default() }
     }
 
-    /// Posts messages that are cut and wrapped like this.
+    /// Posts messages, to be cut into packets of these sizes.
     pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
         let headers = u64::from(posted.bytes.div_ceil(packets.mtu).max(1)) * u64::from(packets.header);
         self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + headers);
         self.posted.push_back(posted);
     }
 
-    /// From now on there is always a message of this size, or no longer.
+    /// Makes the flow greedy with messages of this mean size, or no longer greedy.
     pub fn set_greedy(&mut self, greedy: Option<u32>, now: Time) {
         if self.greedy.is_some() {
             self.greedy_time += now.since(self.greedy_since);
@@ -82,7 +82,7 @@ impl Sender {
         (self.greedy, self.greedy_since) = (greedy, now);
     }
 
-    /// From now on the messages of a greedy flow vary like this.
+    /// Sets the distribution of the sizes of a greedy flow's messages.
     pub fn vary(&mut self, sizes: Distribution, random: &Stream) {
         if sizes != Distribution::Fixed {
             self.sizes = Some(Box::new((sizes, random.clone())));
@@ -95,18 +95,17 @@ impl Sender {
         self.sizes.as_mut().map_or(mean, |sizes| sizes.0.size(mean, &mut sizes.1))
     }
 
-    /// Place of the first message in the order of posting at the host, if there is one.
+    /// Number of the first message in the order of posting at the host, if there is one.
     pub fn first_order(&self) -> Option<u64> {
         self.posted.front().map(|first| first.order)
     }
 
-    /// Whether there is a packet to send and the window is next.
+    /// Whether there is a packet to send and the window is open.
     pub fn may_send(&self, window: u32) -> bool {
         (self.greedy.is_some() || !self.posted.is_empty()) && self.in_flight < window
     }
 
-    /// When the message that the next packet begins was posted, if the next packet begins one; a greedy flow has
-    /// always one at hand.
+    /// Time at which the message was posted that the next packet begins, if it begins one; zero for a greedy flow.
     pub fn next_begins(&self) -> Option<Time> {
         self.partial.is_none().then(|| self.posted.front().map_or(Time::ZERO, |first| first.at))
     }
@@ -137,14 +136,14 @@ impl Sender {
         }
     }
 
-    /// Notes that a packet goes out.
+    /// Counts a packet that goes out.
     pub fn sent(&mut self, size: u32) {
         self.in_flight += 1;
         self.packets += 1;
         self.bytes += u64::from(size);
     }
 
-    /// Notes that the packets up to this one have been acknowledged.
+    /// Counts an acknowledgement of the packets up to this one.
     pub fn acknowledged(&mut self, sequence: u32, marked: bool) {
         self.in_flight = self.packets - (sequence + 1);
         self.acks += 1;

@@ -13,7 +13,7 @@ const TRAFFIC_STREAM: u64 = 1;
 pub(crate) struct Source {
     pub spec: SourceSpec,
     pub random: Stream,
-    /// Whether it makes its flow send now.
+    /// Whether its flow is greedy now.
     pub on: bool,
     /// Whether an ON period has ended before.
     pub paused: bool,

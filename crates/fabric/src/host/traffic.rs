@@ -1,4 +1,4 @@
-//! What makes flows send: generators of messages.
+//! Kinds of traffic, and the sources that generate it.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use becalm_engine::Time;
 use crate::distribution::Distribution;
 use crate::ids::FlowId;
 
-/// When and how much a source sends.
+/// A kind of traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
-    /// As much as the pace allows, from `start` until `stop`, as one message after the other.
+    /// As much data as the pace allows, from `start` until `stop`, as one message after the other.
     Greedy {
         /// Mean payload of a message in bytes; one that is not finished at `stop` never is.
         bytes: u32,
-        /// How payloads vary.
+        /// Distribution of payloads.
         sizes: Distribution,
     },
     /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON. Every packet is a message.
@@ -31,7 +31,7 @@ pub enum Traffic {
         mean_interval: Time,
         /// Mean payload of a message in bytes.
         bytes: u32,
-        /// How payloads vary.
+        /// Distribution of payloads.
         sizes: Distribution,
         /// Whether no message is made for a flow while the gap after its last packet lasts, so that the gap
         /// lengthens the interval; otherwise messages are posted all the same, and wait.
@@ -43,7 +43,7 @@ pub enum Traffic {
         count: u32,
         /// Mean payload of a message in bytes.
         bytes: u32,
-        /// How payloads vary.
+        /// Distribution of payloads.
         sizes: Distribution,
     },
 }
@@ -55,11 +55,11 @@ pub enum Traffic {
 pub struct SourceSpec {
     /// The flows, as a contiguous range; all start at the same host.
     pub flows: Range<u32>,
-    /// What is sent.
+    /// Kind of traffic.
     pub traffic: Traffic,
-    /// When it begins.
+    /// Time at which it begins.
     pub start: Time,
-    /// When it ends; what has been posted by then is still sent, except by `Greedy` and `OnOff`.
+    /// Time at which it ends; messages posted by then are still sent, except by `Greedy` and `OnOff`.
     pub stop: Time,
 }
 

@@ -43,7 +43,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The outgoing half of a cable, as its sender sees it.
+/// The sending end of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EgressLink {
     pub peer: PortId,
@@ -52,17 +52,17 @@ pub(crate) struct EgressLink {
     pub credited: bool,
     pub rate: Rate,
     pub delay: Time,
-    /// The lines of credit of this link, by VL: from this place on.
+    /// The place of this link's credit for VL 0; those of the other VLs follow.
     pub first_credit: u32,
     /// The part that the peer belongs to, or [`LOCAL`].
     pub part: u16,
 }
 
-/// The same part: a thread of its own handles both ends of the link.
+/// The part of the node itself: one thread handles both ends of the link.
 pub(crate) const LOCAL: u16 = u16::MAX;
 
 impl EgressLink {
-    /// The line of credit for a VL.
+    /// The place of the credit for a VL.
     #[inline]
     pub fn credit_index(&self, vl: u8) -> usize {
         self.first_credit as usize + usize::from(vl)

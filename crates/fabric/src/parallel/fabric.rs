@@ -15,7 +15,7 @@ use crate::sim::counters::{FlowView, PortCounters, PortStanding};
 use crate::sim::fabric::Fabric;
 use crate::sim::spec::FabricSpec;
 
-/// The simulator of a fabric, in one part or several.
+/// The simulator of a fabric in one or several parts.
 pub struct ParallelFabric<R, K, E, O>
 where
     R: Response + Send,
@@ -80,22 +80,22 @@ where
         self.model(usize::from(self.of_node[node.index()]))
     }
 
-    /// What a port has sent so far.
+    /// The counters of a port.
     pub fn port(&self, port: PortId) -> PortCounters {
         self.model_of(port.node).port(port)
     }
 
-    /// What stands at a port now.
+    /// The contents of a port's buffers.
     pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
         self.model_of(port.node).standing(port, vl)
     }
 
-    /// What watches a node.
+    /// The observer of a node.
     pub fn observer(&self, node: NodeId) -> &O {
         &self.model_of(node).observer
     }
 
-    /// What a flow has done so far.
+    /// The counters of a flow.
     pub fn flow(&self, id: FlowId) -> FlowView {
         let (source, destination) = self.model(0).hosts.ends_of(id);
         self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
@@ -106,7 +106,7 @@ where
         self.parts.simulators().iter().map(|part| part.model.packets_in_flight()).sum()
     }
 
-    /// All parts in one simulator, which could go on alone.
+    /// All parts joined in one simulator, which can go on alone.
     pub fn join(self) -> Simulator<Fabric<R, K, E, O>> {
         let of_node = self.of_node;
         let mut parts = self.parts.into_simulators().into_iter();

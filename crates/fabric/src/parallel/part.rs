@@ -1,4 +1,4 @@
-//! One part of a fabric: how it takes messages in, and how it takes over the nodes of another part.
+//! A part of a fabric: its messages, and the joining of parts.
 
 use becalm_engine::{Agenda, Entry, Part, Time};
 
@@ -43,7 +43,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
 }
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, E, O> {
-    /// Takes over the nodes that are another part's, with all that belongs to them.
+    /// Takes over the nodes of another part, with their flows, credit and events.
     pub(super) fn join(
         &mut self,
         mut other: Self,
@@ -110,7 +110,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         self.shared.credit[lanes.clone()].swap_with_slice(&mut other.shared.credit[lanes]);
     }
 
-    /// From now on all nodes are this part's.
+    /// Makes all nodes this part's own.
     pub(super) fn handle_all(&mut self) {
         for adapter in &mut self.hosts.adapters {
             (adapter.link.part, adapter.credit_return.part) = (LOCAL, LOCAL);

@@ -1,4 +1,4 @@
-//! Which node is handled by which thread.
+//! Partitions: the nodes that each thread handles.
 
 use std::collections::BinaryHeap;
 
@@ -9,36 +9,36 @@ use crate::network::routing::{Paths, Routes};
 use crate::network::topology::{NodeKind, Topology};
 use crate::sim::spec::FlowSpec;
 
-/// A cut of the nodes into parts.
+/// A partition of the nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// The part of every node, from 0.
     pub of_node: Vec<u16>,
     /// Number of parts.
     pub parts: usize,
-    /// The smallest delay of a cable between two parts: how far ahead one tells the other. [`Time::MAX`] if there is none.
+    /// The smallest delay of a cable between two parts; [`Time::MAX`] if there is none.
     pub lookahead: Time,
 }
 
 /// Nodes that stay together: a switch with its hosts, and what is joined by cables without delay.
 struct Clumps {
     of_node: Vec<u32>,
-    /// Packets that they handle, if all flows send alike.
+    /// Packets that each handles, if all flows send alike.
     load: Vec<u64>,
-    /// For every clump: the others that it has cables to, and the packets on them.
+    /// For every clump: its neighbours, and the packets on the cables to them.
     links: Vec<Vec<(u32, u64)>>,
 }
 
 impl Partition {
-    /// Everything in one part.
+    /// All nodes in one part.
     pub fn whole(topology: &Topology) -> Partition {
         Partition { of_node: vec![0; topology.nodes().len()], parts: 1, lookahead: Time::MAX }
     }
 
-    /// At most `parts` parts that have about the same to do when all flows send alike.
+    /// At most `parts` parts, with about the same load when all flows send alike.
     ///
     /// Parts grow one after the other, each from the busiest clump that is left, by the clump that shares most traffic
-    /// with it. There are fewer than asked for where too few clumps are.
+    /// with it. There are fewer parts if there are too few clumps.
     pub fn balanced(topology: &Topology, routes: &Routes, flows: &[FlowSpec], parts: usize) -> Partition {
         if parts <= 1 {
             return Partition::whole(topology);
@@ -56,7 +56,7 @@ impl Partition {
         Partition::new(topology, of_node, parts)
     }
 
-    /// The parts that are given.
+    /// The given parts.
     ///
     /// # Panics
     /// If a cable without delay joins two parts.

@@ -1,6 +1,6 @@
 use crate::packet::Packet;
 
-/// What a destination adapter sends back for a data packet.
+/// The answer of a destination adapter to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// An acknowledgement of this packet and all before it, which opens the source's window; `echo` carries the mark.
@@ -23,7 +23,7 @@ pub struct Unanswered {
     pub marked: bool,
 }
 
-/// How a destination answers the data packets of the flows that end there.
+/// A destination's policy of answering the data packets of the flows that end there.
 pub trait Echo {
     /// The answer to a data packet whose last byte has just arrived.
     fn answer(&mut self, packet: &Packet, unanswered: Unanswered) -> Answer;

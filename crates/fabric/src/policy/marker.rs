@@ -58,7 +58,7 @@ pub struct Departure {
     pub kind: Kind,
 }
 
-/// What a marker may see of its switch. "Waiting" packets have arrived and not begun to leave; when an arrival is
+/// A marker's view of its switch. "Waiting" packets have arrived and not begun to leave; when an arrival is
 /// shown, the packet itself is among them, and when a departure is shown, it still is. "Present" packets have arrived
 /// and not left: those that wait and those in transmission.
 pub trait SwitchView {

@@ -1,12 +1,12 @@
-//! The seams: what a congestion-control scheme implements, and all that it may see of the fabric.
+//! The seams: the traits that a congestion-control scheme implements, and its view of the fabric.
 //!
 //! | seam | where it runs | sees | answers |
 //! |---|---|---|---|
-//! | [`Marker`] | a switch | a packet that arrives or departs, and [`SwitchView`] | mark it or not; when its room is credit |
-//! | [`Echo`] | the destination adapter | the packet that arrived, and what is [`Unanswered`] | [`Answer`] |
+//! | [`Marker`] | a switch | a packet that arrives or departs, and [`SwitchView`] | whether to mark it, when to return its credit |
+//! | [`Echo`] | the destination adapter | the packet that arrived, and the [`Unanswered`] ones | [`Answer`] |
 //! | [`Response`] | a source flow | [`Notice`]s | a [`Pace`] |
 //!
-//! [`Observer`] is the fourth: it watches the model and never changes it.
+//! [`Observer`] is the fourth seam: it watches the model and never changes it.
 //!
 //! Schemes return verdicts; only the fabric moves packets and credits, and only the fabric schedules events.
 

@@ -3,9 +3,9 @@ use becalm_engine::Time;
 use crate::ids::{NodeId, PortId};
 use crate::packet::Packet;
 
-/// Watches a run. The default of every method does nothing and costs nothing; `()` observes nothing.
+/// An observer of a run. The default of every method does nothing and costs nothing; `()` observes nothing.
 pub trait Observer {
-    /// A packet's header goes out on the link behind `from`, be it a switch's port or an adapter's.
+    /// A packet's header goes out on the link behind `from`, a port of a switch or of an adapter.
     /// The packet's marks are final for this hop.
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         let _ = (now, from, packet);
@@ -22,7 +22,7 @@ pub trait Observer {
         let _ = (now, input, vl, packets);
     }
 
-    /// What waits for a switch's output has changed to `bytes`; a packet in transmission does not wait.
+    /// The bytes that wait for a switch's output changed to `bytes`; a packet in transmission does not wait.
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         let _ = (now, output, vl, bytes);
     }
@@ -42,10 +42,10 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// An observer of a run that several threads share: each has one of its own, and in the end there is one.
+/// An observer of a run on several threads: each thread has its own, and they are joined at the end.
 pub trait Joint {
-    /// Takes over what an observer of the same run has seen at the nodes of which `theirs` says yes; it has seen
-    /// nothing at others.
+    /// Takes over the observations of another observer of the same run, which has seen only the nodes for which
+    /// `theirs` is true.
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool);
 }
 

@@ -1,6 +1,6 @@
 use becalm_engine::Time;
 
-/// How fast a flow may send.
+/// The limits on the sending of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     /// Idle time after a packet, as a multiple of the packet's own transmission time, at least 0.
@@ -17,7 +17,7 @@ impl Pace {
     pub const FREE: Pace = Pace { gap: 0.0, window: u32::MAX };
 }
 
-/// What a source flow is told.
+/// A notice to a source flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// An ACK arrived.
@@ -34,12 +34,12 @@ pub enum Notice {
     Restart,
 }
 
-/// How a source flow reacts to feedback. A pure state machine: it has no clock but the `now` it is given.
+/// The reaction of a source flow to feedback. A pure state machine: it has no clock but the `now` it is given.
 pub trait Response {
-    /// The pace that holds now. The fabric asks after every notice and after every packet.
+    /// The current pace. The fabric asks after every notice and after every packet.
     fn pace(&self) -> Pace;
 
-    /// Takes in a notice.
+    /// Handles a notice.
     fn notice(&mut self, now: Time, notice: Notice);
 
     /// A packet of the flow goes out, and with it this many are not yet acknowledged.

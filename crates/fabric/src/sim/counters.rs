@@ -1,4 +1,4 @@
-//! What is counted: flows and ports as a user sees them.
+//! Counters of flows and ports.
 
 use becalm_engine::Time;
 
@@ -7,7 +7,7 @@ use crate::ids::{FlowId, PortId};
 use crate::policy::{Echo, Marker, Observer, Pace, Response};
 use crate::sim::fabric::Fabric;
 
-/// What a flow has done since the start of the run. Bytes are on the wire, headers included, unless named payload.
+/// Counters of a flow since the start of the run. Bytes are on the wire, headers included, unless named payload.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowView {
     /// Data packets sent.
@@ -44,7 +44,7 @@ impl FlowView {
         self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
     }
 
-    /// The same flow, with what it has received as another view of it says.
+    /// The same flow with the receiving end's counters of another view.
     pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
         FlowView {
             delivered_packets: other.delivered_packets,
@@ -57,16 +57,16 @@ impl FlowView {
     }
 }
 
-/// What stands at a port and virtual lane at one time.
+/// Contents of a port's buffers for one virtual lane at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortStanding {
-    /// Share of the input buffer that is taken, 0 to 1; 0 at a host that takes in everything at once.
+    /// Share of the input buffer that is taken, 0 to 1; 0 at a host without a drain rate.
     pub occupancy: f64,
-    /// Bytes that wait for the output; 0 at a host, of which no queue is seen.
+    /// Bytes that wait for the output; 0 at a host.
     pub waiting: u64,
 }
 
-/// What a port has sent since the start of the run.
+/// Counters of a port since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Packets of all kinds.
@@ -77,7 +77,7 @@ pub struct PortCounters {
     pub marked: u64,
 }
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
-    /// What a flow has done so far.
+    /// The counters of a flow.
     pub fn flow(&self, id: FlowId) -> FlowView {
         let (sender, receiver) = (&self.hosts.flows.senders[id.index()], &self.hosts.receivers[id.index()]);
         FlowView {
@@ -97,7 +97,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// What a port has sent so far.
+    /// The counters of a port.
     pub fn port(&self, port: PortId) -> PortCounters {
         match self.shared.places[port.node.index()] {
             Place::Host(rank) => {
@@ -111,7 +111,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// What stands at a port now.
+    /// The contents of a port's buffers.
     pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
         let (taken, waiting) = match self.shared.places[port.node.index()] {
             Place::Host(rank) => (self.hosts.adapters[rank as usize].taken[usize::from(vl)], 0),

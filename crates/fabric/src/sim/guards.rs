@@ -1,4 +1,4 @@
-//! Guards: nothing is lost, credits are conserved, flows stay in order, deadlocks are found.
+//! Guards: checks that no packet is lost, credits are conserved, flows stay in order and nothing is deadlocked.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,10 +15,10 @@ use crate::sim::fabric::Fabric;
 type Buffer = (u32, u16, u8);
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
-    /// Checks the rules that hold between any two events.
+    /// Checks the rules that hold between events.
     ///
     /// # Errors
-    /// [`FabricError::Guard`] with the rule that is broken; never seen unless becalm has a bug.
+    /// [`FabricError::Guard`] with the broken rule: a bug of becalm.
     pub fn check(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         self.check_packets(agenda)?;
         self.check_credits(agenda)?;
@@ -41,7 +41,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Ok(())
     }
 
-    /// For every buffer: credit at the sender, credit and packets on the link, and what is taken add up to its size.
+    /// For every buffer, the credit at the sender, the credit and packets on the link, and the taken units add up to its
+    /// size.
     fn check_credits(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
         for entry in agenda.pending() {
@@ -65,7 +66,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Ok(())
     }
 
-    /// All buffers that can fill up, with their VL, the lines of their sender's credit, and the units that are taken.
+    /// All buffers that can fill up, with their VL, the place of their sender's credit, and the taken units.
     fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32, u32)> + '_ {
         let vls = usize::from(self.shared.config.vls);
         let of_switches = self.switches.iter().flat_map(move |switch| {
@@ -91,11 +92,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Ok(())
     }
 
-    /// Finds a circle of buffers of which each waits for room in the next, for ever.
+    /// Finds a circle of buffers in which each waits for room in the next for ever.
     ///
     /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
     /// those of which one packet may still move: its output is free and has credit, or credit is on its way, or the
-    /// buffer that it waits for has been struck out. What is left never moves again.
+    /// buffer that it waits for has been struck out. The rest never moves again.
     pub fn deadlock(&self, now: Time) -> Option<FabricError> {
         let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
         for switch in &self.switches {

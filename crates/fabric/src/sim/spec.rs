@@ -20,7 +20,7 @@ pub struct FlowSpec {
     pub response: u32,
 }
 
-/// Everything a run is made from. `R` is the response function, `K` the marker, `E` the echo.
+/// The specification of a run. `R` is the response function, `K` the marker, `E` the echo.
 #[derive(Clone, Debug)]
 pub struct FabricSpec<R, K, E> {
     /// Nodes and links.
@@ -37,14 +37,14 @@ pub struct FabricSpec<R, K, E> {
     pub flows: Vec<FlowSpec>,
     /// The responses to congestion, in their initial state, one for each flow or for several of one host.
     pub responses: Vec<R>,
-    /// What makes the flows send.
+    /// The sources that feed the flows.
     pub sources: Vec<SourceSpec>,
-    /// Rates that change in the course of the run.
+    /// Changes of rates during the run.
     pub changes: Vec<RateChange>,
     /// One marker per switch, in the order of the switches in the topology.
     pub markers: Vec<K>,
-    /// How destinations answer.
+    /// The echo of every destination.
     pub echo: E,
-    /// Seed of everything random in the run.
+    /// Seed of all random streams.
     pub seed: u64,
 }

@@ -1,4 +1,4 @@
-//! Who goes next.
+//! Arbitration: which packet of a switch leaves next.
 
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
@@ -18,7 +18,7 @@ impl State {
         cx.has_credit(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
     }
 
-    /// Whether an input is already sending, where it may only send one packet at a time.
+    /// Whether an input that may send one packet at a time is sending already.
     #[inline]
     pub fn is_reading(&self, input: u16, config: &SwitchConfig) -> bool {
         config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
@@ -26,7 +26,7 @@ impl State {
 
     /// Whether a packet must let the oldest packet of the switch go first.
     ///
-    /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
+    /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
     pub fn must_yield<O: Observer>(&self, order: u64, cx: &mut Context<'_, O>) -> bool {
@@ -93,7 +93,7 @@ impl State {
         vl.map(|vl| (vl, chosen))
     }
 
-    /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
+    /// The input whose packet an output's VL can send now; reports the beginning and the end of a wait for credit.
     #[inline]
     pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
         let input = self.choose_input(output, vl, &cx.shared.config)?;

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::switch::pool::Slot;
 
-/// With oldest-first arbitration: which packet is the oldest, and how often it has been overtaken.
+/// The order in which waiting packets arrived, and how often the oldest one has been overtaken; used by oldest-first
+/// arbitration.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivalOrder {
     /// The packets since the oldest waiting one, in order of arrival; `NONE` for those that have left.
@@ -22,13 +23,13 @@ impl ArrivalOrder {
         self.waiting.push_back(id);
     }
 
-    /// Notes a packet that arrives, is not the only one, and leaves at once.
+    /// Records a packet that arrives behind others and leaves at once.
     pub fn overtaken_by_newest(&mut self) {
         self.waiting.push_back(Slot::NONE);
         self.overtaken += 1;
     }
 
-    /// Notes a departure; says whether the packet was the oldest.
+    /// Records a departure; returns whether the packet was the oldest.
     pub fn departed(&mut self, order: u64) -> bool {
         self.waiting[(order - self.first) as usize] = Slot::NONE;
         if order != self.first {

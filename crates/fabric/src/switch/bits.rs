@@ -5,13 +5,13 @@ pub(crate) const fn words(n: usize) -> usize {
     n.div_ceil(64)
 }
 
-/// Puts a number into the set.
+/// Adds a number to the set.
 #[inline]
 pub(crate) fn set(bits: &mut [u64], n: usize) {
     bits[n / 64] |= 1 << (n % 64);
 }
 
-/// Takes a number out of the set.
+/// Removes a number from the set.
 #[inline]
 pub(crate) fn clear(bits: &mut [u64], n: usize) {
     bits[n / 64] &= !(1 << (n % 64));
@@ -23,7 +23,7 @@ pub(crate) fn is_empty(bits: &[u64]) -> bool {
     bits.iter().all(|&word| word == 0)
 }
 
-/// Takes the smallest number out of the set.
+/// Removes the smallest number from the set.
 #[inline]
 pub(crate) fn pop_first(bits: &mut [u64]) -> Option<usize> {
     let word = bits.iter().position(|&word| word != 0)?;

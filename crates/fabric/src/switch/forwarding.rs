@@ -1,10 +1,10 @@
-//! A switch: input buffers with credits, forwarding, arbitration, marking.
+//! Forwarding: the way of a packet through a switch.
 //!
-//! A packet that arrives and need not wait passes at once. Any other joins the queue of (output, VL, input). Whatever
-//! may let a packet leave (its arrival, a credit, a free output, a free input, the departure of a packet that held up
-//! others) puts the output on the list of those to settle, and [`Switch::arbitrate`] starts what can start.
+//! A packet that can cut through leaves at once. Any other packet joins the queue of its (output, VL, input). An event
+//! that may let a packet leave (an arrival, credit, a free output, a free input, the departure of a packet that blocked
+//! others) lists the output, and [`Switch::arbitrate`] starts the packets that can leave by the listed outputs.
 //!
-//! Packets that wait are kept by their switch, so that what a switch needs lies together.
+//! A switch stores its waiting packets itself, so that its data lie together in memory.
 
 use becalm_engine::Time;
 
@@ -40,7 +40,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// A header has come through: find the output; from a slower link, wait until the packet cannot run dry.
+    /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
     fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
         let packet = &mut cx.shared.arena[id];
         let output = cx.shared.routes.port(self.state.rank, packet.destination);
@@ -59,7 +59,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Takes a packet into its buffer, shows it to the marker, and starts what can start.
+    /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
     fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         let order = state.next_order;
@@ -92,7 +92,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Sends a packet on that has just arrived and need not wait. The queue that it does not join is empty.
+    /// Forwards a packet that cuts through; the queue that it skips is empty.
     fn pass<O: Observer>(&mut self, arrival: &Arrival, id: PacketId, cx: &mut Context<'_, O>) {
         let &Arrival { now, order, input, output, vl, size, kind, .. } = arrival;
         let departure = Departure { now, order, input, output, vl, size, kind };
@@ -110,7 +110,7 @@ impl<K: Marker> Switch<K> {
         cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
     }
 
-    /// Tells the observer when the congestion state of an output's virtual lane has changed.
+    /// Reports a change of the congestion state of an output's virtual lane.
     fn note_congestion<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         let (congested, lane) = (self.marker.is_congested(output, vl), self.state.at(output, vl));
         if self.state.lanes[lane].congested != congested {
@@ -119,14 +119,14 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Credit has come for an output that waits for it.
+    /// Handles credit for an output that waits for it.
     fn credit<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         cx.shared.credit[self.state.outputs[usize::from(output)].link.credit_index(vl)].called();
         self.serve(output, cx);
         self.arbitrate(cx);
     }
 
-    /// The last byte of a packet has left: free the output and the room, and give the credit back.
+    /// Handles the end of a packet: frees the output and the room, and returns the credit.
     fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.outputs[usize::from(output)].sending = None;
@@ -147,7 +147,7 @@ impl<K: Marker> Switch<K> {
         self.arbitrate(cx);
     }
 
-    /// Starts packets until no listed output can.
+    /// Starts packets until no listed output can send.
     #[inline]
     fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
         while let Some(output) = self.state.next_listed() {
@@ -155,7 +155,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Starts a packet if an output is free and one can leave by it.
+    /// Starts a packet if the output is free and a packet can leave by it.
     fn serve<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         if self.state.outputs[usize::from(output)].sending.is_some() {
             return;
@@ -165,7 +165,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Begins to send the head of a queue.
+    /// Starts the head of a queue.
     fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
         let state = &self.state;
         let head = state.voqs[state.voq(output, vl, input)].offered.head;

@@ -16,7 +16,7 @@ impl Slot {
     }
 }
 
-/// What choosing among packets needs to know of one. Entries lie densely, apart from the packets themselves.
+/// The part of a packet that arbitration needs. Entries lie densely, apart from the packets themselves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueEntry {
     /// Place in the switch's order of arrival.
@@ -41,7 +41,7 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// A queue that shows only the head of another one.
+    /// A queue of one packet, which may be the head of another queue.
     pub fn of_one(head: Slot) -> Fifo {
         Fifo { head, tail: head }
     }
@@ -84,7 +84,7 @@ impl Pool {
         slot
     }
 
-    /// Frees a place and returns what was there.
+    /// Frees a place and returns its packet.
     pub fn remove(&mut self, slot: Slot) -> &mut Packet {
         self.len -= 1;
         let at = slot.0 as usize;
@@ -103,7 +103,7 @@ impl Pool {
         &self.entries[slot.0 as usize]
     }
 
-    /// Puts a packet at the end of a queue.
+    /// Appends a packet to a queue.
     #[inline]
     pub fn push(&mut self, queue: &mut Fifo, slot: Slot) {
         if queue.head.is_some() {
@@ -114,7 +114,7 @@ impl Pool {
         queue.tail = slot;
     }
 
-    /// Takes the head of a queue out of it.
+    /// Removes the head of a queue.
     #[inline]
     pub fn pop(&self, queue: &mut Fifo) {
         queue.head = self.entry(queue.head).next;

@@ -1,4 +1,4 @@
-//! What a switch keeps of each port.
+//! The state of a switch's ports.
 
 use becalm_engine::{Stream, mix};
 
@@ -29,7 +29,7 @@ pub(crate) struct Input {
 /// The packets of one VL that go from one input to one output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Voq {
-    /// Those that the arbiter may take, first in order of arrival.
+    /// Those that the arbiter may take, in order of arrival.
     pub offered: Fifo,
     /// All that wait, offered or not.
     pub waiting: u32,
@@ -61,8 +61,7 @@ impl Output {
     }
 }
 
-/// How the transmission times of an output vary, and the random stream for it, which depends on nothing that happens
-/// elsewhere.
+/// The distribution of an output's transmission times, and its random stream, which depends on no other output.
 pub(crate) fn service(distribution: Distribution, seed: u64, node: NodeId, port: u16) -> (Distribution, Stream) {
     (distribution, Stream::new(seed, mix(u64::from(node.0), u64::from(port)), SERVICE_STREAM))
 }

@@ -16,7 +16,7 @@ use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
 use crate::switch::vl_arbiter::VlArbiter;
 
-/// Everything of a switch but its marker.
+/// The state of a switch without its marker.
 #[derive(Debug)]
 pub(crate) struct State {
     pub node: NodeId,
@@ -24,14 +24,14 @@ pub(crate) struct State {
     pub ports: u16,
     pub vls: u8,
     pub room: Room,
-    /// What the largest packet needs of a buffer.
+    /// Units of credit that the largest packet takes.
     pub largest: u32,
     /// By (port, VL).
     pub inputs: Vec<Input>,
     pub outputs: Vec<Output>,
-    /// By output; nothing is asked of them where there is one lane.
+    /// By output; unused where there is one lane.
     pub arbiters: Vec<VlArbiter>,
-    /// By output; none where times do not vary.
+    /// By output; empty where times do not vary.
     services: Vec<(Distribution, Stream)>,
     /// By (port, VL).
     pub lanes: Vec<Lane>,
@@ -40,17 +40,17 @@ pub(crate) struct State {
     /// By (output, VL): the inputs with an offered packet.
     pub offering: Vec<u64>,
     pub words: usize,
-    /// Outputs to settle.
+    /// Outputs to arbitrate.
     pending: Vec<u64>,
-    /// Whether there may be any.
+    /// Whether `pending` may hold any.
     listed: bool,
     pub next_order: u64,
     pub arrival_order: ArrivalOrder,
     /// The packets that wait.
     pub pool: Pool,
-    /// All links have the same rate.
+    /// Whether all links have the same rate.
     pub one_rate: bool,
-    /// There is one VL, and nothing to arbitrate between VLs.
+    /// There is one VL, and no arbitration between VLs.
     pub one_lane: bool,
 }
 
@@ -122,7 +122,7 @@ impl State {
         &mut self.offering[start..start + self.words]
     }
 
-    /// Lists an output that may have become able to send.
+    /// Lists an output that may be able to send now.
     #[inline]
     pub fn list(&mut self, output: u16) {
         bits::set(&mut self.pending, usize::from(output));
@@ -140,7 +140,7 @@ impl State {
         output
     }
 
-    /// The link of an output gets another rate.
+    /// Changes the rate of an output's link.
     pub fn change_rate(&mut self, output: u16, rate: Rate) {
         self.outputs[usize::from(output)].link.rate = rate;
         self.one_rate = self.outputs.iter().all(|other| other.link.rate == rate);
@@ -156,7 +156,7 @@ impl State {
         }
     }
 
-    /// Counts a packet that waits from now on.
+    /// Counts a packet that begins to wait.
     #[inline]
     pub fn count(&mut self, arrival: &Arrival) {
         let &Arrival { output, input, vl, size, .. } = arrival;
@@ -167,7 +167,7 @@ impl State {
         self.voqs[voq].waiting += 1;
     }
 
-    /// No longer counts a packet that waited.
+    /// Counts out a packet that waited.
     #[inline]
     pub fn discount(&mut self, departure: &Departure) {
         let &Departure { output, input, vl, size, .. } = departure;
@@ -217,7 +217,7 @@ impl State {
         self.list(output);
     }
 
-    /// Takes the head of a queue out.
+    /// Removes the head of a queue.
     pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &mut Packet {
         let voq = self.voq(output, vl, input);
         let queue = &mut self.voqs[voq].offered;
@@ -250,7 +250,7 @@ impl State {
         })
     }
 
-    /// Whether an output is in use.
+    /// Whether an output is sending.
     pub fn sends(&self, output: u16) -> bool {
         self.outputs[usize::from(output)].sending.is_some()
     }

@@ -1,4 +1,4 @@
-//! What a marker may see of a switch.
+//! A marker's view of a switch.
 
 use becalm_engine::Time;
 
@@ -6,7 +6,7 @@ use crate::flow_control::credit::LinkCredit;
 use crate::policy::SwitchView;
 use crate::switch::state::State;
 
-/// A switch as its marker sees it.
+/// The view of a switch that its marker gets.
 pub(crate) struct View<'a> {
     pub state: &'a State,
     pub credit: &'a [LinkCredit],

@@ -1,12 +1,12 @@
-//! Which virtual lane goes next on a link: in turn, or by the two weighted tables of IBTA.
+//! Arbitration between the virtual lanes of a link: round robin, or the two weighted tables of IBTA.
 
 use crate::config::VlArbitration;
 
-/// Bytes that a unit of weight stands for.
+/// Bytes in a unit of weight.
 const WEIGHT_BYTES: i64 = 64;
-/// Bytes that a unit of the limit of high priority stands for.
+/// Bytes in a unit of the limit of high priority.
 const LIMIT_BYTES: i64 = 4096;
-/// The limit that means none.
+/// The value of the limit that means no limit.
 const NO_LIMIT: u8 = 255;
 
 /// One table: lanes with weights, served in weighted round robin.
@@ -68,7 +68,7 @@ pub(crate) struct Tables {
 }
 
 impl VlArbiter {
-    /// Stands in while the real one is at work.
+    /// A placeholder while the real arbiter is borrowed.
     pub const IDLE: VlArbiter = VlArbiter::Turns { vls: 1, last: 0 };
 
     pub fn new(vls: u8, arbitration: &VlArbitration) -> VlArbiter {
@@ -94,7 +94,7 @@ impl VlArbiter {
         }
     }
 
-    /// Notes that the lane that was chosen sends a packet of this size.
+    /// Charges the chosen lane for a packet of this size.
     #[inline]
     pub fn sent(&mut self, vl: u8, bytes: u32) {
         match self {

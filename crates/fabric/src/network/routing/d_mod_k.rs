@@ -1,4 +1,4 @@
-//! Routes of fat trees, computed when they are asked for: a table of 65,536 hosts would take 670 MB.
+//! Routes of fat trees, computed on demand: a table of 65,536 hosts would take 670 MB.
 
 use crate::network::generators::FatTreeSpec;
 
@@ -13,14 +13,14 @@ pub(crate) struct TreeRoutes {
     switches: Vec<Place>,
 }
 
-/// Where a switch is.
+/// The position of a switch.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     first_host: u32,
     level: u32,
 }
 
-/// How the switches of a level choose.
+/// The rule by which the switches of a level choose a port.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     /// Hosts below a switch, and below each of its children.
@@ -85,7 +85,7 @@ impl TreeRoutes {
     }
 }
 
-/// A number to divide by, many times: multiplying takes a fifth of the time.
+/// A number to divide by many times; multiplication by its inverse takes a fifth of the time.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     value: u32,

@@ -1,4 +1,4 @@
-//! Paths: what routes make of a topology.
+//! Paths of packets from host to host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// The paths that these routes give; the routes are those of this topology.
+    /// The paths by these routes, which belong to this topology.
     pub fn new(topology: &'a Topology, routes: &'a Routes) -> Paths<'a> {
         Paths { topology, routes, peers: topology.peers() }
     }
@@ -26,7 +26,7 @@ impl<'a> Paths<'a> {
         &self.peers
     }
 
-    /// The ports that a packet leaves by on its way from one host to another, the source's own first.
+    /// The ports by which a packet leaves on its way from one host to another, the source's own first.
     ///
     /// # Errors
     /// [`FabricError::Unreachable`] when a forwarding table has no entry, [`FabricError::RoutingLoop`] when the
@@ -70,7 +70,7 @@ impl<'a> Paths<'a> {
     /// A circle of links of which each may wait for the next, if the paths of these pairs and of their answers have one.
     ///
     /// A packet that holds a buffer behind one link waits for room behind the next link of its path. Without a circle of
-    /// such dependencies no deadlock is possible (Dally and Seitz 1987). Pairs without a path are passed over.
+    /// such dependencies no deadlock is possible (Dally and Seitz 1987). Pairs without a path are skipped.
     pub fn dependency_cycle(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
         let mut next: BTreeMap<PortId, BTreeSet<PortId>> = BTreeMap::new();
         for (a, b) in pairs.flat_map(|(a, b)| [(a, b), (b, a)]) {
@@ -79,7 +79,7 @@ impl<'a> Paths<'a> {
                 next.entry(hop[0]).or_default().insert(hop[1]);
             }
         }
-        // What nothing depends on, or what depends on nothing, is on no circle.
+        // A link that no other depends on, or that depends on no other, is on no circle.
         loop {
             let before = next.len();
             let waiting: BTreeSet<PortId> = next.keys().copied().collect();

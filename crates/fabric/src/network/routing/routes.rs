@@ -1,4 +1,4 @@
-//! Forwarding tables: stored entry by entry, or computed where the topology has a rule.
+//! Routes: forwarding tables that are stored, or computed by the rule of a topology.
 
 use std::collections::VecDeque;
 
@@ -33,12 +33,12 @@ impl Default for Routes {
 }
 
 impl Routes {
-    /// Routes of a fat tree by destination (d-mod-k), computed when they are asked for.
+    /// Routes of a fat tree by destination (d-mod-k), computed on demand.
     pub fn d_mod_k(spec: &FatTreeSpec) -> Routes {
         Routes(Entries::Tree(TreeRoutes::new(spec)))
     }
 
-    /// Tables without any entry.
+    /// Tables without entries.
     pub fn empty(topology: &Topology) -> Routes {
         let hosts = topology.host_count() as usize;
         let ports = vec![NO_PORT; hosts * topology.switch_count() as usize];
@@ -91,7 +91,7 @@ impl Routes {
         (port != NO_PORT).then_some(port)
     }
 
-    /// Sets an entry. Entries that were computed are stored from then on, two bytes each.
+    /// Sets an entry. Computed routes become a stored table, of two bytes per entry.
     pub fn set(&mut self, switch: u32, host: u32, port: u16) {
         if let Entries::Tree(tree) = &self.0 {
             let hosts = tree.hosts();
@@ -104,7 +104,7 @@ impl Routes {
     }
 }
 
-/// Hops from every node to one switch, by breadth first; hosts in between are no way through.
+/// Hops from every node to one switch, by breadth-first search; no path leads through a host.
 fn distances_to(destination: NodeId, topology: &Topology, peers: &[Vec<(PortId, usize)>], distance: &mut [u32]) {
     distance.fill(u32::MAX);
     distance[destination.index()] = 0;
