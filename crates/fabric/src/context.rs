@@ -79,15 +79,15 @@ impl<O: Observer> Context<'_, O> {
     #[inline]
     pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
         let time = time + way.delay;
-        let line = way.first_credit + u32::from(vl);
+        let credit = way.first_credit + u32::from(vl);
         if way.part != LOCAL {
-            let message = Message::Credit { time, sender: way.sender, line: (line, vl), units };
+            let message = Message::Credit { time, sender: way.sender, credit: (credit, vl), units };
             self.shared.outboxes[usize::from(way.part)].push(message);
             return;
         }
         // Another group may be behind, but by less than the delay of the link.
         let past = Time(self.now.0.saturating_sub(way.delay.0));
-        if self.shared.credit[line as usize].give_back(units, time, past) {
+        if self.shared.credit[credit as usize].give_back(units, time, past) {
             self.call(way.sender, vl, time);
         }
     }

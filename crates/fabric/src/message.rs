@@ -22,7 +22,7 @@ pub enum Message {
         /// The port of the sender.
         sender: PortId,
         /// The place of its credit, and the lane.
-        line: (u32, u8),
+        credit: (u32, u8),
         /// Units of credit.
         units: u32,
     },

@@ -174,14 +174,8 @@ pub(super) mod fake {
     }
 
     impl SwitchView for Switch {
-        fn occupancy(&self, input: u16, vl: u8) -> u32 {
-            self.count(|packet| packet.input == input && packet.vl == vl)
-        }
         fn is_full(&self, input: u16, vl: u8) -> bool {
-            self.occupancy(input, vl) >= self.room
-        }
-        fn fill(&self, input: u16, vl: u8) -> f64 {
-            f64::from(self.occupancy(input, vl)) / f64::from(self.room)
+            self.count(|packet| packet.input == input && packet.vl == vl) >= self.room
         }
         fn waiting(&self, output: u16, vl: u8) -> u32 {
             self.count(|packet| packet.output == output && packet.vl == vl)

@@ -121,25 +121,25 @@ mod tests {
 
     #[test]
     fn credit_counts_from_its_time_on() {
-        let mut line = LinkCredit::new(3);
-        line.take(3);
-        assert!(!line.give_back(2, Time(10), Time(0)));
-        assert_eq!((line.level(Time(9)), line.level(Time(10)), line.total()), (0, 2, 2));
-        assert!(!line.has(1, Time(9)) && line.has(1, Time(10)));
-        line.take(1);
-        (2..40).for_each(|i| assert!(!line.give_back(1, Time(10 * i), Time(10 * i - 10))));
-        assert_eq!((line.level(Time(389)), line.level(Time(390)), line.total()), (38, 39, 39));
-        assert!(line.returning.capacity() < 16, "what is past is collected before there is more room");
+        let mut credit = LinkCredit::new(3);
+        credit.take(3);
+        assert!(!credit.give_back(2, Time(10), Time(0)));
+        assert_eq!((credit.level(Time(9)), credit.level(Time(10)), credit.total()), (0, 2, 2));
+        assert!(!credit.has(1, Time(9)) && credit.has(1, Time(10)));
+        credit.take(1);
+        (2..40).for_each(|i| assert!(!credit.give_back(1, Time(10 * i), Time(10 * i - 10))));
+        assert_eq!((credit.level(Time(389)), credit.level(Time(390)), credit.total()), (38, 39, 39));
+        assert!(credit.returning.capacity() < 16, "what is past is collected before there is more room");
     }
 
     #[test]
     fn only_a_sender_that_waits_is_called_and_once() {
-        let mut line = LinkCredit::new(0);
-        assert_eq!(line.wait(Time(0)), None);
-        assert!(line.give_back(1, Time(5), Time(0)));
-        assert!(!line.give_back(1, Time(6), Time(0)));
-        line.called();
-        assert_eq!(line.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
-        assert_eq!(line.wait(Time(5)), None);
+        let mut credit = LinkCredit::new(0);
+        assert_eq!(credit.wait(Time(0)), None);
+        assert!(credit.give_back(1, Time(5), Time(0)));
+        assert!(!credit.give_back(1, Time(6), Time(0)));
+        credit.called();
+        assert_eq!(credit.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
+        assert_eq!(credit.wait(Time(5)), None);
     }
 }

@@ -28,8 +28,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
                 let id = self.shared.arena.insert(packet);
                 agenda.at(time, key, Event::Arrive(id));
             }
-            Message::Credit { time, sender, line: (line, vl), units } => {
-                if self.shared.credit[line as usize].give_back(units, time, Time::ZERO) {
+            Message::Credit { time, sender, credit: (credit, vl), units } => {
+                if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
                     let (time, key, event) = Event::credit(time, sender, vl);
                     agenda.at(time, key, event);
                 }

@@ -62,12 +62,8 @@ pub struct Departure {
 /// shown, the packet itself is among them, and when a departure is shown, it still is. "Present" packets have arrived
 /// and not left: those that wait and those in transmission.
 pub trait SwitchView {
-    /// Packets in an input buffer, those in transmission included.
-    fn occupancy(&self, input: u16, vl: u8) -> u32;
     /// Whether an input buffer has no room for another packet of the largest size.
     fn is_full(&self, input: u16, vl: u8) -> bool;
-    /// Share of an input buffer that is taken, 0 to 1.
-    fn fill(&self, input: u16, vl: u8) -> f64;
     /// Packets of this VL that wait for an output.
     fn waiting(&self, output: u16, vl: u8) -> u32;
     /// Bytes of this VL that wait for an output.

@@ -169,20 +169,20 @@ fn pacers<R: Response>(
     responses.into_iter().enumerate().map(pacer).collect()
 }
 
-/// For every port of every node, the outgoing link, and the way back of the credit for what comes in.
+/// For every port of every node, its link, and the way of credit back to the sender at the other end.
 fn egress_links(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<(EgressLink, CreditReturn)>> {
-    // Each direction of a cable has a line of credit per VL: those of the direction from its first end come first.
+    // Each direction of a cable has credit for each VL: that of the direction from its first end comes first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
         let first = 2 * *index as u32 * u32::from(vls);
         let second = first + u32::from(vls);
-        let (lines, lines_back) = if *peer == cable.b { (first, second) } else { (second, first) };
+        let (first_credit, returned) = if *peer == cable.b { (first, second) } else { (second, first) };
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
         let &Cable { rate, delay, .. } = cable;
-        let link = EgressLink { peer: *peer, to_switch, credited, rate, delay, first_credit: lines, part: LOCAL };
-        (link, CreditReturn { sender: *peer, delay, first_credit: lines_back, part: LOCAL })
+        let link = EgressLink { peer: *peer, to_switch, credited, rate, delay, first_credit, part: LOCAL };
+        (link, CreditReturn { sender: *peer, delay, first_credit: returned, part: LOCAL })
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

@@ -53,9 +53,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
         }
-        for (port, vl, lines, taken) in self.buffers() {
+        for (port, vl, first_credit, taken) in self.buffers() {
             let moving = sums.get(&(port.node, port.port, vl)).copied().unwrap_or(0);
-            let sum = self.shared.credit[lines as usize + vl].total() + taken + moving;
+            let sum = self.shared.credit[first_credit as usize + vl].total() + taken + moving;
             let capacity = self.shared.config.buffer.capacity();
             if sum != capacity {
                 let (name, port) = (&self.shared.topology.node(port.node).name, port.port);

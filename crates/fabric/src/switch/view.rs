@@ -14,14 +14,8 @@ pub(crate) struct View<'a> {
 }
 
 impl SwitchView for View<'_> {
-    fn occupancy(&self, input: u16, vl: u8) -> u32 {
-        self.state.inputs[self.state.at(input, vl)].packets
-    }
     fn is_full(&self, input: u16, vl: u8) -> bool {
         self.state.inputs[self.state.at(input, vl)].taken + self.state.largest > self.state.room.capacity()
-    }
-    fn fill(&self, input: u16, vl: u8) -> f64 {
-        f64::from(self.state.inputs[self.state.at(input, vl)].taken) / f64::from(self.state.room.capacity())
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.state.lanes[self.state.at(output, vl)].waiting

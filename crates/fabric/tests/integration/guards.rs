@@ -22,8 +22,6 @@ impl Marker for Inspector {
         assert_eq!(present, switch.present(arrival.output, arrival.vl));
         assert!(present - switch.waiting(arrival.output, arrival.vl) <= 1);
         assert!(switch.present_from(arrival.input, arrival.output, arrival.vl) > 0);
-        assert!(switch.occupancy(arrival.input, arrival.vl) > 0);
-        assert!((0.0..=1.0).contains(&switch.fill(arrival.input, arrival.vl)));
     }
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         assert!(switch.present_from(departure.input, departure.output, departure.vl) > 0);
