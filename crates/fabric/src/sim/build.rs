@@ -52,38 +52,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     /// The whole fabric at time zero; links to nodes that other simulators handle lead to these.
-    pub(crate) fn build(spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
-        let (topology, routes) = (spec.topology, spec.routes);
-        Paths::new(&topology, &routes).check(spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
-        assert_eq!(spec.markers.len(), topology.switch_count() as usize, "one marker per switch");
-        let places = places(&topology);
-        assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-        let lanes = 2 * topology.cables().len() * usize::from(spec.switch.vls);
-        let credit = vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes];
-        let mut links = egress_links(&topology, &spec.adapters, spec.switch.vls);
-        for (link, back) in links.iter_mut().flatten() {
-            link.part = if share.has(link.peer.node) { LOCAL } else { share.part_of[link.peer.node.index()] };
-            back.part = link.part;
-        }
-        let largest = spec.packets.largest();
-        let mut markers = spec.markers.into_iter();
-        let mut switches = Vec::new();
-        let mut adapters = Vec::new();
-        for (i, place) in places.iter().enumerate() {
-            let (node, links) = (NodeId(i as u32), std::mem::take(&mut links[i]));
-            match place {
-                Place::Switch(rank) => {
-                    let state = State::new(node, *rank, &spec.switch, &links, largest, spec.seed);
-                    switches.push(Switch { state, marker: markers.next().expect("counted") });
-                }
-                Place::Host(rank) => {
-                    adapters.push(Adapter::new(node, links[0], spec.switch.vls, spec.adapters[*rank as usize]));
-                }
-            }
-        }
-        let pacers = pacers(&topology, &spec.flows, spec.responses, &spec.adapters);
-        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&topology, flow)).collect();
+    pub(crate) fn build(mut spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
+        let pairs = spec.flows.iter().map(|flow| (flow.source, flow.destination));
+        Paths::new(&spec.topology, &spec.routes).check(pairs)?;
+        let markers = std::mem::take(&mut spec.markers);
+        let (adapters, switches) = nodes(&spec, markers, share);
+        let pacers = pacers(&spec.topology, &spec.flows, spec.responses, &spec.adapters);
+        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec.topology, flow)).collect();
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
+        let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
         Ok(Fabric {
             observer,
             hosts: Hosts {
@@ -95,13 +72,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             },
             switches,
             shared: Shared {
-                topology,
-                routes,
-                places,
-                config: spec.switch,
+                places: places(&spec.topology),
+                topology: spec.topology,
+                routes: spec.routes,
                 changes: spec.changes,
                 arena: PacketArena::default(),
-                credit,
+                credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes],
+                config: spec.switch,
                 hops: 0,
                 outboxes: vec![Vec::new(); share.parts],
             },
@@ -128,6 +105,31 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             }
         }
     }
+}
+
+/// The adapters and the switches with their markers, each in the order of their ranks.
+///
+/// # Panics
+/// If the number of adapters or of markers does not fit the topology.
+fn nodes<R, K, E>(spec: &FabricSpec<R, K, E>, markers: Vec<K>, share: &Share<'_>) -> (Vec<Adapter>, Vec<Switch<K>>) {
+    let topology = &spec.topology;
+    assert_eq!(markers.len(), topology.switch_count() as usize, "one marker per switch");
+    assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
+    let mut links = egress_links(topology, &spec.adapters, spec.switch.vls);
+    for (link, back) in links.iter_mut().flatten() {
+        link.part = if share.has(link.peer.node) { LOCAL } else { share.part_of[link.peer.node.index()] };
+        back.part = link.part;
+    }
+    let adapter =
+        |(node, &config): (NodeId, &AdapterConfig)| Adapter::new(node, links[node.index()][0], spec.switch.vls, config);
+    let adapters = topology.hosts().zip(&spec.adapters).map(adapter).collect();
+    let largest = spec.packets.largest();
+    let switch = |(node, marker): (NodeId, K)| {
+        let rank = topology.node(node).rank;
+        Switch { state: State::new(node, rank, &spec.switch, &links[node.index()], largest, spec.seed), marker }
+    };
+    let switches = topology.switches().zip(markers).map(switch).collect();
+    (adapters, switches)
 }
 
 fn places(topology: &Topology) -> Vec<Place> {
