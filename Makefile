@@ -33,9 +33,10 @@ test-python: build ## Python tests, examples of the documentation included
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module
 
 .PHONY: lint-rust
-lint-rust: need-rust ## rustfmt and clippy
+lint-rust: need-rust ## rustfmt, clippy and rustdoc
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 
 .PHONY: lint-python
 lint-python: build ## ruff, mypy and stubtest
