@@ -1,6 +1,6 @@
 //! A checked scenario as a Python object.
 
-use becalm_schema::Mistakes;
+use becalm_schema::Errors;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -41,20 +41,20 @@ impl Scenario {
 /// Reads the text of a scenario; `file` is only its name in messages.
 ///
 /// With `lines` false the messages name no lines: for text that no user has written.
-/// Raises `ScenarioError` with all mistakes at once.
+/// Raises `ScenarioError` with all errors at once.
 #[pyfunction]
 #[pyo3(signature = (text, file, *, lines = true))]
 pub fn parse(py: Python<'_>, text: &str, file: &str, lines: bool) -> PyResult<Scenario> {
     match becalm_scenario::Scenario::parse(text, file) {
         Ok(inner) => Ok(Scenario { inner }),
-        Err(mistakes) if lines => Err(errors::from_mistakes(py, &mistakes)),
-        Err(mistakes) => Err(errors::from_mistakes(py, &without_lines(mistakes))),
+        Err(errors) if lines => Err(errors::from_errors(py, &errors)),
+        Err(errors) => Err(errors::from_errors(py, &without_lines(errors))),
     }
 }
 
-fn without_lines(mut mistakes: Mistakes) -> Mistakes {
-    for mistake in &mut mistakes.list {
-        mistake.line = None;
+fn without_lines(mut errors: Errors) -> Errors {
+    for error in &mut errors.list {
+        error.line = None;
     }
-    mistakes
+    errors
 }

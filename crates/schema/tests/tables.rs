@@ -1,4 +1,4 @@
-//! Reading tables: values, defaults, and every mistake with its line.
+//! Reading tables: values, defaults, and every error with its line.
 
 use becalm_engine::Time;
 use becalm_schema::{Choice, Conflict, Field, Table, choice, read, read_json, table, words};
@@ -98,7 +98,7 @@ fn checks_fields_together() {
     assert_eq!(wrong("low = nan"), "x.toml:1: low = NaN: must be a finite number");
 }
 
-fn mistakes(text: &str) -> String {
+fn errors(text: &str) -> String {
     read::<File>(text, "x.toml").unwrap_err().to_string()
 }
 
@@ -120,7 +120,7 @@ fn reads_values_and_fills_in_defaults() {
 }
 
 #[test]
-fn collects_all_mistakes_with_their_lines() {
+fn collects_all_errors_with_their_lines() {
     let text = "seed = -1\nverbos = true\norder = \"fifi\"\nlimit = 0\n\n[[sources]]\nweights = [1, -2,\n  nan]\n\n\
                 [[sources]]\nname = \"b\"\n[sources.traffic.steady]\nrate = 2\n\n[[sources]]\nname = 3\n\
                 [sources.traffic.bursts]\npause = \"2 ms\"\n";
@@ -136,13 +136,13 @@ fn collects_all_mistakes_with_their_lines() {
         "x.toml:17: sources[2].traffic.bursts.length: is missing; valid: an integer between 0 and 4294967295",
         "x.toml:18: sources[2].traffic.bursts.pause = \"2 ms\": must be at least 0 s and below 1 ms",
     ];
-    assert_eq!(mistakes(text).lines().collect::<Vec<_>>(), expected);
+    assert_eq!(errors(text).lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn holds_every_item_of_a_list_to_the_range() {
     assert_eq!(
-        mistakes("[[sources]]\nname = \"a\"\nweights = [1, 9]"),
+        errors("[[sources]]\nname = \"a\"\nweights = [1, 9]"),
         "x.toml:3: sources[0].weights = [1, 9]: must be between 0 and 8"
     );
 }
@@ -151,13 +151,13 @@ fn holds_every_item_of_a_list_to_the_range() {
 fn refuses_what_is_not_a_finite_number() {
     for value in ["nan", "inf", "-inf", "\"1\"", "true", "[1]", "1979-05-27", "{}"] {
         let text = format!("limit = {value}");
-        assert!(mistakes(&text).contains("must be a finite number"), "{value}: {}", mistakes(&text));
+        assert!(errors(&text).contains("must be a finite number"), "{value}: {}", errors(&text));
     }
 }
 
 #[test]
 fn a_choice_is_one_valid_name() {
-    let traffic = |text: &str| mistakes(&format!("[[sources]]\nname = \"a\"\n{text}"));
+    let traffic = |text: &str| errors(&format!("[[sources]]\nname = \"a\"\n{text}"));
     assert_eq!(
         traffic("[sources.traffic.burst]\nlength = 1"),
         "x.toml:3: sources[0].traffic.burst = table {length}: unknown name, did you mean `bursts`?; valid: steady, bursts"
@@ -180,9 +180,9 @@ fn a_choice_is_one_valid_name() {
 
 #[test]
 fn reports_syntax_with_its_line() {
-    let text = mistakes("seed = 1\norder = = 2\n");
+    let text = errors("seed = 1\norder = = 2\n");
     assert!(text.starts_with("x.toml:2: not valid TOML: "), "{text}");
-    let text = mistakes("seed = 1\nseed = 2\n");
+    let text = errors("seed = 1\nseed = 2\n");
     assert!(text.starts_with("x.toml:2: not valid TOML: duplicate key"), "{text}");
 }
 

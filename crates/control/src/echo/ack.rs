@@ -16,6 +16,7 @@
 
 use becalm_fabric::Packet;
 use becalm_fabric::seam::{Answer, Echo, Unanswered};
+use crate::scheme::EchoScheme;
 
 becalm_schema::table! {
     /// Every packet is acknowledged, and the ACK carries its mark back.
@@ -26,9 +27,10 @@ becalm_schema::table! {
 #[derive(Clone, Debug)]
 pub struct AckEcho;
 
-impl AckEcho {
-    /// An echo for all destinations.
-    pub fn new(_: &Params) -> AckEcho {
+impl EchoScheme for AckEcho {
+    type Params = Params;
+
+    fn new(_: &Params) -> AckEcho {
         AckEcho
     }
 }

@@ -23,6 +23,7 @@
 use becalm_fabric::Packet;
 use becalm_fabric::seam::{Answer, Echo, Unanswered};
 use becalm_schema::Conflict;
+use crate::scheme::EchoScheme;
 
 becalm_schema::words! {
     /// Whether data packets are acknowledged.
@@ -49,7 +50,7 @@ impl Params {
     fn check(&self) -> Result<(), Conflict> {
         match (self.transport, self.ack_every) {
             (Transport::Unreliable, 2..) => {
-                Err(Conflict { key: "ack_every", problem: "does nothing: nothing is acknowledged".into() })
+                Err(Conflict::new("ack_every", "does nothing: nothing is acknowledged"))
             }
             _ => Ok(()),
         }
@@ -63,10 +64,15 @@ pub struct Ibta {
     ack_every: u32,
 }
 
-impl Ibta {
-    /// An echo for all destinations.
-    pub fn new(params: &Params) -> Ibta {
+impl EchoScheme for Ibta {
+    type Params = Params;
+
+    fn new(params: &Params) -> Ibta {
         Ibta { transport: params.transport, ack_every: params.ack_every }
+    }
+
+    fn ack_every(params: &Params) -> Option<u32> {
+        (params.transport == Transport::Reliable).then_some(params.ack_every)
     }
 }
 

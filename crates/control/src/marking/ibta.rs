@@ -61,12 +61,14 @@
 
 use becalm_engine::Time;
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
-use becalm_schema::{Conflict, names::covers};
+use becalm_schema::Conflict;
 
 use super::congestion::{CREDIT, Congestion, Rules};
-use super::ports::{Mask, Ports};
+use super::overrides::{self, Override};
+use super::ports::Mask;
 use super::starvation::{Rule, Starvation};
 use crate::cct::CctEntry;
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// Packets that leave a port with a long queue and with credit to send are marked (FECN).
@@ -91,62 +93,14 @@ becalm_schema::table! {
     check Params::check;
 }
 
-becalm_schema::table! {
-    /// Other values for some ports.
-    pub struct Override {
-        /// Names of switches, ranges of them, or `"*"` for all.
-        pub switches: Vec<String> = vec!["*".to_string()],
-        /// The ports: a list of numbers, or `"hosts"`, `"switches"` or `"all"`.
-        pub ports: Ports = Ports::All,
-        /// How early a queue counts as congested.
-        pub threshold: Option<u32> = None; ""; 0..=15,
-        /// Whether the ports count as congested without credit to send, too.
-        pub victim: Option<bool> = None,
-        /// Size of the smallest packet that is marked.
-        pub packet_size: Option<u32> = None; "credits of 64 B"; 0..=255,
-        /// Packets that could be marked and are not, between two that are.
-        pub marking_rate: Option<u32> = None; "packets"; 0..=65_535,
-        /// Whether the ports give credit back late.
-        pub credit: Option<bool> = None,
-        /// How early a queue starves the ports.
-        pub cs_threshold: Option<u32> = None; ""; 0..=15,
-        /// How late credit is given back.
-        pub cs_return_delay: Option<CctEntry> = None,
-    }
-    check Override::check;
-}
-
-impl Override {
-    fn check(&self) -> Result<(), Conflict> {
-        Conflict::unless(!self.switches.is_empty(), "switches", || "must name at least one switch".to_string())?;
-        let numbers = [self.threshold, self.packet_size, self.marking_rate].iter().any(Option::is_some);
-        let given = numbers || self.victim.is_some() || self.credit.is_some() || self.starves();
-        Conflict::unless(given, "threshold", || "is missing, or another value: nothing is overridden".to_string())?;
-        Conflict::unless(self.credit != Some(false) || !self.starves(), "credit", || {
-            "must be true where cs_threshold or cs_return_delay is set".to_string()
-        })
-    }
-
-    /// Whether it says how the ports starve.
-    fn starves(&self) -> bool {
-        self.cs_threshold.is_some() || self.cs_return_delay.is_some()
-    }
-
-    /// Whether it holds for a port.
-    fn holds(&self, port: u16, shape: &SwitchShape) -> bool {
-        let named = self.switches.iter().any(|text| text == "*" || covers(text, &shape.name));
-        named && self.ports.has(port, shape)
-    }
-}
-
 impl Params {
     /// Whether ports are in the credit mask, wherever they are.
-    pub fn masks_credit(&self) -> bool {
+    fn masks_credit(&self) -> bool {
         self.credit_mask != Mask::None || self.overrides.iter().any(|other| other.credit == Some(true))
     }
 
     /// Whether a port of such a switch starves what sends to it.
-    pub fn starves(&self, shape: &SwitchShape) -> bool {
+    fn starves(&self, shape: &SwitchShape) -> bool {
         (0..shape.ports).any(|port| self.rules(port, shape).1.starves())
     }
 
@@ -213,12 +167,27 @@ pub struct Ibta {
     starvation: Option<Box<Starvation>>,
 }
 
-impl Ibta {
-    /// A marker for one switch.
-    pub fn new(params: &Params, shape: SwitchShape) -> Ibta {
+impl MarkingScheme for Ibta {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> Ibta {
         let (marking, starving) = (0..shape.ports).map(|port| params.rules(port, &shape)).unzip();
         let starvation = Starvation::new(starving, shape.vls);
         Ibta { congestion: Congestion::new(marking, shape.vls), starvation }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
+    }
+
+    fn conflicts(params: &Params, switches: &[SwitchShape]) -> Vec<Conflict> {
+        let mut all = overrides::conflicts(&params.overrides, switches);
+        if all.is_empty() && params.masks_credit() && !switches.iter().any(|shape| params.starves(shape)) {
+            let problem =
+                "starve nobody: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
+            all.push(Conflict::new("overrides", problem));
+        }
+        all
     }
 }
 
@@ -249,6 +218,7 @@ impl Marker for Ibta {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marking::ports::Ports;
     use crate::marking::trigger::fake::{SIZE, Switch, shape};
     use becalm_fabric::Kind;
     use becalm_schema::Field;
@@ -354,7 +324,7 @@ mod tests {
 
     #[test]
     fn overrides_are_read_and_must_do_something() {
-        let read = |text: &str| becalm_schema::read::<Params>(text, "f").map_err(|mistakes| mistakes.to_string());
+        let read = |text: &str| becalm_schema::read::<Params>(text, "f").map_err(|errors| errors.to_string());
         let params = read("overrides = [{ports = [1, 2], threshold = 3}, {ports = \"hosts\", victim = true}]").unwrap();
         assert_eq!(params.overrides[0].ports, Ports::List(vec![1, 2]));
         assert_eq!(becalm_schema::read_json::<Params>(&params.to_json(), "f").unwrap(), params);
@@ -402,7 +372,7 @@ mod tests {
 
     #[test]
     fn starvation_must_have_an_effect() {
-        let read = |text: &str| becalm_schema::read::<Params>(text, "f.toml").map_err(|mistakes| mistakes.to_string());
+        let read = |text: &str| becalm_schema::read::<Params>(text, "f.toml").map_err(|errors| errors.to_string());
         let mask = "credit_mask = \"host_ports\"";
         let right = format!("threshold = 0\n{mask}\ncs_threshold = 8\ncs_return_delay = [2, 40]");
         assert_eq!(read(&right).unwrap().cs_return_delay.gap(), 10.0);

@@ -23,6 +23,7 @@
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Method, Trigger};
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// As input-triggered, and also when more packets than a threshold go to an output.
@@ -41,10 +42,15 @@ pub struct InputOutputTriggered {
     trigger: Trigger,
 }
 
-impl InputOutputTriggered {
-    /// A marker for one switch.
-    pub fn new(params: &Params, shape: SwitchShape) -> InputOutputTriggered {
+impl MarkingScheme for InputOutputTriggered {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> InputOutputTriggered {
         InputOutputTriggered { threshold: params.threshold, trigger: Trigger::new(params.method, shape) }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
     }
 }
 

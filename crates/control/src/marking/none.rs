@@ -14,6 +14,7 @@
 //! None.
 
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// No packet is marked.
@@ -24,9 +25,10 @@ becalm_schema::table! {
 #[derive(Clone, Debug)]
 pub struct NoMarks;
 
-impl NoMarks {
-    /// A marker for one switch.
-    pub fn new(_: &Params, _: SwitchShape) -> NoMarks {
+impl MarkingScheme for NoMarks {
+    type Params = Params;
+
+    fn new(_: &Params, _: SwitchShape) -> NoMarks {
         NoMarks
     }
 }

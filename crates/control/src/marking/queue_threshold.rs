@@ -28,6 +28,7 @@ use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
 use super::congestion::{Congestion, Rules};
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// From a high threshold on the queue of an output down to a low one, packets that leave by it are marked.
@@ -56,9 +57,10 @@ pub struct QueueThreshold {
     congestion: Congestion,
 }
 
-impl QueueThreshold {
-    /// A marker for one switch.
-    pub fn new(params: &Params, shape: SwitchShape) -> QueueThreshold {
+impl MarkingScheme for QueueThreshold {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> QueueThreshold {
         let bytes = |share: f64| (share * f64::from(shape.capacity_bytes)) as u64;
         let rules = Rules {
             enter: bytes(params.high),
@@ -68,6 +70,10 @@ impl QueueThreshold {
             marking_rate: params.marking_rate,
         };
         QueueThreshold { congestion: Congestion::new(vec![rules; usize::from(shape.ports)], shape.vls) }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
     }
 }
 

@@ -26,7 +26,8 @@
 //! - A congestion notification packet counts as a marked ACK.
 //! - All packets count alike, whatever their size.
 
-use super::{Law, RateControl, Settings, rate::rate_params};
+use super::law::{Law, Settings, rate_params};
+use super::rate::RateControl;
 
 rate_params! {
     /// A mark divides the rate by m; without marks it grows linearly in time.

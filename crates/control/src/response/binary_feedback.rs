@@ -39,7 +39,8 @@ use becalm_engine::Time;
 use becalm_fabric::seam::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
-use super::{RateLimited, Window};
+use super::window::Window;
+use crate::scheme::ResponseScheme;
 
 becalm_schema::words! {
     /// How often the window is decided upon.
@@ -153,9 +154,10 @@ pub struct BinaryFeedback {
     filled: bool,
 }
 
-impl BinaryFeedback {
-    /// A response for one flow.
-    pub fn new(params: &Params) -> BinaryFeedback {
+impl ResponseScheme for BinaryFeedback {
+    type Params = Params;
+
+    fn new(params: &Params) -> BinaryFeedback {
         let window = params.allowed(params.initial);
         let current = window.round() as u32;
         BinaryFeedback {
@@ -171,6 +173,12 @@ impl BinaryFeedback {
         }
     }
 
+    fn moves_window(_: &Params) -> bool {
+        true
+    }
+}
+
+impl BinaryFeedback {
     /// ACKs that are passed over, and those that count after them.
     fn epoch(&self) -> (u32, u32) {
         match self.params.decide {
@@ -227,7 +235,6 @@ impl Response for BinaryFeedback {
     }
 }
 
-impl RateLimited for BinaryFeedback {}
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,8 @@
 //! - A congestion notification packet counts as a marked ACK.
 //! - All packets count alike, whatever their size.
 
-use super::{Law, RateControl, Settings, rate::rate_params};
+use super::law::{Law, Settings, rate_params};
+use super::rate::RateControl;
 
 rate_params! {
     /// A mark lengthens the delay between packets by one packet time; an unmarked ACK multiplies the rate.

@@ -29,7 +29,7 @@ traffic.greedy = {}
 fn complaint(text: &str) -> String {
     match Scenario::parse(text, "bad.toml") {
         Ok(_) => panic!("nothing wrong with\n{text}"),
-        Err(mistakes) => mistakes.to_string(),
+        Err(errors) => errors.to_string(),
     }
 }
 
@@ -374,7 +374,7 @@ fn given_routes() {
 }
 
 #[test]
-fn all_mistakes_at_once() {
+fn all_errors_at_once() {
     let text =
         GOOD.replace("rmin = 0.00390625", "rmin = -1").replace("[\"BC\"]", "[\"BD\"]").replace("remote", "remot");
     insta::assert_snapshot!(complaint(&text));

@@ -2,7 +2,7 @@
 
 use becalm_fabric::{Rate, Room};
 use becalm_schema::field::{Field, refuse};
-use becalm_schema::{Mistakes, Node, Ranged, Value, quantity};
+use becalm_schema::{Errors, Node, Ranged, Value, quantity};
 use serde_json::json;
 
 const RATES: [(&str, f64); 8] = [
@@ -49,12 +49,12 @@ impl Field for LinkRate {
         "a rate with its unit, such as \"1 GB/s\" or \"100 Gb/s\"".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<LinkRate> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<LinkRate> {
         let Some((text, rate)) = node.text().and_then(|text| Some((text, quantity(text, &RATES)?))) else {
-            return refuse(node, mistakes);
+            return refuse(node, errors);
         };
         if !RATE_LIMITS.contains(&rate) {
-            mistakes.add(node, "must be between 1 Mb/s and 10 Tb/s", "");
+            errors.add(node, "must be between 1 Mb/s and 10 Tb/s", "");
             return None;
         }
         Some(LinkRate { bits_per_second: rate, text: text.trim().to_string() })
@@ -93,8 +93,8 @@ impl Field for Bytes {
         "a whole number of bytes with its unit, such as \"2048 B\" or \"64 KiB\"".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Bytes> {
-        node.text().and_then(Bytes::parse).or_else(|| refuse(node, mistakes))
+    fn read(node: &Node, errors: &mut Errors) -> Option<Bytes> {
+        node.text().and_then(Bytes::parse).or_else(|| refuse(node, errors))
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -122,18 +122,18 @@ impl Field for Buffer {
         "a number of packets or bytes with its unit, such as \"4 packets\" or \"64 KiB\", or \"unlimited\"".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Buffer> {
-        let Some(text) = node.text() else { return refuse(node, mistakes) };
+    fn read(node: &Node, errors: &mut Errors) -> Option<Buffer> {
+        let Some(text) = node.text() else { return refuse(node, errors) };
         if text == UNLIMITED {
             return Some(Buffer(Room::UNLIMITED));
         }
         let room = match (quantity(text, &PACKETS), Bytes::parse(text)) {
             (Some(n), _) if n >= 0.0 && n < f64::from(u32::MAX) && n.fract() == 0.0 => Room::Packets(n as u32),
             (None, Some(Bytes(n))) => Room::Bytes(n),
-            _ => return refuse(node, mistakes),
+            _ => return refuse(node, errors),
         };
         if room.capacity() == 0 {
-            mistakes.add(node, "has room for nothing; must be at least 1 packet or 64 B", "");
+            errors.add(node, "has room for nothing; must be at least 1 packet or 64 B", "");
             return None;
         }
         Some(Buffer(room))
@@ -162,11 +162,11 @@ impl Field for Limit {
         format!("a number of packets between 0 and {}, or \"unlimited\"", u32::MAX - 1)
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Limit> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<Limit> {
         match &node.value {
             Value::Integer(packets) if (0..i128::from(u32::MAX)).contains(packets) => Some(Limit(*packets as u32)),
             Value::Text(word) if word == UNLIMITED => Some(Limit(u32::MAX)),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn read<T: Field>(text: &str) -> Result<T, String> {
-        becalm_schema::read_json(&json!(text), "f").map_err(|mistakes| mistakes.to_string())
+        becalm_schema::read_json(&json!(text), "f").map_err(|errors| errors.to_string())
     }
 
     #[test]

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use becalm_fabric::{FlowView, PortId};
+use becalm_fabric::{FlowView, NodeId, PortId};
 use becalm_metrics::tree::Spell;
 use becalm_metrics::{Table, Watch};
 
-use crate::links::Link;
-use crate::plan::{Flow, host_rates};
-use crate::run::Counters;
+use super::counters::Counters;
+use crate::resolve::{Flow, Link};
 use crate::scenario::Scenario;
 
 /// Share of the measured window in which an output must have a role to be called by it.
@@ -31,14 +30,13 @@ pub(crate) struct Roles<'a> {
 impl<'a> Roles<'a> {
     /// The roles that outputs had in most of the time in which they had any.
     pub fn new(
-        scenario: &Scenario,
+        scenario: &'a Scenario,
         watch: &Watch,
-        links: &'a [Link],
         before: &Counters,
         after: &Counters,
     ) -> Roles<'a> {
         let seconds = after.time.since(before.time).as_secs();
-        let lanes = links.iter().flat_map(|link| (0..scenario.sections.switch.vls as u8).map(move |vl| (link, vl)));
+        let lanes = scenario.network.links.iter().flat_map(|link| (0..*scenario.sections.switch.vls as u8).map(move |vl| (link, vl)));
         let row = |(link, vl): (&'a Link, u8)| {
             let (root, branch) = watch.tree.spells(link.from, vl, after.time);
             let shares = [root, branch].map(|spell| spell.total.as_secs() / seconds);
@@ -54,7 +52,7 @@ impl<'a> Roles<'a> {
 
     /// The table `tree`.
     pub fn table(&self, scenario: &Scenario) -> Table {
-        let name = |node| scenario.topology.node(node).name.clone();
+        let name = |node| scenario.network.name(node).to_string();
         let time = |value: fn(&Spell) -> f64| {
             self.rows.iter().map(|row| row.spell.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
         };
@@ -93,8 +91,8 @@ struct Account {
 /// The table `victims`: one row per group and source host.
 pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters, after: &Counters) -> Table {
     let seconds = after.time.since(before.time).as_secs();
-    let topology = &scenario.topology;
-    let (peers, roles, rates) = (topology.peers(), roles.by_port(), host_rates(topology));
+    let topology = &scenario.network.topology;
+    let (peers, roles, rates) = (topology.peers(), roles.by_port(), &scenario.network.rates);
     let link_rate = |flow: &Flow| {
         let cap = scenario.plan.adapters[topology.node(flow.source).rank as usize].injection_rate;
         let link = rates[flow.source.index()].bytes_per_second();
@@ -111,7 +109,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
         account.greedy += rate * (greedy(end, after) - greedy(start, before));
         account.greedy = account.greedy.min(rate * seconds);
         account.delivered += (end.delivered_bytes - start.delivered_bytes) as f64;
-        let vl = scenario.sections.switch.vl(scenario.sections.flows[flow.group as usize].sl).expect("checked") as u8;
+        let vl = scenario.sections.switch.vl(*scenario.sections.flows[flow.group as usize].sl).expect("checked") as u8;
         let path = topology.path_along(flow.source, flow.destination, &peers).expect("checked");
         let meets = |role: &str| path.iter().any(|port| roles.get(&(*port, vl)) == Some(&role));
         match (meets("root"), meets("branch")) {
@@ -123,8 +121,8 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
     let accounts: Vec<_> = accounts.into_iter().collect();
     let column = |value: &dyn Fn(&Account) -> f64| accounts.iter().map(|(_, a)| value(a)).collect::<Vec<_>>();
     let count = |value: fn(&Account) -> u64| accounts.iter().map(|(_, a)| value(a)).collect::<Vec<_>>();
-    let host = |node: u32| topology.node(becalm_fabric::NodeId(node)).name.clone();
-    let group = |group: u32| scenario.sections.flows[group as usize].name.clone();
+    let host = |node: u32| scenario.network.name(NodeId(node)).to_string();
+    let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
     let offered = |account: &Account| account.posted + account.greedy;
     // What arrives of an earlier offer is no share of this one.
     let share =

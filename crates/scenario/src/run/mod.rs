@@ -1,17 +1,22 @@
-//! Running a scenario.
+//! From a checked scenario to results: the run and its tables.
+//!
+//! `counters`: what is counted; `tables`, `congestion`: the tables that are made of it.
+
+mod congestion;
+mod counters;
+mod tables;
 
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
-use becalm_fabric::{FabricError, FlowId, FlowView, PortCounters, Rate};
-use becalm_metrics::{Paces, Series, Snapshot, Table, Watch};
+use becalm_fabric::{FabricError, FlowId, FlowView};
+use becalm_metrics::{Paces, Series, Snapshot, Table};
 use thiserror::Error;
 
 use crate::assemble::{Model, Whole};
-use crate::links::{Link, links};
-use crate::plan::host_rates;
+use crate::resolve::Link;
 use crate::scenario::Scenario;
-use crate::tables;
+use counters::{Counters, Observed};
 
 /// Wall time between two calls of the progress function.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
@@ -50,7 +55,6 @@ pub struct Results {
 /// A run at time zero.
 pub struct Prepared<'a> {
     scenario: &'a Scenario,
-    links: Vec<Link>,
     model: Model,
 }
 
@@ -87,18 +91,18 @@ impl Scenario {
     /// # Errors
     /// [`RunError::Fabric`] for a flow whose routes lead nowhere.
     pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
-        Ok(Prepared { scenario: self, links: links(&self.topology), model: self.simulator(replication, threads)? })
+        Ok(Prepared { scenario: self, model: self.simulator(replication, threads)? })
     }
 
     /// The links that series follow, as places in the list of links.
-    fn followed(&self, links: &[Link]) -> Vec<usize> {
-        let names = &self.sections.observe.links;
-        let wanted = |link: &Link| names.iter().any(|name| name == "*" || *name == link.name);
+    fn followed(&self) -> Vec<usize> {
+        let (links, names) = (&self.network.links, &self.sections.observe.links);
+        let wanted = |link: &Link| names.iter().any(|name| **name == "*" || **name == link.name);
         (0..links.len()).filter(|&i| wanted(&links[i])).collect()
     }
 
     fn followed_flows(&self) -> usize {
-        if self.sections.observe.flows { self.plan.flows.len() } else { 0 }
+        if *self.sections.observe.flows { self.plan.flows.len() } else { 0 }
     }
 }
 
@@ -108,21 +112,19 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of [`Scenario::run`].
     pub fn run(self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
-        let Prepared { scenario, links, model } = self;
-        let followed = scenario.followed(&links);
+        let Prepared { scenario, model } = self;
+        let followed = scenario.followed();
         let width = scenario.plan.groups.len() + followed.len() + scenario.followed_flows();
-        let series = Series::new(scenario.sections.observe.window, width);
+        let series = Series::new(*scenario.sections.observe.window, width);
         let mut run = Running {
             scenario,
             model,
             series,
             paces: Paces::default(),
             snapshots: Vec::new(),
-            links: &links,
             followed: &followed,
             progress,
-            rates: host_rates(&scenario.topology),
-            duration: scenario.sections.run.duration,
+            duration: *scenario.sections.run.duration,
             reported: Instant::now(),
         };
         let before = run.measure()?;
@@ -133,8 +135,7 @@ impl Prepared<'_> {
         let under_way = whole.model.packets_in_flight();
         let before =
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
-        let observed =
-            Observed { watch: &whole.model.observer, links: &links, followed: &followed, series, paces, snapshots };
+        let observed = Observed { watch: &whole.model.observer, followed: &followed, series, paces, snapshots };
         Ok(Results {
             tables: tables::all(scenario, &observed, &before, &after),
             fingerprint: whole.model.observer.fingerprint.value(),
@@ -150,24 +151,6 @@ fn check_guards(run: &Simulator<Whole>) -> Result<(), RunError> {
     Ok(run.model.check(&run.agenda)?)
 }
 
-/// All counters at one time.
-pub(crate) struct Counters {
-    pub time: Time,
-    pub flows: Vec<FlowView>,
-    pub links: Vec<PortCounters>,
-}
-
-/// What has been observed in a run.
-pub(crate) struct Observed<'a> {
-    pub watch: &'a Watch,
-    pub links: &'a [Link],
-    /// The links that series follow, as places in `links`.
-    pub followed: &'a [usize],
-    pub series: Series,
-    pub paces: Paces,
-    pub snapshots: Vec<Snapshot>,
-}
-
 /// A run on its way.
 struct Running<'a> {
     scenario: &'a Scenario,
@@ -175,11 +158,8 @@ struct Running<'a> {
     series: Series,
     paces: Paces,
     snapshots: Vec<Snapshot>,
-    links: &'a [Link],
     followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
-    /// Of every host's link.
-    rates: Vec<Rate>,
     duration: Time,
     reported: Instant,
 }
@@ -190,10 +170,10 @@ impl Running<'_> {
     // Not inlined, so that a profiler can tell the run from its set-up and its tables.
     #[inline(never)]
     fn measure(&mut self) -> Result<Option<Counters>, RunError> {
-        let (warmup, step) = (self.scenario.sections.run.warmup, self.scenario.sections.observe.step);
+        let (warmup, step) = (*self.scenario.sections.run.warmup, *self.scenario.sections.observe.step);
         let mut before = None;
         let mut sample = Time::ZERO;
-        let mut snapshots = self.scenario.sections.observe.snapshots.clone();
+        let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
         snapshots.sort_by(|a, b| b.cmp(a));
         loop {
             let mut target = sample.min(self.duration);
@@ -246,7 +226,7 @@ impl Running<'_> {
         Counters {
             time: self.model.work().time,
             flows: self.flows().collect(),
-            links: self.links.iter().map(|link| self.model.port(link.from)).collect(),
+            links: self.scenario.network.links.iter().map(|link| self.model.port(link.from)).collect(),
         }
     }
 
@@ -255,17 +235,17 @@ impl Running<'_> {
         let model = &self.model;
         let bytes = |i: u32| model.flow(FlowId(i)).delivered_bytes;
         let groups = self.scenario.plan.groups.iter().map(|flows| flows.clone().map(bytes).sum());
-        let links = self.followed.iter().map(|&i| model.port(self.links[i].from).bytes);
+        let links = self.followed.iter().map(|&i| model.port(self.scenario.network.links[i].from).bytes);
         let flows = (0..self.scenario.followed_flows() as u32).map(bytes);
         self.series.push(time, groups.chain(links).chain(flows));
-        if self.scenario.sections.observe.paces {
+        if *self.scenario.sections.observe.paces {
             self.sample_paces(time);
         }
     }
 
     fn take_snapshot(&mut self, time: Time) {
-        for (link, ends) in self.links.iter().enumerate() {
-            for vl in 0..self.scenario.sections.switch.vls as u8 {
+        for (link, ends) in self.scenario.network.links.iter().enumerate() {
+            for vl in 0..*self.scenario.sections.switch.vls as u8 {
                 let occupancy = self.model.standing(ends.to, vl).occupancy;
                 let waiting = self.model.standing(ends.from, vl).waiting;
                 let role = self.model.observer(ends.from.node).tree.role(ends.from, vl);
@@ -280,7 +260,7 @@ impl Running<'_> {
         let largest = self.scenario.sections.packet.full();
         for (group, flows) in (0u32..).zip(&plan.groups) {
             let pace = |i: u32| {
-                let transmission = self.rates[plan.flows[i as usize].source.index()].time_of(largest);
+                let transmission = self.scenario.network.rates[plan.flows[i as usize].source.index()].time_of(largest);
                 (model.flow(FlowId(i)).pace, transmission)
             };
             self.paces.push(time, group, flows.clone().map(pace));

@@ -1,41 +1,41 @@
 //! How a quantity varies around its mean.
 
-use becalm_fabric as fabric;
+pub(crate) use becalm_fabric::Variation as Shape;
 use becalm_schema::field::refuse;
-use becalm_schema::{Field, Mistakes, Node, Value};
+use becalm_schema::{Field, Errors, Node, Value};
 use serde_json::json;
 
-/// Most exponential stages of an Erlang law.
+/// Most exponential stages of an Erlang distribution.
 const MOST_STAGES: i128 = 1000;
 
-/// A law: `"fixed"`, `"exponential"`, `{erlang = 4}` (its shape) or `{uniform = 0.5}` (its spread).
+/// A distribution: `"fixed"`, `"exponential"`, `{erlang = 4}` (its shape) or `{uniform = 0.5}` (its spread).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Variation(pub fabric::Variation);
+pub struct Distribution(pub Shape);
 
-impl Variation {
+impl Distribution {
     /// No variation.
-    pub const FIXED: Variation = Variation(fabric::Variation::Fixed);
+    pub const FIXED: Distribution = Distribution(Shape::Fixed);
 
     /// Whether the quantity varies at all.
     pub fn varies(self) -> bool {
-        self != Variation::FIXED
+        self != Distribution::FIXED
     }
 
     /// The largest size that can be drawn around a mean, [`u32::MAX`] where there is no bound.
     pub fn largest(self, mean: u32) -> u32 {
         match self.0 {
-            fabric::Variation::Fixed => mean,
-            fabric::Variation::Exponential | fabric::Variation::Erlang { .. } => u32::MAX,
-            fabric::Variation::Uniform { spread } => (f64::from(mean) * (1.0 + spread)).round() as u32,
+            Shape::Fixed => mean,
+            Shape::Exponential | Shape::Erlang { .. } => u32::MAX,
+            Shape::Uniform { spread } => (f64::from(mean) * (1.0 + spread)).round() as u32,
         }
     }
 
     /// The probability that the quantity exceeds so many times its mean.
     pub fn exceeds(self, multiple: f64) -> f64 {
         match self.0 {
-            fabric::Variation::Fixed => f64::from(u8::from(multiple < 1.0)),
-            fabric::Variation::Exponential => libm::exp(-multiple),
-            fabric::Variation::Erlang { shape } => {
+            Shape::Fixed => f64::from(u8::from(multiple < 1.0)),
+            Shape::Exponential => libm::exp(-multiple),
+            Shape::Erlang { shape } => {
                 // The chance of fewer than `shape` events of a Poisson process.
                 let events = f64::from(shape) * multiple;
                 let mut term = libm::exp(-events);
@@ -46,26 +46,26 @@ impl Variation {
                 }
                 sum
             }
-            fabric::Variation::Uniform { spread } => ((1.0 + spread - multiple) / (2.0 * spread)).clamp(0.0, 1.0),
+            Shape::Uniform { spread } => ((1.0 + spread - multiple) / (2.0 * spread)).clamp(0.0, 1.0),
         }
     }
 
-    fn of_table(node: &Node) -> Option<fabric::Variation> {
+    fn of_table(node: &Node) -> Option<Shape> {
         let [(name, value)] = node.entries()? else { return None };
         match (name.as_str(), &value.value) {
             ("erlang", Value::Integer(shape)) if (1..=MOST_STAGES).contains(shape) => {
-                Some(fabric::Variation::Erlang { shape: *shape as u32 })
+                Some(Shape::Erlang { shape: *shape as u32 })
             }
             ("uniform", Value::Float(spread)) if *spread > 0.0 && *spread <= 1.0 => {
-                Some(fabric::Variation::Uniform { spread: *spread })
+                Some(Shape::Uniform { spread: *spread })
             }
-            ("uniform", Value::Integer(1)) => Some(fabric::Variation::Uniform { spread: 1.0 }),
+            ("uniform", Value::Integer(1)) => Some(Shape::Uniform { spread: 1.0 }),
             _ => None,
         }
     }
 }
 
-impl Field for Variation {
+impl Field for Distribution {
     fn expects() -> String {
         format!(
             "\"fixed\", \"exponential\", {{erlang = SHAPE}} with a shape of 1 to {MOST_STAGES}, or {{uniform = SPREAD}} \
@@ -73,21 +73,21 @@ impl Field for Variation {
         )
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Variation> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<Distribution> {
         let law = match node.text() {
-            Some("fixed") => Some(fabric::Variation::Fixed),
-            Some("exponential") => Some(fabric::Variation::Exponential),
-            _ => Variation::of_table(node),
+            Some("fixed") => Some(Shape::Fixed),
+            Some("exponential") => Some(Shape::Exponential),
+            _ => Distribution::of_table(node),
         };
-        law.map(Variation).or_else(|| refuse(node, mistakes))
+        law.map(Distribution).or_else(|| refuse(node, errors))
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self.0 {
-            fabric::Variation::Fixed => json!("fixed"),
-            fabric::Variation::Exponential => json!("exponential"),
-            fabric::Variation::Erlang { shape } => json!({"erlang": shape}),
-            fabric::Variation::Uniform { spread } => json!({"uniform": spread}),
+            Shape::Fixed => json!("fixed"),
+            Shape::Exponential => json!("exponential"),
+            Shape::Erlang { shape } => json!({"erlang": shape}),
+            Shape::Uniform { spread } => json!({"uniform": spread}),
         }
     }
 
@@ -113,20 +113,20 @@ impl Field for Variation {
 mod tests {
     use super::*;
 
-    fn read(json: serde_json::Value) -> Option<Variation> {
+    fn read(json: serde_json::Value) -> Option<Distribution> {
         becalm_schema::read_json(&json, "f").ok()
     }
 
     #[test]
-    fn laws_are_words_or_tables_of_one_number() {
+    fn distributions_are_words_or_tables_of_one_number() {
         for (json, law) in [
-            (json!("fixed"), fabric::Variation::Fixed),
-            (json!("exponential"), fabric::Variation::Exponential),
-            (json!({"erlang": 4}), fabric::Variation::Erlang { shape: 4 }),
-            (json!({"uniform": 0.5}), fabric::Variation::Uniform { spread: 0.5 }),
+            (json!("fixed"), Shape::Fixed),
+            (json!("exponential"), Shape::Exponential),
+            (json!({"erlang": 4}), Shape::Erlang { shape: 4 }),
+            (json!({"uniform": 0.5}), Shape::Uniform { spread: 0.5 }),
         ] {
-            assert_eq!(read(json.clone()), Some(Variation(law)));
-            assert_eq!(Variation(law).to_json(), json);
+            assert_eq!(read(json.clone()), Some(Distribution(law)));
+            assert_eq!(Distribution(law).to_json(), json);
         }
         for wrong in [
             json!("erlang"),

@@ -5,35 +5,33 @@
 use becalm_fabric::NodeKind;
 use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain, snapshots};
 
-use crate::congestion::{Roles, victims};
-use crate::links::Link;
-use crate::plan::host_rates;
-use crate::run::{Counters, Observed};
+use super::congestion::{Roles, victims};
+use super::counters::{Counters, Observed};
 use crate::scenario::Scenario;
 
 /// All tables.
 pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
-    let Observed { watch, links, followed, series, paces, snapshots: taken } = observed;
+    let Observed { watch, followed, series, paces, snapshots: taken } = observed;
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
-    let roles = Roles::new(scenario, watch, links, before, after);
+    let roles = Roles::new(scenario, watch, before, after);
     let mut tables = vec![
         flows.table(scenario, watch),
         flows.groups(scenario, watch, seconds),
-        links_table(scenario, watch, links, before, after),
-        buffers(scenario, watch, links, after),
-        hosts(scenario, watch, links, before, after),
+        links_table(scenario, watch, before, after),
+        buffers(scenario, watch, after),
+        hosts(scenario, watch, before, after),
         roles.table(scenario),
         victims(scenario, &roles, before, after),
-        series_table(scenario, links, followed, series),
+        series_table(scenario, followed, series),
     ];
-    if scenario.sections.observe.paces {
-        let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.clone()).collect();
+    if *scenario.sections.observe.paces {
+        let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.to_string()).collect();
         tables.push(paces.table(&groups));
     }
     if !scenario.sections.observe.snapshots.is_empty() {
-        let name = |node| scenario.topology.node(node).name.clone();
-        let ends: Vec<_> = links.iter().map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node))).collect();
+        let name = |node| scenario.network.name(node).to_string();
+        let ends: Vec<_> = scenario.network.links.iter().map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node))).collect();
         tables.push(snapshots::table(taken, &ends));
     }
     tables
@@ -69,8 +67,8 @@ impl Flows {
 
     fn table(&self, scenario: &Scenario, watch: &Watch) -> Table {
         let flows = &scenario.plan.flows;
-        let name = |node| scenario.topology.node(node).name.clone();
-        let group = |group: u32| scenario.sections.flows[group as usize].name.clone();
+        let name = |node| scenario.network.name(node).to_string();
+        let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
         let latencies: Vec<Summary> = (0..flows.len()).map(|i| watch.latency.flow(i)).collect();
         let table = Table::new("flows")
             .with("flow", "", (0..flows.len() as u64).collect::<Vec<_>>())
@@ -95,7 +93,7 @@ impl Flows {
         let links = group_link_rates(scenario);
         let latencies: Vec<Summary> = (0..groups.len()).map(|i| watch.latency.group(i)).collect();
         let table = Table::new("groups")
-            .with("group", "", scenario.sections.flows.iter().map(|g| g.name.clone()).collect::<Vec<_>>())
+            .with("group", "", scenario.sections.flows.iter().map(|g| g.name.to_string()).collect::<Vec<_>>())
             .with("flows", "", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
             .with("rate", "B/s", rate.clone())
             .with("share", "", ratios(&rate, &links))
@@ -115,7 +113,7 @@ fn ratios(values: &[f64], units: &[f64]) -> Vec<f64> {
 
 /// The rate of each flow's source link in bytes per second.
 fn link_rates(scenario: &Scenario) -> Vec<f64> {
-    let rates = host_rates(&scenario.topology);
+    let rates = &scenario.network.rates;
     scenario.plan.flows.iter().map(|flow| rates[flow.source.index()].bytes_per_second()).collect()
 }
 
@@ -138,18 +136,18 @@ fn with_latencies(table: Table, latencies: &[Summary]) -> Table {
         .with("latency_max", "s", column(|summary| summary.max))
 }
 
-fn links_table(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Counters, after: &Counters) -> Table {
-    let name = |node| scenario.topology.node(node).name.clone();
+fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
+    let name = |node| scenario.network.name(node).to_string();
     let seconds = after.time.since(before.time).as_secs();
     let pairs = || before.links.iter().zip(&after.links);
     let bytes: Vec<u64> = pairs().map(|(b, a)| a.bytes - b.bytes).collect();
     let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
-    let capacity: Vec<f64> = links.iter().map(|link| link.rate.bytes_per_second()).collect();
-    let times = |spans: &Spans| links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>();
+    let capacity: Vec<f64> = scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
+    let times = |spans: &Spans| scenario.network.links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>();
     Table::new("links")
-        .with("from", "", links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
-        .with("from_port", "", links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
-        .with("to", "", links.iter().map(|link| name(link.to.node)).collect::<Vec<_>>())
+        .with("from", "", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
+        .with("from_port", "", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
+        .with("to", "", scenario.network.links.iter().map(|link| name(link.to.node)).collect::<Vec<_>>())
         .with("rate", "B/s", rate.clone())
         .with("utilization", "", ratios(&rate, &capacity))
         .with("packets", "packets", pairs().map(|(b, a)| a.packets - b.packets).collect::<Vec<_>>())
@@ -158,17 +156,17 @@ fn links_table(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Coun
         .with(
             "stalled_share",
             "",
-            links.iter().map(|link| watch.stalls.share(link.from, after.time)).collect::<Vec<_>>(),
+            scenario.network.links.iter().map(|link| watch.stalls.share(link.from, after.time)).collect::<Vec<_>>(),
         )
         .with("xmit_wait", "s", times(&watch.stalls))
         .with("xmit_time_cong", "s", times(&watch.congestion))
 }
 
-fn buffers(scenario: &Scenario, watch: &Watch, links: &[Link], after: &Counters) -> Table {
-    let topology = &scenario.topology;
-    let name = |node| topology.node(node).name.clone();
-    let vls = scenario.sections.switch.vls as u8;
-    let at_switch = links.iter().filter(|link| topology.node(link.from.node).kind == NodeKind::Switch);
+fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
+    let topology = &scenario.network.topology;
+    let name = |node| scenario.network.name(node).to_string();
+    let vls = *scenario.sections.switch.vls as u8;
+    let at_switch = scenario.network.links.iter().filter(|link| topology.node(link.from.node).kind == NodeKind::Switch);
     // A port's input is the other direction of its link.
     let rows: Vec<_> = at_switch.flat_map(|link| (0..vls).map(move |vl| (link.from, link.to, vl))).collect();
     Table::new("buffers")
@@ -189,10 +187,10 @@ fn buffers(scenario: &Scenario, watch: &Watch, links: &[Link], after: &Counters)
 }
 
 /// What every host's adapter has sent and received, packets of all kinds.
-fn hosts(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Counters, after: &Counters) -> Table {
-    let topology = &scenario.topology;
+fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
+    let topology = &scenario.network.topology;
     let (mut names, mut sent_packets, mut sent_bytes) = (vec![], vec![], vec![]);
-    for (link, (before, after)) in links.iter().zip(before.links.iter().zip(&after.links)) {
+    for (link, (before, after)) in scenario.network.links.iter().zip(before.links.iter().zip(&after.links)) {
         let node = topology.node(link.from.node);
         if node.kind == NodeKind::Host {
             names.push(node.name.clone());
@@ -212,11 +210,14 @@ fn hosts(scenario: &Scenario, watch: &Watch, links: &[Link], before: &Counters, 
 }
 
 /// Rates over time: groups, then the followed links, then flows if they are followed.
-fn series_table(scenario: &Scenario, links: &[Link], followed: &[usize], series: &Series) -> Table {
-    let groups = scenario.sections.flows.iter().map(|group| group.name.clone()).zip(group_link_rates(scenario));
-    let followed = followed.iter().map(|&i| (links[i].name.clone(), links[i].rate.bytes_per_second()));
+fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Table {
+    let groups = scenario.sections.flows.iter().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
+    let followed = followed.iter().map(|&i| {
+        let link = &scenario.network.links[i];
+        (link.name.clone(), link.rate.bytes_per_second())
+    });
     let flows = link_rates(scenario).into_iter().enumerate().map(|(i, rate)| (i.to_string(), rate));
-    let flows = flows.filter(|_| scenario.sections.observe.flows);
+    let flows = flows.filter(|_| *scenario.sections.observe.flows);
     let named = groups
         .map(|named| ("group", named))
         .chain(followed.map(|named| ("link", named)))

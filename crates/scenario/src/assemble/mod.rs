@@ -1,19 +1,18 @@
-//! A scenario as the fabric wants it.
+//! From a checked scenario to the model: the only place that makes the fabric and its schemes.
 
 use std::collections::HashMap;
 
-use becalm_control::{Echoing, Marking, Responding};
+use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::Time;
 use becalm_fabric::{
     Domains, Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, Partition, PortId, RateChange, Room,
 };
 use becalm_metrics::Watch;
+use becalm_schema::Located;
 
-use crate::links::links;
 use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
-use crate::shapes::switch_shapes;
 
 /// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -33,12 +32,12 @@ impl Scenario {
     /// The fabric in its initial state.
     fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
-        let vls = sections.switch.vls as u8;
-        let shapes = switch_shapes(&self.topology, vls, self.capacity_bytes());
+        let vls = *sections.switch.vls as u8;
+        let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
         let markers = shapes.into_iter().map(|shape| Marking::new(&sections.marking, shape));
         let (flows, responses) = self.flows();
         FabricSpec {
-            topology: self.topology.clone(),
+            topology: self.network.topology.clone(),
             switch: sections.switch.config(),
             packets: sections.packet.config(),
             adapters: self.plan.adapters.clone(),
@@ -53,10 +52,9 @@ impl Scenario {
     }
 
     fn rate_changes(&self) -> Vec<RateChange> {
-        let links = links(&self.topology);
-        let port = |name: &str| links.iter().find(|link| link.name == name).expect("checked").from;
+        let port = |name: &str| self.network.links.iter().find(|link| link.name == name).expect("checked").from;
         let changes = self.sections.changes.iter();
-        changes.map(|p| RateChange { at: p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
+        changes.map(|p| RateChange { at: *p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
     }
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.
@@ -70,7 +68,7 @@ impl Scenario {
     /// The flows, and the responses that they name: one each, or one for all of a host and service level.
     fn flows(&self) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
-        let new = |group: &Group| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
+        let new = |group: &Located<Group>| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
         // Some responses share a table among their clones.
         let initial: Vec<Responding> = sections.flows.iter().map(new).collect();
         let mut responses = Vec::new();
@@ -82,11 +80,11 @@ impl Scenario {
                 responses.push(initial[flow.group as usize].clone());
                 responses.len() as u32 - 1
             };
-            let response = match sections.adapter.port_control {
+            let response = match *sections.adapter.port_control {
                 PortControl::Qp => add(),
-                PortControl::Sl => *shared.entry((flow.source, group.sl)).or_insert_with(add),
+                PortControl::Sl => *shared.entry((flow.source, *group.sl)).or_insert_with(add),
             };
-            let vl = sections.switch.vl(group.sl).expect("checked") as u8;
+            let vl = sections.switch.vl(*group.sl).expect("checked") as u8;
             flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response });
         }
         (flows, responses)
@@ -100,24 +98,24 @@ impl Scenario {
 
     /// How many groups of nodes have their turns together: as many as fit a cache, each with enough to do in a turn.
     fn groups(&self) -> usize {
-        let ports: usize = self.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();
+        let ports: usize = self.network.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();
         let turns = (self.packets_ahead() / PACKETS_PER_TURN) as usize;
         (ports / PORTS_PER_GROUP).min(turns).clamp(1, MAX_GROUPS)
     }
 
     /// Packets that cross all cables between switches, if they are full, in the smallest delay of one.
     fn packets_ahead(&self) -> u64 {
-        let is_switch = |port: PortId| self.topology.node(port.node).kind == NodeKind::Switch;
-        let between = self.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
+        let is_switch = |port: PortId| self.network.topology.node(port.node).kind == NodeKind::Switch;
+        let between = self.network.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
         let (count, delay) = between.fold((0, Time::MAX), |(n, least), cable| (n + 1, least.min(cable.delay)));
-        let packet = self.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
+        let packet = self.network.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
         if count == 0 { 0 } else { 2 * count * delay.0 / packet.0.max(1) }
     }
 
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
-        let vls = self.sections.switch.vls as u8;
-        Watch::new(&self.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
+        let vls = *self.sections.switch.vls as u8;
+        Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
     }
 
     /// The model at time zero for one replication, for up to `threads` threads.
@@ -130,6 +128,6 @@ impl Scenario {
             _ => Partition::balanced(&spec.topology, &spec.flows, threads),
         };
         let groups = Partition::balanced(&spec.topology, &spec.flows, self.groups());
-        Domains::new(spec, || self.watch(run.warmup), &partition, &groups)
+        Domains::new(spec, || self.watch(*run.warmup), &partition, &groups)
     }
 }

@@ -4,7 +4,7 @@ use becalm_fabric::seam::SwitchShape;
 use becalm_fabric::{NodeId, NodeKind, PortId, Topology};
 
 /// The shapes of all switches, with so many virtual lanes and input buffers of this capacity.
-pub(crate) fn switch_shapes(topology: &Topology, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
+pub(super) fn switch_shapes(topology: &Topology, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
     let peers = topology.peers();
     let is_host = |(peer, _): &(PortId, usize)| topology.node(peer.node).kind == NodeKind::Host;
     let shape = |switch: NodeId| SwitchShape {
