@@ -9,7 +9,7 @@ mod formula;
 
 use becalm_engine::Time;
 use becalm_schema::field::refuse;
-use becalm_schema::{Conflict, Field, Errors, Node, Value};
+use becalm_schema::{Conflict, Errors, Field, Node, Value};
 use serde_json::json;
 
 pub use formula::{Geometric, Linear, Quadratic};

@@ -5,7 +5,8 @@
 //! - [`sections`]: what a scenario can say, one file per section, as values that know their places.
 //! - `resolve`: what its names stand for: one network, and who sends to whom.
 //! - `check`: whether its parts fit together; all errors at once.
-//! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] is what follows without a run.
+//! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] is what follows without a run,
+//!   [`Scenario::memory_estimate`] what a run will take.
 //! - `assemble`: the model, as the fabric wants it.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
 //!
@@ -29,6 +30,7 @@
 mod assemble;
 mod catalogue;
 mod check;
+mod memory;
 mod resolve;
 mod run;
 mod scenario;
@@ -36,5 +38,6 @@ pub mod sections;
 mod summary;
 
 pub use catalogue::{catalogue, json_schema};
+pub use memory::MemoryEstimate;
 pub use run::{Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;

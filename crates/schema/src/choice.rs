@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::field::Field;
 use crate::errors::Errors;
+use crate::field::Field;
 use crate::node::Node;
 use crate::suggest::did_you_mean;
 use crate::table::{FieldDoc, Table};

@@ -3,8 +3,8 @@
 use becalm_engine::Time;
 use serde_json::json;
 
-use crate::field::{Field, refuse};
 use crate::errors::Errors;
+use crate::field::{Field, refuse};
 use crate::node::Node;
 
 /// Units of time and their picoseconds.

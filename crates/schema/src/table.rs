@@ -5,8 +5,8 @@ use std::ops::RangeBounds;
 
 use serde_json::json;
 
-use crate::field::Field;
 use crate::errors::Errors;
+use crate::field::Field;
 use crate::located::{Located, Place};
 use crate::node::Node;
 use crate::range::{self, Ranged};

@@ -1,7 +1,9 @@
 //! Reading tables: values, defaults, and every error with its line.
 
 use becalm_engine::Time;
-use becalm_schema::{Choice, Conflict, Field, Table, choice, read, read_json, table, words};
+use becalm_schema::{
+    Choice, Conflict, Errors, Field, Located, Place, Review, Table, choice, parse, read, read_json, table, words,
+};
 
 words! {
     /// How a queue is read.
@@ -216,4 +218,59 @@ fn makes_a_json_schema() {
     assert_eq!(schema["properties"]["sources"]["items"]["required"], serde_json::json!(["name"]));
     let traffic = &schema["properties"]["sources"]["items"]["properties"]["traffic"];
     assert_eq!(traffic["properties"]["steady"]["properties"]["rate"]["maximum"], 1.0);
+}
+
+table! {
+    /// An entry whose values know their places.
+    pub located struct Entry {
+        /// How many.
+        pub count: u32; ""; 1..=9,
+        /// Its weight.
+        pub weight: f64 = 0.5,
+        /// Other entries.
+        pub inner: Vec<Located<Entry>> = Vec::new(),
+    }
+    check light;
+}
+
+fn light(entry: &Entry) -> Result<(), Conflict> {
+    Conflict::unless(*entry.weight < 10.0, "weight", || "must be below 10".to_string())
+}
+
+#[test]
+fn a_wrong_value_keeps_no_other_from_being_read() {
+    let text = "count = 10\nweight = 2\n[[inner]]\ncount = 3\n[[inner]]\nweight = 1\n";
+    let mut errors = Errors::new("x.toml");
+    let root = parse(text, &mut errors).unwrap();
+    let entry = Entry::read(&root, &mut errors).unwrap();
+    assert_eq!((entry.count.get(), entry.weight.get()), (None, Some(&2.0)));
+    assert_eq!(entry.inner[0].count.get(), Some(&3));
+    assert!(entry.inner[0].complete().is_some() && entry.inner[1].complete().is_none());
+    assert!(!entry.is_complete());
+    assert!(entry.inner[1].weight.given().is_some() && entry.inner[0].weight.given().is_none());
+
+    let mut review = Review::new(&root, &mut errors);
+    review.add(entry.inner[0].count.place(), "is odd");
+    review.add(entry.inner[0].weight.place(), "weighs nothing");
+    review.add(Place::first_given(&[entry.inner[0].weight.place(), entry.weight.place()]), "is heavy");
+    review.conflict(entry.inner[1].place(), Conflict::new("weight", "is light"));
+    let told = errors.settle::<()>(None).unwrap_err().to_string();
+    let expected = [
+        "x.toml:1: count = 10: must be between 1 and 9",
+        "x.toml:2: weight = 2: is heavy",
+        "x.toml:3: inner[0] = table {count}: weighs nothing",
+        "x.toml:4: inner[0].count = 3: is odd",
+        "x.toml:5: inner[1].count: is missing; valid: an integer between 0 and 4294967295",
+        "x.toml:6: inner[1].weight = 1: is light",
+    ];
+    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn values_with_places_are_checked_together_and_written_like_others() {
+    let entry: Entry = read("count = 3", "x.toml").unwrap();
+    assert_eq!(entry.to_json(), serde_json::json!({"count": 3, "weight": 0.5, "inner": []}));
+    assert_eq!(read_json::<Entry>(&entry.to_json(), "x.json").unwrap(), entry);
+    let wrong = read::<Entry>("count = 3\nweight = 10", "x.toml").unwrap_err();
+    assert_eq!(wrong.to_string(), "x.toml:2: weight = 10: must be below 10");
 }

@@ -14,9 +14,9 @@
 //! # Departures from the source
 //! None.
 
+use crate::scheme::EchoScheme;
 use becalm_fabric::Packet;
 use becalm_fabric::seam::{Answer, Echo, Unanswered};
-use crate::scheme::EchoScheme;
 
 becalm_schema::table! {
     /// Every packet is acknowledged, and the ACK carries its mark back.

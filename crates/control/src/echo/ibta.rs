@@ -20,10 +20,10 @@
 //!   leaves to the adapter when it acknowledges.
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
+use crate::scheme::EchoScheme;
 use becalm_fabric::Packet;
 use becalm_fabric::seam::{Answer, Echo, Unanswered};
 use becalm_schema::Conflict;
-use crate::scheme::EchoScheme;
 
 becalm_schema::words! {
     /// Whether data packets are acknowledged.
@@ -49,9 +49,7 @@ becalm_schema::table! {
 impl Params {
     fn check(&self) -> Result<(), Conflict> {
         match (self.transport, self.ack_every) {
-            (Transport::Unreliable, 2..) => {
-                Err(Conflict::new("ack_every", "does nothing: nothing is acknowledged"))
-            }
+            (Transport::Unreliable, 2..) => Err(Conflict::new("ack_every", "does nothing: nothing is acknowledged")),
             _ => Ok(()),
         }
     }

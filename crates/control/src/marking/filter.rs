@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
+use crate::scheme::MarkingScheme;
 use becalm_engine::Time;
 use becalm_fabric::Kind;
 use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Field;
-use crate::scheme::MarkingScheme;
 
 /// A filter of the number of packets of one output and virtual lane, the one in transmission included.
 pub trait Filter: Clone {

@@ -11,7 +11,7 @@
 //! GLOBECOM 2002, section IV-C.
 //!
 //! # Parameters
-//! - `threshold`: packets, 1 to 65535; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
+//! - `threshold`: packets; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
 //!   8 and 16.
 //! - `method`: as for input-triggered marking.
 //!

@@ -13,8 +13,8 @@
 //! # Departures from the source
 //! None.
 
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use crate::scheme::MarkingScheme;
+use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 becalm_schema::table! {
     /// No packet is marked.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use becalm_fabric::seam::SwitchShape;
-use becalm_schema::names::{Known, covers, expand};
 use becalm_schema::Conflict;
+use becalm_schema::names::{Known, covers, expand};
 
 use super::ports::Ports;
 use crate::cct::CctEntry;

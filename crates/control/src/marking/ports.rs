@@ -1,7 +1,7 @@
 //! Which ports of a switch a setting of IBTA congestion control holds for.
 
 use becalm_fabric::seam::SwitchShape;
-use becalm_schema::{Field, Errors, Node, Value, field::refuse};
+use becalm_schema::{Errors, Field, Node, Value, field::refuse};
 use serde_json::json;
 
 becalm_schema::words! {

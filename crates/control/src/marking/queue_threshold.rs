@@ -11,10 +11,10 @@
 //! "90% of the SE input buffer size".
 //!
 //! # Parameters
-//! - `high`, `low`: shares of the capacity of one input buffer, 0 to 100, with low <= high. All inputs feed an
+//! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an
 //!   output, so more than one buffer's worth may wait for it.
 //! - `root_only`: whether a port without credit marks nothing.
-//! - `marking_rate`: packets that could be marked and are not, between two that are; 0 to 65535.
+//! - `marking_rate`: packets that could be marked and are not, between two that are.
 //!
 //! # Departures from the source
 //! - The paper states no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,

@@ -20,10 +20,10 @@
 //! were tried, section 6.3.2 for sources that are the bottleneck.
 //!
 //! # Parameters
-//! - `initial`: packets, 1 to 1000000; the window at the start.
-//! - `largest`: packets, 1 to 1000000, or `"unlimited"`; the window never exceeds it.
-//! - `cutoff`: share of the ACKs that are looked at, 0.001 to 1; the paper uses 0.5.
-//! - `increase`: packets, 0.01 to 1000; the paper uses 1.
+//! - `initial`: packets; the window at the start.
+//! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
+//! - `cutoff`: share of the ACKs that are looked at; the paper uses 0.5.
+//! - `increase`: packets; the paper uses 1.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
 //!   with 0.01 to 1000 packets, which the paper finds unfair (Fig. 7).
 //! - `decide`: `"two_windows"`, or `"every_ack"`, by that ACK alone, which the paper finds to oscillate (Fig. 4).
@@ -234,7 +234,6 @@ impl Response for BinaryFeedback {
         self.filled |= in_flight >= self.current;
     }
 }
-
 
 #[cfg(test)]
 mod tests {

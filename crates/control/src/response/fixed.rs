@@ -8,8 +8,8 @@
 //! IV-B (Fig. 3 (d)): "the rate limit for each flow is set manually to the optimal value".
 //!
 //! # Parameters
-//! - `rate`: share of the link's rate, 1e-6 to 1.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`.
+//! - `rate`: share of the link's rate.
+//! - `window`: packets, or `"unlimited"`.
 //!
 //! # Departures from the source
 //! None.
@@ -51,4 +51,3 @@ impl Response for Fixed {
 
     fn notice(&mut self, _: Time, _: Notice) {}
 }
-

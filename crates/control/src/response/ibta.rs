@@ -12,13 +12,13 @@
 //! section IV-A.
 //!
 //! # Parameters
-//! - `ccti_increase`: `CCTI_Increase`, 0 to 255: what a BECN adds to the index.
+//! - `ccti_increase`: `CCTI_Increase`: what a BECN adds to the index.
 //! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
-//! - `ccti_min`: `CCTI_Min`, 0 to 255: the index never falls below, and begins here. At most `ccti_limit`.
-//! - `ccti_timer`: `CCTI_Timer`, 0 to 65535, in units of 1.024 us: time between two expiries, of which the first comes
+//! - `ccti_min`: `CCTI_Min`: the index never falls below, and begins here. At most `ccti_limit`.
+//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries, of which the first comes
 //!   that long after the run begins. A BECN does not restart the timer. With 0 it never expires. Gran 2010, Table I:
 //!   150.
-//! - `ccti_decrease`: what an expiry takes off the index, 1 to 255. The specification knows only 1; Pfister 2005 has
+//! - `ccti_decrease`: what an expiry takes off the index. The specification knows only 1; Pfister 2005 has
 //!   the manager set it.
 //! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
 //!   nothing. It goes into the options of a subnet manager. Here nothing is logged, and it changes nothing.
@@ -31,7 +31,7 @@
 //!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` that the microseconds are meant
 //!   for: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
 //!   3 and a multiplier of at most 16383. Delays are rounded to the nearest entry.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`. Only ACKs open it again.
+//! - `window`: packets, or `"unlimited"`. Only ACKs open it again.
 //!
 //! # Departures from the source
 //! - Tp >> shift loses no bits here; see the table's encoding.
@@ -178,7 +178,6 @@ impl Response for Ibta {
         (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1))
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@
 //! InfiniBand", INFOCOM 2003, section III (Fig. 2), and section IV-B (Fig. 3 (b) and (c), window of one packet).
 //!
 //! # Parameters
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`.
+//! - `window`: packets, or `"unlimited"`.
 //!
 //! # Departures from the source
 //! None.
@@ -48,4 +48,3 @@ impl Response for Unlimited {
 
     fn notice(&mut self, _: Time, _: Notice) {}
 }
-

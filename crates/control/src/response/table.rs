@@ -15,10 +15,10 @@
 //!   `slower`, and `acks` unmarked ones in a row to the delay `faster`. `slower` is not below the step's own delay and
 //!   not beyond the last step, `faster` not above the own delay, `acks` at least 1. A marked ACK forgets the unmarked
 //!   ones before it.
-//! - `rmax`: rate at delay 0, as a share of the link's rate, 1e-6 to 1.
+//! - `rmax`: rate at delay 0, as a share of the link's rate.
 //! - `initial`: rate of a new flow, as a share of the link's rate, from rmax over the number of steps to rmax; rounded
 //!   down to the next delay.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
+//! - `window`: packets, or `"unlimited"`; the paper uses 1.
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use becalm_engine::Time;
 use becalm_fabric::seam::{Notice, Pace, Response};
 use becalm_schema::field::refuse;
-use becalm_schema::{Conflict, Field, Errors, Node, Value};
+use becalm_schema::{Conflict, Errors, Field, Node, Value};
 use serde_json::json;
 
 use super::discrete::{Position, Step, Table, TableError};
@@ -103,7 +103,6 @@ impl Response for Tabulated {
         }
     }
 }
-
 
 impl Field for Table {
     fn expects() -> String {

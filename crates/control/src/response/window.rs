@@ -1,7 +1,7 @@
 //! The window of a flow, as scenarios write it.
 
 use becalm_schema::field::refuse;
-use becalm_schema::{Field, Errors, Node, Value};
+use becalm_schema::{Errors, Field, Node, Value};
 use serde_json::json;
 
 /// Packets that may be sent and not yet acknowledged: a number from 1 on, or `"unlimited"`.

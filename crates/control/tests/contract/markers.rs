@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use becalm_control::MarkingScheme;
 use becalm_engine::Time;
 use becalm_fabric::Kind;
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
 use proptest::prelude::*;
 
 /// Bytes of a data packet.

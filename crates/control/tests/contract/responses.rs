@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use becalm_control::ResponseScheme;
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Response};
+use becalm_fabric::seam::Notice;
 use becalm_schema::Choice;
 use proptest::prelude::*;
 
@@ -103,10 +103,7 @@ where
 }
 
 /// Marks slow a flow down, ACKs without marks speed it up.
-pub fn slows_down_on_marks_and_speeds_up_without<R>(
-    params: &R::Params,
-    notices: &[Notice],
-) -> Result<(), TestCaseError>
+pub fn slows_down_on_marks_and_speeds_up_without<R>(params: &R::Params, notices: &[Notice]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
 {

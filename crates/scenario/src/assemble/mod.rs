@@ -108,7 +108,8 @@ impl Scenario {
         let is_switch = |port: PortId| self.network.topology.node(port.node).kind == NodeKind::Switch;
         let between = self.network.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
         let (count, delay) = between.fold((0, Time::MAX), |(n, least), cable| (n + 1, least.min(cable.delay)));
-        let packet = self.network.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
+        let packet =
+            self.network.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
         if count == 0 { 0 } else { 2 * count * delay.0 / packet.0.max(1) }
     }
 

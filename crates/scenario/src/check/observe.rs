@@ -16,8 +16,7 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
     let Some(observe) = sections.observe.get() else { return };
     window(observe, review);
     links(observe, network, review);
-    let Some((duration, place)) =
-        sections.run.get().and_then(|run| Some((*run.duration.get()?, run.duration.place())))
+    let Some((duration, place)) = sections.run.get().and_then(|run| Some((*run.duration.get()?, run.duration.place())))
     else {
         return;
     };
@@ -50,14 +49,7 @@ fn links(observe: &Observe, network: &Network, review: &mut Review<'_>) {
     }
 }
 
-fn samples(
-    observe: &Observe,
-    network: &Network,
-    plan: &Plan,
-    duration: Time,
-    place: Place,
-    review: &mut Review<'_>,
-) {
+fn samples(observe: &Observe, network: &Network, plan: &Plan, duration: Time, place: Place, review: &mut Review<'_>) {
     let all = observe.links.iter().any(|name| **name == "*");
     let followed = if all { network.links.len() } else { observe.links.len() };
     let flows = if *observe.flows { plan.flows.len() } else { 0 };

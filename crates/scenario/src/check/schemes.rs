@@ -1,7 +1,7 @@
 //! Whether marking, echo and responses fit together. What a scheme is like it says itself: none is named here.
 
-use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams};
 use becalm_control::ResponseScheme;
+use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams};
 use becalm_fabric::Room;
 use becalm_schema::{Choice, Conflict, Place, Review};
 

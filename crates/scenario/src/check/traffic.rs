@@ -72,10 +72,8 @@ fn cycles(sections: &Sections, network: &Network, plan: &Plan, review: &mut Revi
     }
     let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
     let Some(cycle) = routing::dependency_cycle(&network.topology, pairs) else { return };
-    let problem = format!(
-        "its routes can deadlock: each of these links may wait for the next: {}; {advice}",
-        cycle.join(", ")
-    );
+    let problem =
+        format!("its routes can deadlock: each of these links may wait for the next: {}; {advice}", cycle.join(", "));
     let place = match choice {
         TopologyChoice::Edges(p) if routes.is_empty() => p.cables.place(),
         _ => routes.place(),

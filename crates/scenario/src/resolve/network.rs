@@ -62,12 +62,7 @@ impl Network {
     }
 
     /// The hosts of a list at a place, in its order. Errors are noted.
-    pub fn resolve(
-        &self,
-        list: &[Located<String>],
-        place: Place,
-        review: &mut Review<'_>,
-    ) -> Vec<NodeId> {
+    pub fn resolve(&self, list: &[Located<String>], place: Place, review: &mut Review<'_>) -> Vec<NodeId> {
         if list.is_empty() {
             review.add(place, "must name at least one host");
         }

@@ -12,7 +12,8 @@ use crate::sections::pattern::Pattern;
 /// Flows that a scenario may have.
 pub(super) const MOST_FLOWS: usize = 4_000_000;
 
-/// Every source of a group with its destinations, of which there may be `most` in all; `None` after an error.
+/// Every source of a group with its destinations, of which there may be `most` in all; `None` after an error, and where
+/// it is not clear who is meant.
 pub(super) fn sendings(
     group: &Group,
     place: Place,
@@ -23,6 +24,9 @@ pub(super) fn sendings(
 ) -> Option<Vec<Sending>> {
     if let Some(connections) = group.connections.set() {
         return connected(connections, group, network, most, review);
+    }
+    if group.pattern.given().is_some() && group.to.given().is_some() {
+        return None;
     }
     let before = review.count();
     let sources = network.resolve(group.from.set()?, group.from.place(), review);
@@ -50,8 +54,7 @@ pub(super) fn sendings(
         }
         (None, Some(destinations)) => {
             let others = |source| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
-            let pairs: Vec<Sending> =
-                sources.into_iter().map(|source| Sending::new(source, others(source))).collect();
+            let pairs: Vec<Sending> = sources.into_iter().map(|source| Sending::new(source, others(source))).collect();
             Some(without_idle(pairs, group, network, review))
         }
         (None, None) => None,
@@ -60,12 +63,7 @@ pub(super) fn sendings(
 
 /// A host never sends to itself. One that would do nothing else is left out if it is only one of all; if it is named,
 /// that is an error, and so is a group in which nobody sends.
-fn without_idle(
-    pairs: Vec<Sending>,
-    group: &Group,
-    network: &Network,
-    review: &mut Review<'_>,
-) -> Vec<Sending> {
+fn without_idle(pairs: Vec<Sending>, group: &Group, network: &Network, review: &mut Review<'_>) -> Vec<Sending> {
     let all = group.from.set().is_some_and(|from| from.iter().any(|name| name.get().is_some_and(|text| text == ALL)));
     let idle = pairs.iter().find(|sending| sending.destinations.is_empty()).map(|sending| sending.source);
     if let Some(host) = idle.filter(|_| !all || pairs.iter().all(|sending| sending.destinations.is_empty())) {

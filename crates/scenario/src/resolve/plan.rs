@@ -55,14 +55,7 @@ impl Plan {
     }
 
     /// Adds the flows and sources of a group.
-    fn add(
-        &mut self,
-        group: &Located<Group>,
-        network: &Network,
-        packet: &Packet,
-        seed: u64,
-        review: &mut Review<'_>,
-    ) {
+    fn add(&mut self, group: &Located<Group>, network: &Network, packet: &Packet, seed: u64, review: &mut Review<'_>) {
         let (first, number) = (self.flows.len() as u32, self.groups.len() as u32);
         let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
         let most = MOST_FLOWS - self.flows.len();

@@ -29,14 +29,13 @@ pub(crate) struct Roles<'a> {
 
 impl<'a> Roles<'a> {
     /// The roles that outputs had in most of the time in which they had any.
-    pub fn new(
-        scenario: &'a Scenario,
-        watch: &Watch,
-        before: &Counters,
-        after: &Counters,
-    ) -> Roles<'a> {
+    pub fn new(scenario: &'a Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Roles<'a> {
         let seconds = after.time.since(before.time).as_secs();
-        let lanes = scenario.network.links.iter().flat_map(|link| (0..*scenario.sections.switch.vls as u8).map(move |vl| (link, vl)));
+        let lanes = scenario
+            .network
+            .links
+            .iter()
+            .flat_map(|link| (0..*scenario.sections.switch.vls as u8).map(move |vl| (link, vl)));
         let row = |(link, vl): (&'a Link, u8)| {
             let (root, branch) = watch.tree.spells(link.from, vl, after.time);
             let shares = [root, branch].map(|spell| spell.total.as_secs() / seconds);

@@ -101,6 +101,11 @@ impl Scenario {
         (0..links.len()).filter(|&i| wanted(&links[i])).collect()
     }
 
+    /// Number of groups, links and flows that series follow.
+    pub(crate) fn series_width(&self) -> usize {
+        self.plan.groups.len() + self.followed().len() + self.followed_flows()
+    }
+
     fn followed_flows(&self) -> usize {
         if *self.sections.observe.flows { self.plan.flows.len() } else { 0 }
     }
@@ -114,7 +119,7 @@ impl Prepared<'_> {
     pub fn run(self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
         let Prepared { scenario, model } = self;
         let followed = scenario.followed();
-        let width = scenario.plan.groups.len() + followed.len() + scenario.followed_flows();
+        let width = scenario.series_width();
         let series = Series::new(*scenario.sections.observe.window, width);
         let mut run = Running {
             scenario,

@@ -31,7 +31,12 @@ pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counter
     }
     if !scenario.sections.observe.snapshots.is_empty() {
         let name = |node| scenario.network.name(node).to_string();
-        let ends: Vec<_> = scenario.network.links.iter().map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node))).collect();
+        let ends: Vec<_> = scenario
+            .network
+            .links
+            .iter()
+            .map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node)))
+            .collect();
         tables.push(snapshots::table(taken, &ends));
     }
     tables
@@ -143,7 +148,9 @@ fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Co
     let bytes: Vec<u64> = pairs().map(|(b, a)| a.bytes - b.bytes).collect();
     let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
     let capacity: Vec<f64> = scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
-    let times = |spans: &Spans| scenario.network.links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>();
+    let times = |spans: &Spans| {
+        scenario.network.links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>()
+    };
     Table::new("links")
         .with("from", "", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
         .with("from_port", "", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 
 pub(crate) use becalm_fabric::Variation as Shape;
 use becalm_schema::field::refuse;
-use becalm_schema::{Field, Errors, Node, Value};
+use becalm_schema::{Errors, Field, Node, Value};
 use serde_json::json;
 
 /// Most exponential stages of an Erlang distribution.

@@ -6,10 +6,10 @@ use becalm_control::ResponseParams;
 use becalm_engine::Time;
 use becalm_schema::{Conflict, Located};
 
-use crate::sections::quantities::Bytes;
+use crate::sections::distribution::{Distribution, Shape};
 use crate::sections::packet::Packet;
 use crate::sections::pattern::Pattern;
-use crate::sections::distribution::{Distribution, Shape};
+use crate::sections::quantities::Bytes;
 
 becalm_schema::table! {
     /// Always has a message to send, from start to stop.

@@ -13,7 +13,6 @@ pub mod run;
 pub mod switch;
 pub mod topology;
 
-
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_schema::Located;
 

@@ -5,8 +5,8 @@ use becalm_fabric as fabric;
 use becalm_fabric::{Room, SwitchConfig};
 use becalm_schema::Located;
 
-use crate::sections::quantities::{Buffer, Limit};
 use crate::sections::distribution::Distribution;
+use crate::sections::quantities::{Buffer, Limit};
 
 becalm_schema::words! {
     /// When a switch may begin to send a packet on.

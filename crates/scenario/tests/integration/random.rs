@@ -1,8 +1,8 @@
 //! The rules of the model hold in random scenes, whatever the schemes.
 
 use becalm_control::{MarkingParams, ResponseParams};
-use becalm_schema::Choice;
 use becalm_scenario::Scenario;
+use becalm_schema::Choice;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
