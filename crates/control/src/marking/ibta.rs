@@ -25,9 +25,9 @@
 //! - `marking_rate`: `Marking_Rate`: packets that could be marked and are not, between two that are.
 //! - `credit_mask`: `Credit_Mask`, the ports that starve what is at the other end: `none`, `all`, or `host_ports`.
 //! - `cs_threshold`: `CS_Threshold`, counted as `threshold` is. 0 starves nobody.
-//! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit comes back (Tp >> shift) * multiplier after the credit before it or after the packet's last
-//!   byte has left, whichever is later; Tp is the packet's time on the link that it came in by, at the rate at which
-//!   the switch sends there.
+//! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit comes back (Tp >> shift) * multiplier
+//!   after the credit before it or after the packet's last byte has left, whichever is later; Tp is the packet's time
+//!   on the link that it came in by, at the rate at which the switch sends there.
 //! - `overrides`: other values for some ports, as the switch port congestion settings give them: a list of tables with
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
 //!   - `ports`: a list of port numbers, or `hosts`, `switches` (by what is at the other end), `all`,
