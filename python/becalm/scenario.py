@@ -22,8 +22,8 @@ class Scenario:
     Args:
         source: the text of a scenario file, or the same as nested dictionaries and lists.
         name: its name in messages and manifests.
-        origins: options that set values, by key as messages have it (`flows[0].stop`). Messages about these keys name
-            the option in place of the scenario.
+        origins: options that set values, by key as messages have it (`flows[0].stop`). Messages about these
+            keys name the option in place of the scenario.
 
     Raises:
         ScenarioError: with all mistakes at once.
@@ -76,8 +76,8 @@ class Scenario:
             changes: values by dotted key. A table replaces the whole table, so `{"response": {"fimd": {}}}`
                 exchanges the response. None removes the key. Items of a list are named by their place or by
                 their `name`: `{"flows.victim.stop": "60 ms"}`.
-            option: the option of a command line that asks for the changes, such as `--set`. Messages about a value then
-                name the option with its key and value, in place of the scenario.
+            option: the option of a command line that asks for the changes, such as `--set`. Messages about a
+                value then name the option with its key and value, in place of the scenario.
 
         Raises:
             ScenarioError: when the result has mistakes.
