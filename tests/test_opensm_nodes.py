@@ -94,7 +94,7 @@ def test_ranges_stand_for_their_names(runs: list[tuple[str, int, int, int]]) -> 
     }
     flows = [{"name": "f", "from": ["x-one"], "to": ["x-two"]}]
     source = {"run": {"duration": "1 us"}, "topology": {"edges": edges}, "flows": flows}
-    assert becalm.Scenario(source).facts["hosts"] == len(hosts)
+    assert becalm.Scenario(source).summary["hosts"] == len(hosts)
 
 
 def test_ranges_are_those_of_three_or_more_without_zeros_before_the_number() -> None:

@@ -89,7 +89,7 @@ def written(given_scenario: becalm.Scenario, discovered_file: Path | None = None
 
 def check(found: Configuration, source: becalm.Scenario) -> None:
     """Every value of a configuration against the scenario that it comes from."""
-    resolved, facts = source.resolved, source.facts
+    resolved, facts = source.resolved, source.summary
     switch, adapter = resolved["marking"]["ibta"], resolved["response"]["ibta"]
     assert found.values["congestion_control"] == "TRUE"
     starves = switch["credit_mask"] != "none"

@@ -128,3 +128,11 @@ def without_none(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         return {key: without_none(each) for key, each in value.items() if each is not None}
     return [without_none(each) for each in value] if isinstance(value, list) else value
+
+
+def test_a_mistake_in_an_option_names_the_option(scenario: becalm.Scenario) -> None:
+    with pytest.raises(becalm.ScenarioError) as caught:
+        scenario.replace({"switch.buffer": "4 packts", "flows.victim.sl": 99}, option="--set")
+    buffer, level = sorted(str(caught.value).splitlines(), reverse=True)
+    assert buffer.startswith("--set switch.buffer=4 packts: must be a number of packets or bytes")
+    assert level == "--set flows.victim.sl=99: must be between 0 and 15"

@@ -100,7 +100,7 @@ def run(
         changes["run.seed"] = seed
     scenario = becalm.load(file)
     if changes:
-        scenario = scenario.replace(changes)
+        scenario = scenario.replace(changes, option="--set")
     folder = out or free_folder(Path("results") / file.stem)
     FOLDER.check_target(folder, overwrite=overwrite)
     with console.Bar(quiet=quiet) as bar:

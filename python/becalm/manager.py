@@ -82,7 +82,7 @@ def recommend(
     """
     if guideline not in (*GUIDELINES, AS_IT_IS):
         raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
-    facts = scenario.facts
+    facts = scenario.summary
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:
         raise BecalmError(f"hot-spot degree {degree}: must be between 2 and the {facts['hosts']} hosts")
@@ -186,7 +186,7 @@ def review(scenario: Scenario, *, hot_spot_degree: int | None = None) -> list[Co
         hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
 
     """
-    facts, resolved = scenario.facts, scenario.resolved
+    facts, resolved = scenario.summary, scenario.resolved
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     marking, response = resolved["marking"], resolved["response"]
     if "ibta" not in response:

@@ -22,17 +22,25 @@ class Scenario:
     Args:
         source: the text of a scenario file, or the same as nested dictionaries and lists.
         name: its name in messages and manifests.
+        origins: options that set values, by key as messages have it (`flows[0].stop`). Messages about these
+            keys name the option in place of the scenario.
 
     Raises:
         ScenarioError: with all mistakes at once.
 
     """
 
-    def __init__(self, source: str | Mapping[str, Any], *, name: str = "scenario") -> None:
+    def __init__(
+        self,
+        source: str | Mapping[str, Any],
+        *,
+        name: str = "scenario",
+        origins: Mapping[str, str] | None = None,
+    ) -> None:
         self.name = name
         written = isinstance(source, str)
         self._text = source if isinstance(source, str) else _to_toml(source, name)
-        self.core = _core.parse(self._text, name, lines=written)
+        self.core = _core.parse(self._text, name, lines=written, origins=list((origins or {}).items()))
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
@@ -41,10 +49,10 @@ class Scenario:
         return resolved
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """What follows without a run: hosts, switches, host_rate [B/s], packet_bytes, packet_time [s] ..."""
-        facts: dict[str, Any] = json.loads(self.core.facts)
-        return facts
+        summary: dict[str, Any] = json.loads(self.core.summary)
+        return summary
 
     @cached_property
     def hash(self) -> str:
@@ -61,22 +69,27 @@ class Scenario:
         """Its text as TOML: as it was written, or made from dictionaries."""
         return self._text
 
-    def replace(self, changes: Mapping[str, Any]) -> Scenario:
+    def replace(self, changes: Mapping[str, Any], *, option: str | None = None) -> Scenario:
         """Return a changed copy.
 
         Args:
             changes: values by dotted key. A table replaces the whole table, so `{"response": {"fimd": {}}}`
                 exchanges the response. None removes the key. Items of a list are named by their place or by
                 their `name`: `{"flows.victim.stop": "60 ms"}`.
+            option: the option of a command line that asks for the changes, such as `--set`. Messages about a
+                value then name the option with its key and value, in place of the scenario.
 
         Raises:
             ScenarioError: when the result has mistakes.
 
         """
         data = self._data()
+        origins = {}
         for key, value in changes.items():
-            _put(data, key, value, self.name)
-        return Scenario(data, name=self.name)
+            path = _put(data, key, value, self.name)
+            if option is not None:
+                origins[path] = f"{option} {key}={_shown(value)}"
+        return Scenario(data, name=self.name, origins=origins)
 
     def _data(self) -> dict[str, Any]:
         try:
@@ -132,29 +145,46 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
         raise ScenarioError(f"{name}: {problem}", name) from error
 
 
-def _put(data: dict[str, Any], key: str, value: Any, name: str) -> None:  # noqa: ANN401
+def _shown(value: Any) -> str:  # noqa: ANN401
+    """Return a value as a command line has it."""
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa: ANN401
+    """Set a value in nested dictionaries and lists; return its key as messages have it: `flows[0].stop`."""
     *path, last = key.split(".")
     place: Any = data
+    read = ""
     for part in path:
-        place = place.setdefault(part, {}) if isinstance(place, dict) else _item(place, part, key, name)
+        if isinstance(place, dict):
+            place = place.setdefault(part, {})
+            read = f"{read}.{part}"
+        else:
+            number = _item(place, part, key, name)
+            place = place[number]
+            read = f"{read}[{number}]"
     if isinstance(place, list):
-        place[place.index(_item(place, last, key, name))] = copy.deepcopy(value)
-    elif not isinstance(place, dict):
+        number = _item(place, last, key, name)
+        place[number] = copy.deepcopy(value)
+        return f"{read}[{number}]".removeprefix(".")
+    if not isinstance(place, dict):
         raise _no_place(key, f"`{'.'.join(path)}` is not a table", "a key inside a table", name)
-    elif value is None:
+    if value is None:
         place.pop(last, None)
     else:
         place[last] = copy.deepcopy(value)
+    return f"{read}.{last}".removeprefix(".")
 
 
-def _item(place: Any, part: str, key: str, name: str) -> Any:  # noqa: ANN401
+def _item(place: Any, part: str, key: str, name: str) -> int:  # noqa: ANN401
+    """Return the place of an item in a list, by its number or its name."""
     if not isinstance(place, list):
         raise _no_place(key, f"nothing can be named `{part}` there", "a key inside a table", name)
     if part.isdecimal() and int(part) < len(place):
-        return place[int(part)]
+        return int(part)
     names = [item.get("name") for item in place if isinstance(item, dict)]
     if part in names:
-        return place[names.index(part)]
+        return names.index(part)
     known = ", ".join(str(item) for item in names) or "none"
     raise _no_place(key, f"no item `{part}`", f"0 to {len(place) - 1}, or one of: {known}", name)
 

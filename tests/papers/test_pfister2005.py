@@ -30,8 +30,8 @@ def test_networks_have_the_hosts_that_they_are_named_after(name: str) -> None:
     network = NETWORKS[name]
     assert network.hosts == int(name.split()[0])
     scenario = Scenario(HotSpot(network, 4, guideline(network.hosts)).scenario())
-    assert scenario.facts["hosts"] == network.hosts
-    assert scenario.facts["packet_time"] * 1e6 == pytest.approx(PACKET_US, rel=1e-3)
+    assert scenario.summary["hosts"] == network.hosts
+    assert scenario.summary["packet_time"] * 1e6 == pytest.approx(PACKET_US, rel=1e-3)
 
 
 def _offered(spot: HotSpot, at: float, kind: str) -> float:

@@ -9,7 +9,7 @@ mod formula;
 
 use becalm_engine::Time;
 use becalm_schema::field::refuse;
-use becalm_schema::{Conflict, Field, Mistakes, Node, Value};
+use becalm_schema::{Conflict, Errors, Field, Node, Value};
 use serde_json::json;
 
 pub use formula::{Geometric, Linear, Quadratic};
@@ -74,14 +74,14 @@ impl Field for CctEntry {
         )
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<CctEntry> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<CctEntry> {
         let pair = match node.items() {
             Some([shift, multiplier]) => (&shift.value, &multiplier.value),
-            _ => return refuse(node, mistakes),
+            _ => return refuse(node, errors),
         };
-        let (&Value::Integer(shift), &Value::Integer(multiplier)) = pair else { return refuse(node, mistakes) };
+        let (&Value::Integer(shift), &Value::Integer(multiplier)) = pair else { return refuse(node, errors) };
         let entry = u8::try_from(shift).ok().zip(u16::try_from(multiplier).ok());
-        entry.and_then(|(shift, multiplier)| CctEntry::new(shift, multiplier)).or_else(|| refuse(node, mistakes))
+        entry.and_then(|(shift, multiplier)| CctEntry::new(shift, multiplier)).or_else(|| refuse(node, errors))
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn wrong_entries_are_told_with_their_place() {
         let wrong = read::<CctParams>("[list]\nentries = [[0, 0], [4, 1], [0, 16384], [1]]", "f.toml").unwrap_err();
-        let keys: Vec<&str> = wrong.list.iter().map(|mistake| mistake.key.as_str()).collect();
+        let keys: Vec<&str> = wrong.list.iter().map(|error| error.key.as_str()).collect();
         assert_eq!(keys, ["list.entries[1]", "list.entries[2]", "list.entries[3]"]);
         assert!(wrong.to_string().contains("shift between 0 and 3 and multiplier between 0 and 16383"), "{wrong}");
         let wrong = read::<CctParams>("[list]\nentries = []", "f.toml").unwrap_err();

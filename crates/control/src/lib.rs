@@ -1,20 +1,44 @@
 //! Congestion-control schemes, above the seams of the fabric: pure state machines without a clock of their own.
 //!
-//! | floor | runs at | answers |
+//! A tour, from the ground up:
+//!
+//! - [`scheme`]: what a scheme is made from and what it says of itself; its documentation.
+//! - [`registry`]: the macros that list schemes by name. One line of a list is all that a scheme needs beside its file.
+//! - [`cct`]: the delays of IBTA congestion control and their tables, which switches and adapters write alike.
+//! - the schemes, a room for each seam, and in each a list and one file per scheme:
+//!
+//! | room | runs at | answers |
 //! |---|---|---|
 //! | [`marking`] | a switch | which packets are marked |
 //! | [`echo`] | a destination adapter | how a mark gets back to the source |
 //! | [`response`] | a source flow | how fast the flow may send |
 //!
-//! [`cct`] holds the delays of IBTA congestion control and their tables, which switches and adapters write alike.
+//! A scheme's file begins with what the scheme does, where it comes from, its parameters, and where it departs from its
+//! source; the page of the scheme is made from that.
 //!
-//! One scheme is one file and one line in [`registry`]. The file begins with what the scheme does, where it comes
-//! from, its parameters, and where it departs from its source; the page of the scheme is made from that.
+//! ```
+//! use becalm_control::{Responding, ResponseParams, ResponseScheme};
+//! use becalm_engine::Time;
+//! use becalm_fabric::policy::{Notice, Response};
+//!
+//! let params: ResponseParams = becalm_schema::read("[lipd]\nrmin = 0.01", "response.toml").unwrap();
+//! let mut flow = Responding::new(&params);
+//! flow.notice(Time::ZERO, Notice::Ack { marked: true });
+//! assert_eq!(flow.pace().gap, 1.0);
+//! ```
 
 pub mod cct;
 pub mod echo;
 pub mod marking;
 pub mod registry;
 pub mod response;
+pub mod scheme;
 
-pub use registry::{EchoParams, Echoing, Marking, MarkingParams, Responding, ResponseParams, SchemeDoc, catalogue};
+pub use echo::{EchoParams, Echoing};
+pub use marking::{Marking, MarkingParams};
+pub use response::{Responding, ResponseParams};
+pub use scheme::{EchoScheme, MarkingScheme, ResponseScheme, SchemeDoc};
+
+// For the macros of the registry, wherever a list is.
+#[doc(hidden)]
+pub use {becalm_engine, becalm_fabric, becalm_schema};

@@ -1,223 +1,242 @@
-//! The schemes by name.
+//! Lists of schemes by name.
 //!
-//! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`: `module::Params` becomes the
-//! table of its name, and `Type::new` makes the scheme from it.
+//! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`, beside the file with the list:
+//! `module::Params` becomes the table of its name, and `module::Type` is made from it. The first scheme of a list is the
+//! one that holds where a scenario chooses none.
+//!
+//! - [`markers!`](crate::markers!) lists marking policies,
+//! - [`echoes!`](crate::echoes!) lists ways to answer packets,
+//! - [`responses!`](crate::responses!) lists responses.
+//!
+//! Each makes the modules, an enum of parameters (a [`Choice`](becalm_schema::Choice)), and an enum of running schemes,
+//! which is a scheme itself. The lists of this crate are in `marking/mod.rs`, `echo/mod.rs` and `response/mod.rs`.
 
-use becalm_engine::Time;
-use becalm_fabric::Packet;
-use becalm_fabric::policy::{
-    Answer, Arrival, Departure, Echo, Marker, Notice, Pace, Response, SwitchShape, SwitchView, Unanswered,
-};
-use becalm_schema::{Choice, FieldDoc, Table};
-use serde_json::json;
-
-use crate::response::{Law, RateLimited};
-use crate::{echo, marking, response};
-
-/// What there is to say about a scheme.
-#[derive(Clone, Debug)]
-pub struct SchemeDoc {
-    /// The seam it sits on: `marking`, `echo` or `response`.
-    pub seam: &'static str,
-    /// Its name in a scenario.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: String,
-    /// The doc comment of its file, Markdown: a title, then `# What it does`, `# Source`, `# Parameters`,
-    /// `# Departures from the source`.
-    pub page: String,
-    /// Its parameters.
-    pub parameters: Vec<FieldDoc>,
-}
-
-impl SchemeDoc {
-    fn of<P: Table>(seam: &'static str, name: &'static str, source: &str) -> SchemeDoc {
-        let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-        let page = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n");
-        SchemeDoc { seam, name, summary: P::doc(), page, parameters: P::fields() }
-    }
-
-    /// The text of one section of the page; `None` if it has no such section.
-    pub fn section(&self, title: &str) -> Option<&str> {
-        let (_, rest) = self.page.split_once(&format!("# {title}\n"))?;
-        Some(rest.split("\n# ").next().unwrap_or(rest).trim())
-    }
-
-    /// All of it as JSON.
-    pub fn to_json(&self) -> serde_json::Value {
-        let parameters: Vec<serde_json::Value> = self.parameters.iter().map(FieldDoc::to_json).collect();
-        json!({"name": self.name, "summary": self.summary, "page": self.page, "parameters": parameters})
-    }
-}
-
-/// Every scheme: `{"marking": [...], "echo": [...], "response": [...]}`, see [`SchemeDoc::to_json`].
-pub fn catalogue() -> serde_json::Value {
-    let list = |docs: Vec<SchemeDoc>| docs.iter().map(SchemeDoc::to_json).collect::<serde_json::Value>();
-    json!({"marking": list(Marking::docs()), "echo": list(Echoing::docs()), "response": list(Responding::docs())})
-}
-
+/// What all lists have in common: modules, both enums, the default, the documentation.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! schemes {
-    // `$dollar` is a `$` for the inner macro.
-    (
-        $dollar:tt $seam:ident, $params:ident, $running:ident;
-        $($name:literal => $module:ident::$scheme:ident,)+
-    ) => {
-        becalm_schema::choice! {
-            #[doc = concat!("The choice of a ", stringify!($seam), " scheme, with its parameters.")]
+    (@default $params:ident; $name:literal => $module:ident::$scheme:ident, $($rest:tt)*) => {
+        impl Default for $params {
+            fn default() -> Self {
+                $params::$scheme($module::Params::default())
+            }
+        }
+    };
+    ($seam:literal, $params:ident, $running:ident; $($name:literal => $module:ident::$scheme:ident,)+) => {
+        $(pub mod $module;)+
+
+        $crate::becalm_schema::choice! {
+            #[doc = concat!("The choice of a ", $seam, " scheme, with its parameters.")]
             pub enum $params {
-                $(#[doc = concat!("[`", stringify!($seam), "::", stringify!($module), "`]")]
-                $scheme($seam::$module::Params) = $name),+
+                $(#[doc = concat!("The scheme [`", stringify!($module), "`].")]
+                $scheme($module::Params) = $name),+
             }
         }
 
+        $crate::schemes!(@default $params; $($name => $module::$scheme,)+);
+
         // A tag of its own, since one that hides in the unused values of a field takes longer to read.
-        #[doc = concat!("A running ", stringify!($seam), " scheme.")]
+        #[doc = concat!("A running ", $seam, " scheme.")]
         #[derive(Clone, Debug)]
         #[repr(u8)]
         pub enum $running {
-            $(#[doc = concat!("[`", stringify!($seam), "::", stringify!($module), "`]")]
-            $scheme($seam::$module::$scheme)),+
+            $(#[doc = concat!("The scheme [`", stringify!($module), "`].")]
+            $scheme($module::$scheme)),+
         }
 
         impl $running {
-            /// The names of all schemes of this seam.
-            pub fn names() -> &'static [&'static str] {
-                $params::NAMES
-            }
-
-            /// What there is to say about them, in the same order.
-            pub fn docs() -> Vec<SchemeDoc> {
-                vec![$(SchemeDoc::of::<$seam::$module::Params>(
-                    stringify!($seam),
+            /// What there is to say about the schemes, in the order of their list.
+            pub fn docs() -> Vec<$crate::SchemeDoc> {
+                vec![$($crate::SchemeDoc::of::<$module::Params>(
+                    $seam,
                     $name,
-                    include_str!(concat!(stringify!($seam), "/", $name, ".rs")),
+                    include_str!(concat!(stringify!($module), ".rs")),
                 )),+]
             }
-        }
-
-        macro_rules! $seam {
-            (new $dollar params:expr $dollar (, $dollar argument:expr)*) => {
-                match $dollar params {
-                    $($params::$scheme(params) => {
-                        $running::$scheme($seam::$module::$scheme::new(params $dollar (, $dollar argument)*))
-                    })+
-                }
-            };
-            ($dollar running:expr, $dollar inner:ident => $dollar call:expr) => {
-                match $dollar running {
-                    $($running::$scheme($dollar inner) => $dollar call),+
-                }
-            };
         }
     };
 }
 
-schemes! {
-    $ marking, MarkingParams, Marking;
-    "none" => none::NoMarks,
-    "naive" => naive::Naive,
-    "input_triggered" => input_triggered::InputTriggered,
-    "input_output_triggered" => input_output_triggered::InputOutputTriggered,
-    "ibta" => ibta::Ibta,
-    "queue_threshold" => queue_threshold::QueueThreshold,
-    "regeneration_cycle" => regeneration_cycle::RegenerationCycle,
-    "queue_hysteresis" => queue_hysteresis::QueueHysteresis,
-    "interval_average" => interval_average::IntervalAverage,
-    "exponential_average" => exponential_average::ExponentialAverage,
+/// A list of marking policies: `markers! { Params, Running; "name" => module::Type, ... }`.
+#[macro_export]
+macro_rules! markers {
+    ($params:ident, $running:ident; $($name:literal => $module:ident::$scheme:ident),+ $(,)?) => {
+        $crate::schemes!("marking", $params, $running; $($name => $module::$scheme,)+);
+
+        impl $crate::MarkingScheme for $running {
+            type Params = $params;
+
+            fn new(params: &$params, shape: $crate::becalm_fabric::policy::SwitchShape) -> Self {
+                match params {
+                    $($params::$scheme(params) => {
+                        Self::$scheme(<$module::$scheme as $crate::MarkingScheme>::new(params, shape))
+                    })+
+                }
+            }
+
+            fn needs_finite_buffer(params: &$params) -> bool {
+                match params {
+                    $($params::$scheme(params) => {
+                        <$module::$scheme as $crate::MarkingScheme>::needs_finite_buffer(params)
+                    })+
+                }
+            }
+
+            fn conflicts(
+                params: &$params,
+                switches: &[$crate::becalm_fabric::policy::SwitchShape],
+            ) -> Vec<$crate::becalm_schema::Conflict> {
+                match params {
+                    $($params::$scheme(params) => {
+                        <$module::$scheme as $crate::MarkingScheme>::conflicts(params, switches)
+                    })+
+                }
+            }
+        }
+
+        impl $crate::becalm_fabric::policy::Marker for $running {
+            #[inline]
+            fn arrived<V: $crate::becalm_fabric::policy::SwitchView>(
+                &mut self,
+                arrival: &$crate::becalm_fabric::policy::Arrival,
+                switch: &V,
+            ) {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.arrived(arrival, switch)),+
+                }
+            }
+
+            #[inline]
+            fn departing<V: $crate::becalm_fabric::policy::SwitchView>(
+                &mut self,
+                departure: &$crate::becalm_fabric::policy::Departure,
+                switch: &V,
+            ) -> bool {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.departing(departure, switch)),+
+                }
+            }
+
+            #[inline]
+            fn left(
+                &mut self,
+                now: $crate::becalm_engine::Time,
+                input: u16,
+                output: u16,
+                vl: u8,
+            ) -> $crate::becalm_engine::Time {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.left(now, input, output, vl)),+
+                }
+            }
+
+            #[inline]
+            fn is_congested(&self, output: u16, vl: u8) -> bool {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.is_congested(output, vl)),+
+                }
+            }
+        }
+    };
 }
 
-schemes! {
-    $ echo, EchoParams, Echoing;
-    "ack" => ack::AckEcho,
-    "ibta" => ibta::Ibta,
+/// A list of ways to answer packets: `echoes! { Params, Running; "name" => module::Type, ... }`.
+#[macro_export]
+macro_rules! echoes {
+    ($params:ident, $running:ident; $($name:literal => $module:ident::$scheme:ident),+ $(,)?) => {
+        $crate::schemes!("echo", $params, $running; $($name => $module::$scheme,)+);
+
+        impl $crate::EchoScheme for $running {
+            type Params = $params;
+
+            fn new(params: &$params) -> Self {
+                match params {
+                    $($params::$scheme(params) => {
+                        Self::$scheme(<$module::$scheme as $crate::EchoScheme>::new(params))
+                    })+
+                }
+            }
+
+            fn ack_every(params: &$params) -> Option<u32> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::ack_every(params)),+
+                }
+            }
+        }
+
+        impl $crate::becalm_fabric::policy::Echo for $running {
+            #[inline]
+            fn answer(
+                &mut self,
+                packet: &$crate::becalm_fabric::Packet,
+                unanswered: $crate::becalm_fabric::policy::Unanswered,
+            ) -> $crate::becalm_fabric::policy::Answer {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.answer(packet, unanswered)),+
+                }
+            }
+        }
+    };
 }
 
-schemes! {
-    $ response, ResponseParams, Responding;
-    "none" => none::Unlimited,
-    "fixed" => fixed::Fixed,
-    "lipd" => lipd::Lipd,
-    "fimd" => fimd::Fimd,
-    "aimd" => aimd::Aimd,
-    "ibta" => ibta::Ibta,
-    "table" => table::Tabulated,
-    "binary_feedback" => binary_feedback::BinaryFeedback,
-}
+/// A list of responses: `responses! { Params, Running; "name" => module::Type, ... }`.
+#[macro_export]
+macro_rules! responses {
+    ($params:ident, $running:ident; $($name:literal => $module:ident::$scheme:ident),+ $(,)?) => {
+        $crate::schemes!("response", $params, $running; $($name => $module::$scheme,)+);
 
-impl Marking {
-    /// A marker for one switch.
-    pub fn new(params: &MarkingParams, shape: SwitchShape) -> Marking {
-        marking!(new params, shape)
-    }
-}
+        impl $crate::ResponseScheme for $running {
+            type Params = $params;
 
-impl Marker for Marking {
-    #[inline]
-    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        marking!(self, scheme => scheme.arrived(arrival, switch))
-    }
+            fn new(params: &$params) -> Self {
+                match params {
+                    $($params::$scheme(params) => {
+                        Self::$scheme(<$module::$scheme as $crate::ResponseScheme>::new(params))
+                    })+
+                }
+            }
 
-    #[inline]
-    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
-        marking!(self, scheme => scheme.departing(departure, switch))
-    }
+            fn moves_window(params: &$params) -> bool {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::moves_window(params)),+
+                }
+            }
 
-    #[inline]
-    fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
-        marking!(self, scheme => scheme.left(now, input, output, vl))
-    }
+            fn delays(params: &$params) -> Option<Vec<f64>> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::delays(params)),+
+                }
+            }
+        }
 
-    #[inline]
-    fn is_congested(&self, output: u16, vl: u8) -> bool {
-        marking!(self, scheme => scheme.is_congested(output, vl))
-    }
-}
+        impl $crate::becalm_fabric::policy::Response for $running {
+            #[inline]
+            fn pace(&self) -> $crate::becalm_fabric::policy::Pace {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.pace()),+
+                }
+            }
 
-impl Echoing {
-    /// An echo for all destinations.
-    pub fn new(params: &EchoParams) -> Echoing {
-        echo!(new params)
-    }
-}
+            #[inline]
+            fn notice(&mut self, now: $crate::becalm_engine::Time, notice: $crate::becalm_fabric::policy::Notice) {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.notice(now, notice)),+
+                }
+            }
 
-impl Echo for Echoing {
-    #[inline]
-    fn answer(&mut self, packet: &Packet, unanswered: Unanswered) -> Answer {
-        echo!(self, scheme => scheme.answer(packet, unanswered))
-    }
-}
+            #[inline]
+            fn sent(&mut self, in_flight: u32) {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.sent(in_flight)),+
+                }
+            }
 
-impl Responding {
-    /// A response for one flow in its initial state. To make many with the same parameters, clone one.
-    pub fn new(params: &ResponseParams) -> Responding {
-        response!(new params)
-    }
-}
-
-impl Response for Responding {
-    #[inline]
-    fn pace(&self) -> Pace {
-        response!(self, scheme => scheme.pace())
-    }
-
-    #[inline]
-    fn notice(&mut self, now: Time, notice: Notice) {
-        response!(self, scheme => scheme.notice(now, notice))
-    }
-
-    #[inline]
-    fn sent(&mut self, in_flight: u32) {
-        response!(self, scheme => scheme.sent(in_flight))
-    }
-
-    #[inline]
-    fn deadline(&self) -> Option<Time> {
-        response!(self, scheme => scheme.deadline())
-    }
-}
-
-impl RateLimited for Responding {
-    fn law(&self) -> Option<&dyn Law> {
-        response!(self, scheme => scheme.law())
-    }
+            #[inline]
+            fn deadline(&self) -> Option<$crate::becalm_engine::Time> {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.deadline()),+
+                }
+            }
+        }
+    };
 }

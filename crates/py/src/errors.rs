@@ -1,16 +1,16 @@
 //! The only place where Rust errors become Python exceptions; the classes live in `becalm.errors`.
 
 use becalm_fabric::FabricError;
-use becalm_schema::{Mistake, Mistakes};
+use becalm_schema::{Error, Errors};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// `ScenarioError(message, file, mistakes)`.
-pub fn from_mistakes(py: Python<'_>, mistakes: &Mistakes) -> PyErr {
-    let list = mistakes.list.iter().map(|mistake| to_dict(py, mistake)).collect::<PyResult<Vec<_>>>();
+/// `ScenarioError(message, file, errors)`.
+pub fn from_errors(py: Python<'_>, errors: &Errors) -> PyErr {
+    let list = errors.list.iter().map(|error| to_dict(py, error)).collect::<PyResult<Vec<_>>>();
     let arguments = list.and_then(|list| {
         let list = PyList::new(py, list)?;
-        (mistakes.to_string(), mistakes.file.as_str(), list).into_pyobject(py)
+        (errors.to_string(), errors.file.as_str(), list).into_pyobject(py)
     });
     arguments
         .and_then(|arguments| exception(py, "ScenarioError")?.call1(arguments))
@@ -33,12 +33,12 @@ fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("becalm.errors")?.getattr(name)
 }
 
-fn to_dict<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyDict>> {
+fn to_dict<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("line", mistake.line)?;
-    dict.set_item("key", &mistake.key)?;
-    dict.set_item("value", &mistake.value)?;
-    dict.set_item("problem", &mistake.problem)?;
-    dict.set_item("valid", &mistake.valid)?;
+    dict.set_item("line", error.line)?;
+    dict.set_item("key", &error.key)?;
+    dict.set_item("value", &error.value)?;
+    dict.set_item("problem", &error.problem)?;
+    dict.set_item("valid", &error.valid)?;
     Ok(dict)
 }

@@ -48,7 +48,7 @@ pub fn run<'py>(
 
 /// The last report: all of the time has passed.
 fn end(scenario: &becalm_scenario::Scenario, results: &Results) -> Progress {
-    let duration = scenario.sections().run.duration;
+    let duration = *scenario.sections().run.duration;
     Progress { time: duration, duration, events: results.events, packet_hops: results.packet_hops }
 }
 

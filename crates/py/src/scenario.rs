@@ -1,6 +1,8 @@
 //! A checked scenario as a Python object.
 
-use becalm_schema::Mistakes;
+use std::collections::BTreeMap;
+
+use becalm_schema::{Errors, Origin};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -22,8 +24,16 @@ impl Scenario {
 
     /// What follows from the scenario without running it, as JSON.
     #[getter]
-    fn facts(&self) -> String {
-        self.inner.facts().to_string()
+    fn summary(&self) -> String {
+        self.inner.summary().to_string()
+    }
+
+    /// Bytes that a replication will take at the least: `{"total": ..., "network": ..., "flows": ..., "messages": ...,
+    /// "series": ..., "snapshots": ...}`.
+    #[getter]
+    fn memory_estimate(&self) -> BTreeMap<&'static str, u64> {
+        let estimate = self.inner.memory_estimate();
+        estimate.parts().into_iter().chain([("total", estimate.total())]).collect()
     }
 
     /// How many of so many cores make one run faster, at least 1.
@@ -40,21 +50,29 @@ impl Scenario {
 
 /// Reads the text of a scenario; `file` is only its name in messages.
 ///
-/// With `lines` false the messages name no lines: for text that no user has written.
-/// Raises `ScenarioError` with all mistakes at once.
+/// With `lines` false the messages name no lines: for text that no user has written. `origins` are pairs of a key, such
+/// as `flows[0].stop`, and the option that set it: messages about the key name the option in place of the file.
+/// Raises `ScenarioError` with all errors at once.
 #[pyfunction]
-#[pyo3(signature = (text, file, *, lines = true))]
-pub fn parse(py: Python<'_>, text: &str, file: &str, lines: bool) -> PyResult<Scenario> {
-    match becalm_scenario::Scenario::parse(text, file) {
+#[pyo3(signature = (text, file, *, lines = true, origins = Vec::new()))]
+pub fn parse(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    lines: bool,
+    origins: Vec<(String, String)>,
+) -> PyResult<Scenario> {
+    let origins = origins.into_iter().map(|(key, option)| Origin { key, option }).collect();
+    match becalm_scenario::Scenario::parse_changed(text, file, origins) {
         Ok(inner) => Ok(Scenario { inner }),
-        Err(mistakes) if lines => Err(errors::from_mistakes(py, &mistakes)),
-        Err(mistakes) => Err(errors::from_mistakes(py, &without_lines(mistakes))),
+        Err(errors) if lines => Err(errors::from_errors(py, &errors)),
+        Err(errors) => Err(errors::from_errors(py, &without_lines(errors))),
     }
 }
 
-fn without_lines(mut mistakes: Mistakes) -> Mistakes {
-    for mistake in &mut mistakes.list {
-        mistake.line = None;
+fn without_lines(mut errors: Errors) -> Errors {
+    for error in &mut errors.list {
+        error.line = None;
     }
-    mistakes
+    errors
 }

@@ -1,10 +1,16 @@
 //! From a TOML scenario to results: the only place that puts the pieces together.
 //!
-//! - [`sections`]: what a scenario can say, one file per section; [`quantities`]: amounts with units.
-//! - [`Scenario`]: a text that was read, completed with defaults, and checked as a whole; all mistakes at once.
-//! - [`Scenario::run`]: from a scenario and a replication to [`Results`].
-//! - [`Scenario::facts`]: what follows from a scenario without running it.
-//! - [`catalogue`], [`json_schema`]: what scenarios can say, as data.
+//! A tour, in the order in which a text goes through the rooms; each uses only those before it:
+//!
+//! - [`sections`]: what a scenario can say, one file per section, as values that know their places.
+//! - `resolve`: what its names stand for: one network, and who sends to whom.
+//! - `check`: whether its parts fit together; all errors at once.
+//! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] is what follows without a run,
+//!   [`Scenario::memory_estimate`] what a run will take.
+//! - `assemble`: the model, as the fabric wants it.
+//! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
+//!
+//! [`catalogue`] and [`json_schema`] tell what scenarios can say, as data.
 //!
 //! ```
 //! let text = r#"
@@ -23,21 +29,15 @@
 
 mod assemble;
 mod catalogue;
-mod checks;
-mod congestion;
-mod facts;
-mod hosts;
-mod links;
-mod plan;
-pub mod quantities;
+mod check;
+mod memory;
+mod resolve;
 mod run;
 mod scenario;
-mod schemes;
 pub mod sections;
-mod sendings;
-mod shapes;
-mod tables;
+mod summary;
 
 pub use catalogue::{catalogue, json_schema};
+pub use memory::MemoryEstimate;
 pub use run::{Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;

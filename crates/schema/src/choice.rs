@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::errors::Errors;
 use crate::field::Field;
-use crate::mistakes::Mistakes;
 use crate::node::Node;
 use crate::suggest::did_you_mean;
 use crate::table::{FieldDoc, Table};
@@ -48,12 +48,12 @@ impl OptionDoc {
 
 /// The one sub-table of a choice. `None` if there is not exactly one with a valid name; this has been noted then.
 #[doc(hidden)]
-pub fn pick<'a>(names: &[&'static str], node: &'a Node, mistakes: &mut Mistakes) -> Option<(&'static str, &'a Node)> {
+pub fn pick<'a>(names: &[&'static str], node: &'a Node, errors: &mut Errors) -> Option<(&'static str, &'a Node)> {
     let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
         // The name alone is the most common slip: the sub-table stands for its parameters, even if there are none.
         let near = node.text().and_then(|word| did_you_mean(word, names));
         let hint = near.map_or(String::new(), |name| format!(", did you mean `{{{name} = {{}}}}`?"));
-        mistakes.add(node, format!("must be {}{hint}", expects(names)), "");
+        errors.add(node, format!("must be {}{hint}", expects(names)), "");
         return None;
     };
     let mut picked = None;
@@ -61,12 +61,12 @@ pub fn pick<'a>(names: &[&'static str], node: &'a Node, mistakes: &mut Mistakes)
         match (names.iter().find(|name| *name == given), picked) {
             (Some(name), None) => picked = Some((*name, value)),
             (Some(_), Some((first, _))) => {
-                mistakes.add(value, format!("`{first}` is chosen already, only one can be"), "");
+                errors.add(value, format!("`{first}` is chosen already, only one can be"), "");
                 return None;
             }
             (None, _) => {
                 let hint = did_you_mean(given, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-                mistakes.add(value, format!("unknown name{hint}"), names.join(", "));
+                errors.add(value, format!("unknown name{hint}"), names.join(", "));
                 return None;
             }
         }
@@ -118,10 +118,10 @@ macro_rules! choice {
                 $crate::choice::expects(<Self as $crate::Choice>::NAMES)
             }
 
-            fn read(node: &$crate::Node, mistakes: &mut $crate::Mistakes) -> Option<Self> {
-                let (name, table) = $crate::choice::pick(<Self as $crate::Choice>::NAMES, node, mistakes)?;
+            fn read(node: &$crate::Node, errors: &mut $crate::Errors) -> Option<Self> {
+                let (name, table) = $crate::choice::pick(<Self as $crate::Choice>::NAMES, node, errors)?;
                 match name {
-                    $($word => <$params as $crate::Field>::read(table, mistakes).map(Self::$variant),)+
+                    $($word => <$params as $crate::Field>::read(table, errors).map(Self::$variant),)+
                     _ => None,
                 }
             }
@@ -134,6 +134,12 @@ macro_rules! choice {
 
             fn json_schema() -> $crate::serde_json::Value {
                 $crate::choice::json_schema::<Self>()
+            }
+
+            fn is_complete(&self) -> bool {
+                match self {
+                    $(Self::$variant(params) => $crate::Field::is_complete(params)),+
+                }
             }
         }
 

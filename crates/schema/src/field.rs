@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::mistakes::Mistakes;
+use crate::errors::Errors;
 use crate::node::{Node, Value};
 
 /// A type that can be read from a [`Node`], and described.
@@ -10,8 +10,8 @@ pub trait Field: Sized {
     /// What a valid value is, to stand after "must be": `a number`, `a list of strings`.
     fn expects() -> String;
 
-    /// Reads a value. `None` if there was a mistake, which has then been noted.
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Self>;
+    /// Reads a value. `None` if there was a error, which has then been noted.
+    fn read(node: &Node, errors: &mut Errors) -> Option<Self>;
 
     /// The value as JSON; [`Field::read`] understands it.
     fn to_json(&self) -> serde_json::Value;
@@ -24,6 +24,11 @@ pub trait Field: Sized {
         None
     }
 
+    /// Whether no value in it is missing after an error.
+    fn is_complete(&self) -> bool {
+        true
+    }
+
     /// The value as help texts show it.
     fn show(&self) -> String {
         match self.to_json() {
@@ -34,8 +39,8 @@ pub trait Field: Sized {
 }
 
 /// Notes that a node is not what `T` expects, and gives `None`.
-pub fn refuse<T: Field>(node: &Node, mistakes: &mut Mistakes) -> Option<T> {
-    mistakes.add(node, format!("must be {}", T::expects()), "");
+pub fn refuse<T: Field>(node: &Node, errors: &mut Errors) -> Option<T> {
+    errors.add(node, format!("must be {}", T::expects()), "");
     None
 }
 
@@ -44,11 +49,11 @@ impl Field for f64 {
         "a finite number".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<f64> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<f64> {
         match node.value {
             Value::Float(float) if float.is_finite() => Some(float),
             Value::Integer(integer) => Some(integer as f64),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 
@@ -75,9 +80,9 @@ macro_rules! integer {
                 }
             }
 
-            fn read(node: &Node, mistakes: &mut Mistakes) -> Option<$type> {
-                let Value::Integer(integer) = node.value else { return refuse(node, mistakes) };
-                <$type>::try_from(integer).ok().or_else(|| refuse(node, mistakes))
+            fn read(node: &Node, errors: &mut Errors) -> Option<$type> {
+                let Value::Integer(integer) = node.value else { return refuse(node, errors) };
+                <$type>::try_from(integer).ok().or_else(|| refuse(node, errors))
             }
 
             fn to_json(&self) -> serde_json::Value {
@@ -98,10 +103,10 @@ impl Field for bool {
         "true or false".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<bool> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<bool> {
         match node.value {
             Value::Bool(truth) => Some(truth),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 
@@ -119,8 +124,8 @@ impl Field for String {
         "a string".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<String> {
-        node.text().map(str::to_string).or_else(|| refuse(node, mistakes))
+    fn read(node: &Node, errors: &mut Errors) -> Option<String> {
+        node.text().map(str::to_string).or_else(|| refuse(node, errors))
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -137,8 +142,8 @@ impl<T: Field> Field for Option<T> {
         T::expects()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Option<T>> {
-        T::read(node, mistakes).map(Some)
+    fn read(node: &Node, errors: &mut Errors) -> Option<Option<T>> {
+        T::read(node, errors).map(Some)
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -152,6 +157,10 @@ impl<T: Field> Field for Option<T> {
     fn absent() -> Option<Option<T>> {
         Some(None)
     }
+
+    fn is_complete(&self) -> bool {
+        self.as_ref().is_none_or(T::is_complete)
+    }
 }
 
 impl<T: Field> Field for Vec<T> {
@@ -159,10 +168,10 @@ impl<T: Field> Field for Vec<T> {
         format!("a list, each item {}", T::expects())
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Vec<T>> {
-        let Some(items) = node.items() else { return refuse(node, mistakes) };
-        // All items are read before one that failed ends it, so that every mistake is noted.
-        let items: Vec<Option<T>> = items.iter().map(|item| T::read(item, mistakes)).collect();
+    fn read(node: &Node, errors: &mut Errors) -> Option<Vec<T>> {
+        let Some(items) = node.items() else { return refuse(node, errors) };
+        // All items are read before one that failed ends it, so that every error is noted.
+        let items: Vec<Option<T>> = items.iter().map(|item| T::read(item, errors)).collect();
         items.into_iter().collect()
     }
 
@@ -172,5 +181,9 @@ impl<T: Field> Field for Vec<T> {
 
     fn json_schema() -> serde_json::Value {
         json!({"type": "array", "items": T::json_schema()})
+    }
+
+    fn is_complete(&self) -> bool {
+        self.iter().all(T::is_complete)
     }
 }

@@ -1,12 +1,14 @@
 //! Typed tables read from TOML: one declaration serves parsing, ranges, defaults, documentation and JSON Schema.
 //!
-//! From the ground up:
+//! A tour, from the ground up:
 //!
-//! - [`mistakes`]: what is wrong with a file; all of it, with lines, not only the first.
-//! - [`node`]: a parsed value that knows its key and its line.
+//! - [`node`]: a value that knows its key and its line, and a document of such values; [`mod@parse`] makes it from TOML.
+//! - [`errors`]: what is wrong with a document; all of it, with lines, not only the first.
 //! - [`field`]: what can stand behind a key; numbers, words, lists, and [`mod@quantity`]: numbers with a unit.
 //! - [`table!`]: a struct whose fields have help, unit, range and default.
 //! - [`choice!`]: a table with exactly one sub-table, whose name is the choice; [`words!`]: a choice of bare words.
+//! - [`located`]: fields that know their place, for what is found wrong after all has been read.
+//! - [`names`]: ranges of numbered names.
 //!
 //! ```
 //! becalm_schema::table! {
@@ -22,19 +24,21 @@
 //! let queue: Queue = becalm_schema::read("delay = \"40 ns\"", "queue.toml").unwrap();
 //! assert_eq!(queue.room, 4);
 //!
-//! let mistakes = becalm_schema::read::<Queue>("rom = 3\ndelay = 40", "queue.toml").unwrap_err();
+//! let errors = becalm_schema::read::<Queue>("rom = 3\ndelay = 40", "queue.toml").unwrap_err();
 //! assert_eq!(
-//!     mistakes.to_string(),
+//!     errors.to_string(),
 //!     "queue.toml:1: rom = 3: unknown key, did you mean `room`?; valid: room, delay\n\
 //!      queue.toml:2: delay = 40: must be a time with its unit, such as \"40 ns\" or \"2 ms\""
 //! );
 //! ```
 
 pub mod choice;
+pub mod errors;
 pub mod field;
-pub mod mistakes;
+pub mod located;
 pub mod names;
 pub mod node;
+pub mod parse;
 pub mod quantity;
 pub mod range;
 mod suggest;
@@ -42,9 +46,11 @@ pub mod table;
 pub mod words;
 
 pub use choice::{Choice, OptionDoc};
+pub use errors::{Error, Errors, Origin};
 pub use field::Field;
-pub use mistakes::{Mistake, Mistakes};
+pub use located::{Located, Place, Review};
 pub use node::{Node, Value};
+pub use parse::parse;
 pub use quantity::quantity;
 pub use range::Ranged;
 #[doc(hidden)]
@@ -55,21 +61,21 @@ pub use table::{Conflict, FieldDoc, Table};
 /// Reads a whole TOML text as one table.
 ///
 /// # Errors
-/// All mistakes of the text, in the order of their lines; `file` is the name they are reported under.
-pub fn read<T: Field>(text: &str, file: &str) -> Result<T, Mistakes> {
-    let mut mistakes = Mistakes::new(file);
-    let value = Node::parse(text, &mut mistakes).and_then(|root| T::read(&root, &mut mistakes));
-    mistakes.settle(value)
+/// All errors of the text, in the order of their lines; `file` is the name they are reported under.
+pub fn read<T: Field>(text: &str, file: &str) -> Result<T, Errors> {
+    let mut errors = Errors::new(file);
+    let value = parse(text, &mut errors).and_then(|root| T::read(&root, &mut errors));
+    errors.settle(value)
 }
 
 /// Reads a table from JSON, as [`Field::to_json`] wrote it.
 ///
 /// # Errors
-/// All mistakes; they carry keys but no lines.
-pub fn read_json<T: Field>(json: &serde_json::Value, file: &str) -> Result<T, Mistakes> {
-    let mut mistakes = Mistakes::new(file);
-    let value = T::read(&Node::from_json(json), &mut mistakes);
-    mistakes.settle(value)
+/// All errors; they carry keys but no lines.
+pub fn read_json<T: Field>(json: &serde_json::Value, file: &str) -> Result<T, Errors> {
+    let mut errors = Errors::new(file);
+    let value = T::read(&Node::from_json(json), &mut errors);
+    errors.settle(value)
 }
 
 /// The text of a doc comment: its lines joined, the space after `///` removed.

@@ -1,5 +1,29 @@
 //! Names and ranges of numbered names: `"BC"`, `"B1..B10"`.
 
+use crate::suggest::did_you_mean;
+use crate::table::Conflict;
+
+/// Names in a list that names many.
+const SHOWN: usize = 12;
+
+/// What the names stand for, `host` say, and all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a>(pub &'a str, pub &'a [&'a str]);
+
+impl Known<'_> {
+    /// The conflict that another name at a key stands for nothing, with the nearest of the names or, if they are few,
+    /// all.
+    pub fn conflict(self, key: impl Into<std::borrow::Cow<'static, str>>, name: &str) -> Conflict {
+        let Known(what, names) = self;
+        let hint = did_you_mean(name, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+        let mut valid = names[..names.len().min(SHOWN)].join(", ");
+        if names.len() > SHOWN {
+            valid.push_str(&format!(", ... ({} in all)", names.len()));
+        }
+        Conflict { valid, ..Conflict::new(key, format!("there is no {what} `{name}`{hint}")) }
+    }
+}
+
 /// Names that one range may stand for.
 const LONGEST: u64 = 1 << 20;
 

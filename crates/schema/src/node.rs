@@ -1,10 +1,5 @@
 //! A parsed value that knows its key and its line.
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-use crate::mistakes::{Mistake, Mistakes};
-
 /// Characters of a value that a message shows.
 const SHOWN: usize = 60;
 
@@ -17,6 +12,8 @@ pub struct Node {
     pub key: String,
     /// The value.
     pub value: Value,
+    /// Its number in the document.
+    pub(crate) id: u32,
 }
 
 /// A value of TOML or JSON.
@@ -39,26 +36,49 @@ pub enum Value {
 }
 
 impl Node {
-    /// Parses a TOML text. Errors of syntax are noted, each with its line, and give `None`.
-    pub fn parse(text: &str, mistakes: &mut Mistakes) -> Option<Node> {
-        let lines = Lines::of(text);
-        let (table, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
-            mistakes.list.push(Mistake {
-                line: error.span().map(|span| lines.at(span.start)),
-                key: String::new(),
-                value: String::new(),
-                problem: format!("not valid TOML: {}", error.message().replace('\n', ", ")),
-                valid: String::new(),
-            });
-        }
-        let root = Node { line: Some(1), key: String::new(), value: Value::Bool(false) };
-        errors.is_empty().then(|| Node { value: table_value(&root, table.get_ref(), &lines), ..root })
+    /// A document from JSON; a null stands for a setting that is left out.
+    pub fn from_json(json: &serde_json::Value) -> Node {
+        let mut root = json_node(String::new(), json);
+        root.number();
+        root
     }
 
-    /// The same from JSON.
-    pub fn from_json(json: &serde_json::Value) -> Node {
-        json_node(String::new(), json)
+    /// Numbers a document's nodes, each before what is in it.
+    pub(crate) fn number(&mut self) {
+        fn number(node: &mut Node, next: &mut u32) {
+            node.id = *next;
+            *next += 1;
+            match &mut node.value {
+                Value::List(items) => items.iter_mut().for_each(|item| number(item, next)),
+                Value::Table(entries) => entries.iter_mut().for_each(|(_, node)| number(node, next)),
+                _ => {}
+            }
+        }
+        number(self, &mut 0);
+    }
+
+    /// The node of a document with this number.
+    pub(crate) fn find(&self, id: u32) -> &Node {
+        let mut node = self;
+        while node.id != id {
+            let inner = match &node.value {
+                Value::List(items) => items[..items.partition_point(|item| item.id <= id)].last(),
+                Value::Table(entries) => entries[..entries.partition_point(|(_, e)| e.id <= id)].last().map(|(_, e)| e),
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            node = inner;
+        }
+        node
+    }
+
+    /// The node at a path below this one, such as `overrides[0].ports`.
+    pub fn at(&self, path: &str) -> Option<&Node> {
+        path.split('.').try_fold(self, |node, part| {
+            let mut parts = part.split('[');
+            let named = node.get(parts.next()?)?;
+            parts.try_fold(named, |node, index| node.items()?.get(index.strip_suffix(']')?.parse::<usize>().ok()?))
+        })
     }
 
     /// The value of a key; `None` too if this is no table.
@@ -120,43 +140,8 @@ impl Node {
     }
 }
 
-fn table_value(parent: &Node, table: &DeTable<'_>, lines: &Lines) -> Value {
-    let entry = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-        let name = key.get_ref().to_string();
-        let line = lines.at(key.span().start);
-        let node = node(parent.child_key(&name), line, value, lines);
-        (name, node)
-    };
-    let mut entries: Vec<(String, Node)> = table.iter().map(entry).collect();
-    entries.sort_by_key(|(_, node)| node.line);
-    Value::Table(entries)
-}
-
-fn node(key: String, line: u32, value: &Spanned<DeValue<'_>>, lines: &Lines) -> Node {
-    let mut node = Node { line: Some(line), key, value: Value::Bool(false) };
-    node.value = match value.get_ref() {
-        DeValue::String(text) => Value::Text(text.to_string()),
-        DeValue::Integer(integer) => i128::from_str_radix(integer.as_str(), integer.radix())
-            .map_or_else(|_| Value::Other(integer.to_string()), Value::Integer),
-        DeValue::Float(float) => float.as_str().parse().map_or(Value::Other(float.to_string()), Value::Float),
-        DeValue::Boolean(truth) => Value::Bool(*truth),
-        DeValue::Datetime(date) => Value::Other(date.to_string()),
-        DeValue::Array(items) => Value::List(
-            items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| {
-                    self::node(format!("{}[{index}]", node.key), lines.at(item.span().start), item, lines)
-                })
-                .collect(),
-        ),
-        DeValue::Table(table) => table_value(&node, table, lines),
-    };
-    node
-}
-
 fn json_node(key: String, json: &serde_json::Value) -> Node {
-    let mut node = Node { line: None, key, value: Value::Bool(false) };
+    let mut node = Node { line: None, key, value: Value::Bool(false), id: 0 };
     node.value = match json {
         serde_json::Value::Null => Value::Other("null".to_string()),
         serde_json::Value::Bool(truth) => Value::Bool(*truth),
@@ -168,7 +153,6 @@ fn json_node(key: String, json: &serde_json::Value) -> Node {
         serde_json::Value::Array(items) => Value::List(
             items.iter().enumerate().map(|(index, item)| json_node(format!("{}[{index}]", node.key), item)).collect(),
         ),
-        // A null stands for a setting that is left out.
         serde_json::Value::Object(entries) => Value::Table(
             entries
                 .iter()
@@ -178,21 +162,4 @@ fn json_node(key: String, json: &serde_json::Value) -> Node {
         ),
     };
     node
-}
-
-/// Where the lines of a text begin.
-struct Lines {
-    starts: Vec<usize>,
-}
-
-impl Lines {
-    fn of(text: &str) -> Lines {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Lines { starts: std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect() }
-    }
-
-    /// The line of a byte, from 1.
-    fn at(&self, byte: usize) -> u32 {
-        self.starts.partition_point(|start| *start <= byte) as u32
-    }
 }

@@ -3,8 +3,8 @@
 use becalm_engine::Time;
 use serde_json::json;
 
+use crate::errors::Errors;
 use crate::field::{Field, refuse};
-use crate::mistakes::Mistakes;
 use crate::node::Node;
 
 /// Units of time and their picoseconds.
@@ -28,15 +28,15 @@ impl Field for Time {
         "a time with its unit, such as \"40 ns\" or \"2 ms\"".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Time> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<Time> {
         let amount = node.text().and_then(|text| quantity(text, &TIMES));
         match amount {
             Some(ps) if ps >= Time::MAX.0 as f64 => {
-                mistakes.add(node, "must be below 213 days", "");
+                errors.add(node, "must be below 213 days", "");
                 None
             }
             Some(ps) if ps >= 0.0 => Some(Time(ps.round() as u64)),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 

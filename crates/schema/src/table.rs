@@ -1,11 +1,13 @@
 //! Structs that are tables.
 
+use std::borrow::Cow;
 use std::ops::RangeBounds;
 
 use serde_json::json;
 
+use crate::errors::Errors;
 use crate::field::Field;
-use crate::mistakes::Mistakes;
+use crate::located::{Located, Place};
 use crate::node::Node;
 use crate::range::{self, Ranged};
 use crate::suggest::did_you_mean;
@@ -82,19 +84,26 @@ impl FieldDoc {
 /// Why values that are valid one by one do not go together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The key to blame.
-    pub key: &'static str,
+    /// The key to blame, with its path in the table: `rmin`, `overrides[0].ports`.
+    pub key: Cow<'static, str>,
     /// What its value must be: `must be at most rmax = 0.5`.
     pub problem: String,
+    /// What would be valid, where `problem` does not say so already.
+    pub valid: String,
 }
 
 impl Conflict {
+    /// A conflict that is blamed on a key.
+    pub fn new(key: impl Into<Cow<'static, str>>, problem: impl Into<String>) -> Conflict {
+        Conflict { key: key.into(), problem: problem.into(), valid: String::new() }
+    }
+
     /// A conflict, if `fine` does not hold.
     ///
     /// # Errors
     /// The conflict.
     pub fn unless(fine: bool, key: &'static str, problem: impl FnOnce() -> String) -> Result<(), Conflict> {
-        if fine { Ok(()) } else { Err(Conflict { key, problem: problem() }) }
+        if fine { Ok(()) } else { Err(Conflict::new(key, problem())) }
     }
 }
 
@@ -117,31 +126,34 @@ pub fn json_schema<T: Table>() -> serde_json::Value {
 #[doc(hidden)]
 pub struct Row<'a> {
     node: &'a Node,
-    mistakes: &'a mut Mistakes,
+    errors: &'a mut Errors,
+    /// How many errors there were when the fields began to be read.
+    before: usize,
 }
 
 impl<'a> Row<'a> {
-    /// Notes a mistake unless `node` is a table and all its keys are among `names`.
-    pub fn open(node: &'a Node, mistakes: &'a mut Mistakes, names: &[&'static str]) -> Option<Row<'a>> {
+    /// Notes a error unless `node` is a table and all its keys are among `names`.
+    pub fn open(node: &'a Node, errors: &'a mut Errors, names: &[&'static str]) -> Option<Row<'a>> {
         let Some(entries) = node.entries() else {
-            mistakes.add(node, format!("must be {}", expects(names)), "");
+            errors.add(node, format!("must be {}", expects(names)), "");
             return None;
         };
         for (name, value) in entries.iter().filter(|(name, _)| !names.contains(&name.as_str())) {
             let hint = did_you_mean(name, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-            mistakes.add(value, format!("unknown key{hint}"), listed(names));
+            errors.add(value, format!("unknown key{hint}"), listed(names));
         }
-        Some(Row { node, mistakes })
+        let before = errors.list.len();
+        Some(Row { node, errors, before })
     }
 
     /// The value of a key, or its default.
     pub fn field<T: Field>(&mut self, name: &'static str, default: Option<T>) -> Option<T> {
         if let Some(node) = self.node.get(name) {
-            return T::read(node, self.mistakes);
+            return T::read(node, self.errors);
         }
         let value = default.or_else(T::absent);
         if value.is_none() {
-            self.mistakes.missing(self.node, name, T::expects());
+            self.errors.missing(self.node, name, T::expects());
         }
         value
     }
@@ -159,18 +171,47 @@ impl<'a> Row<'a> {
             return Some(value);
         }
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-        self.mistakes.add(node, format!("must be {}{unit}", range::in_words(range)), "");
+        self.errors.add(node, format!("must be {}{unit}", range::in_words(range)), "");
         None
+    }
+
+    /// The value of a key, or its default, and the place of either.
+    pub fn located<T: Field>(&mut self, name: &'static str, default: Option<T>) -> Located<T> {
+        let place = self.node.get(name).map_or(Place::left_out_of(self.node), Place::of);
+        Located::new(self.field(name, default), place)
+    }
+
+    /// The value, without it if it was given and is out of its range.
+    pub fn located_within<T: Ranged>(
+        &mut self,
+        name: &str,
+        unit: &str,
+        field: Located<T>,
+        range: &impl RangeBounds<T::Bound>,
+    ) -> Located<T> {
+        let place = field.place();
+        Located::new(field.into_value().and_then(|value| self.within(name, unit, value, range)), place)
     }
 
     /// The value, if its fields go together. One that is blamed and was not given is blamed on the table.
     pub fn checked<T>(&mut self, value: T, check: fn(&T) -> Result<(), Conflict>) -> Option<T> {
         let Err(conflict) = check(&value) else { return Some(value) };
-        match self.node.get(conflict.key) {
-            Some(node) => self.mistakes.add(node, conflict.problem, ""),
-            None => self.mistakes.add(self.node, format!("{} {}", conflict.key, conflict.problem), ""),
-        }
+        note(self.node, conflict, self.errors);
         None
+    }
+
+    /// Whether all that has been read so far was right, but for unknown keys.
+    pub fn is_sound(&self) -> bool {
+        self.errors.list.len() == self.before
+    }
+}
+
+/// Notes a conflict in a table. It is blamed on the table if the key is not given.
+pub(crate) fn note(table: &Node, conflict: Conflict, errors: &mut Errors) {
+    let Conflict { key, problem, valid } = conflict;
+    match table.at(&key) {
+        Some(node) => errors.add(node, problem, valid),
+        None => errors.add(table, format!("{key} {problem}"), valid),
     }
 }
 
@@ -199,27 +240,73 @@ fn listed(names: &[&str]) -> String {
 /// After the struct may stand `check function;` with a `fn(&Self) -> Result<(), Conflict>` that looks at the fields
 /// together, once each of them has been read and is in its range.
 ///
+/// `located struct` makes every field a [`Located`] of its type. Then one that is wrong keeps no other from being read,
+/// and what is found wrong later can be told with its place.
+///
 /// Generates the struct with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
 /// [`Table`](crate::Table).
 #[macro_export]
 macro_rules! table {
     (@check $row:ident $value:ident) => { Some($value) };
     (@check $row:ident $value:ident $check:path) => { $row.checked($value, $check) };
-    (@default $name:ident { $($field:ident ($default:expr))* }) => {
+    (@default $of:tt $name:ident { $($field:ident ($default:expr))* }) => {
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $default),* }
+                Self { $($field: $crate::table!(@given $of $default)),* }
             }
         }
     };
-    (@default $name:ident { $($field:ident ($($default:expr)?))* }) => {};
+    (@default $of:tt $name:ident { $($field:ident ($($default:expr)?))* }) => {};
+    (@given [] $default:expr) => { $default };
+    (@given [located] $default:expr) => { $crate::Located::from($default) };
     (@unit) => { "" };
     (@unit $unit:literal) => { $unit };
     (@option) => { None };
     (@option $default:expr) => { Some($default) };
+    (@read [] $name:ident $row:ident { $($field:ident: $type:ty [$($default:expr)?] [$($unit:literal; $range:expr)?])* }) => {{
+        $(
+            let key = $crate::table::key(stringify!($field));
+            let $field = $row.field::<$type>(key, $crate::table!(@option $($default)?));
+            $(let $field = $field.and_then(|value| $row.within(key, $unit, value, &($range)));)?
+        )*
+        $name { $($field: $field?),* }
+    }};
+    (@read [located] $name:ident $row:ident { $($field:ident: $type:ty [$($default:expr)?] [$($unit:literal; $range:expr)?])* }) => {{
+        $(
+            let key = $crate::table::key(stringify!($field));
+            let $field = $row.located::<$type>(key, $crate::table!(@option $($default)?));
+            $(let $field = $row.located_within(key, $unit, $field, &($range));)?
+        )*
+        let value = $name { $($field),* };
+        if !$row.is_sound() {
+            return Some(value);
+        }
+        value
+    }};
+    (@struct [] $(#[$doc:meta])* $vis:vis $name:ident { $($(#[$help:meta])* $field_vis:vis $field:ident: $type:ty)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[$help])* $field_vis $field: $type),*
+        }
+    };
+    (@struct [located] $(#[$doc:meta])* $vis:vis $name:ident { $($(#[$help:meta])* $field_vis:vis $field:ident: $type:ty)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[$help])* $field_vis $field: $crate::Located<$type>),*
+        }
+    };
+    ($(#[doc = $doc:expr])* $vis:vis located struct $name:ident { $($fields:tt)* } $($check:tt)*) => {
+        $crate::table!(@table [located] $(#[doc = $doc])* $vis $name { $($fields)* } $($check)*);
+    };
+    ($(#[doc = $doc:expr])* $vis:vis struct $name:ident { $($fields:tt)* } $($check:tt)*) => {
+        $crate::table!(@table [] $(#[doc = $doc])* $vis $name { $($fields)* } $($check)*);
+    };
     (
+        @table $of:tt
         $(#[doc = $doc:expr])*
-        $vis:vis struct $name:ident {
+        $vis:vis $name:ident {
             $(
                 $(#[doc = $help:expr])*
                 $field_vis:vis $field:ident: $type:ty $(= $default:expr)? $(; $unit:literal $(; $range:expr)?)?
@@ -227,29 +314,24 @@ macro_rules! table {
         }
         $(check $check:path;)?
     ) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq)]
-        $vis struct $name {
-            $($(#[doc = $help])* $field_vis $field: $type),*
-        }
+        $crate::table!(@struct $of $(#[doc = $doc])* $vis $name {
+            $($(#[doc = $help])* $field_vis $field: $type)*
+        });
 
-        $crate::table!(@default $name { $($field ($($default)?))* });
+        $crate::table!(@default $of $name { $($field ($($default)?))* });
 
         impl $crate::Field for $name {
             fn expects() -> String {
                 $crate::table::expects(&[$($crate::table::key(stringify!($field))),*])
             }
 
-            fn read(node: &$crate::Node, mistakes: &mut $crate::Mistakes) -> Option<Self> {
+            fn read(node: &$crate::Node, errors: &mut $crate::Errors) -> Option<Self> {
                 let names = [$($crate::table::key(stringify!($field))),*];
                 #[allow(unused_variables, unused_mut)]
-                let mut row = $crate::table::Row::open(node, mistakes, &names)?;
-                $(
-                    let key = $crate::table::key(stringify!($field));
-                    let $field = row.field::<$type>(key, $crate::table!(@option $($default)?));
-                    $($(let $field = $field.and_then(|value| row.within(key, $unit, value, &($range)));)?)?
-                )*
-                let value = Self { $($field: $field?),* };
+                let mut row = $crate::table::Row::open(node, errors, &names)?;
+                let value = $crate::table!(@read $of $name row {
+                    $($field: $type [$($default)?] [$($($unit; $range)?)?])*
+                });
                 $crate::table!(@check row value $($check)?)
             }
 
@@ -265,6 +347,10 @@ macro_rules! table {
 
             fn json_schema() -> $crate::serde_json::Value {
                 $crate::table::json_schema::<Self>()
+            }
+
+            fn is_complete(&self) -> bool {
+                true $(&& $crate::Field::is_complete(&self.$field))*
             }
         }
 

@@ -27,10 +27,10 @@ macro_rules! words {
                 $crate::words::expects(Self::WORDS)
             }
 
-            fn read(node: &$crate::Node, mistakes: &mut $crate::Mistakes) -> Option<Self> {
+            fn read(node: &$crate::Node, errors: &mut $crate::Errors) -> Option<Self> {
                 match node.text() {
                     $(Some($word) => Some(Self::$variant),)+
-                    _ => $crate::words::refuse(Self::WORDS, node, mistakes),
+                    _ => $crate::words::refuse(Self::WORDS, node, errors),
                 }
             }
 
@@ -65,9 +65,9 @@ pub fn expects(words: &[&str]) -> String {
 
 /// Notes that a node is none of the words.
 #[doc(hidden)]
-pub fn refuse<T>(words: &[&str], node: &crate::Node, mistakes: &mut crate::Mistakes) -> Option<T> {
+pub fn refuse<T>(words: &[&str], node: &crate::Node, errors: &mut crate::Errors) -> Option<T> {
     let hint = node.text().and_then(|text| crate::did_you_mean(text, words));
     let hint = hint.map_or(String::new(), |word| format!("; did you mean \"{word}\"?"));
-    mistakes.add(node, format!("must be {}{hint}", expects(words)), "");
+    errors.add(node, format!("must be {}{hint}", expects(words)), "");
     None
 }

@@ -1,7 +1,9 @@
-//! Reading tables: values, defaults, and every mistake with its line.
+//! Reading tables: values, defaults, and every error with its line.
 
 use becalm_engine::Time;
-use becalm_schema::{Choice, Conflict, Field, Table, choice, read, read_json, table, words};
+use becalm_schema::{
+    Choice, Conflict, Errors, Field, Located, Place, Review, Table, choice, parse, read, read_json, table, words,
+};
 
 words! {
     /// How a queue is read.
@@ -98,7 +100,7 @@ fn checks_fields_together() {
     assert_eq!(wrong("low = nan"), "x.toml:1: low = NaN: must be a finite number");
 }
 
-fn mistakes(text: &str) -> String {
+fn errors(text: &str) -> String {
     read::<File>(text, "x.toml").unwrap_err().to_string()
 }
 
@@ -120,7 +122,7 @@ fn reads_values_and_fills_in_defaults() {
 }
 
 #[test]
-fn collects_all_mistakes_with_their_lines() {
+fn collects_all_errors_with_their_lines() {
     let text = "seed = -1\nverbos = true\norder = \"fifi\"\nlimit = 0\n\n[[sources]]\nweights = [1, -2,\n  nan]\n\n\
                 [[sources]]\nname = \"b\"\n[sources.traffic.steady]\nrate = 2\n\n[[sources]]\nname = 3\n\
                 [sources.traffic.bursts]\npause = \"2 ms\"\n";
@@ -136,13 +138,13 @@ fn collects_all_mistakes_with_their_lines() {
         "x.toml:17: sources[2].traffic.bursts.length: is missing; valid: an integer between 0 and 4294967295",
         "x.toml:18: sources[2].traffic.bursts.pause = \"2 ms\": must be at least 0 s and below 1 ms",
     ];
-    assert_eq!(mistakes(text).lines().collect::<Vec<_>>(), expected);
+    assert_eq!(errors(text).lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn holds_every_item_of_a_list_to_the_range() {
     assert_eq!(
-        mistakes("[[sources]]\nname = \"a\"\nweights = [1, 9]"),
+        errors("[[sources]]\nname = \"a\"\nweights = [1, 9]"),
         "x.toml:3: sources[0].weights = [1, 9]: must be between 0 and 8"
     );
 }
@@ -151,13 +153,13 @@ fn holds_every_item_of_a_list_to_the_range() {
 fn refuses_what_is_not_a_finite_number() {
     for value in ["nan", "inf", "-inf", "\"1\"", "true", "[1]", "1979-05-27", "{}"] {
         let text = format!("limit = {value}");
-        assert!(mistakes(&text).contains("must be a finite number"), "{value}: {}", mistakes(&text));
+        assert!(errors(&text).contains("must be a finite number"), "{value}: {}", errors(&text));
     }
 }
 
 #[test]
 fn a_choice_is_one_valid_name() {
-    let traffic = |text: &str| mistakes(&format!("[[sources]]\nname = \"a\"\n{text}"));
+    let traffic = |text: &str| errors(&format!("[[sources]]\nname = \"a\"\n{text}"));
     assert_eq!(
         traffic("[sources.traffic.burst]\nlength = 1"),
         "x.toml:3: sources[0].traffic.burst = table {length}: unknown name, did you mean `bursts`?; valid: steady, bursts"
@@ -180,9 +182,9 @@ fn a_choice_is_one_valid_name() {
 
 #[test]
 fn reports_syntax_with_its_line() {
-    let text = mistakes("seed = 1\norder = = 2\n");
+    let text = errors("seed = 1\norder = = 2\n");
     assert!(text.starts_with("x.toml:2: not valid TOML: "), "{text}");
-    let text = mistakes("seed = 1\nseed = 2\n");
+    let text = errors("seed = 1\nseed = 2\n");
     assert!(text.starts_with("x.toml:2: not valid TOML: duplicate key"), "{text}");
 }
 
@@ -216,4 +218,59 @@ fn makes_a_json_schema() {
     assert_eq!(schema["properties"]["sources"]["items"]["required"], serde_json::json!(["name"]));
     let traffic = &schema["properties"]["sources"]["items"]["properties"]["traffic"];
     assert_eq!(traffic["properties"]["steady"]["properties"]["rate"]["maximum"], 1.0);
+}
+
+table! {
+    /// An entry whose values know their places.
+    pub located struct Entry {
+        /// How many.
+        pub count: u32; ""; 1..=9,
+        /// Its weight.
+        pub weight: f64 = 0.5,
+        /// Other entries.
+        pub inner: Vec<Located<Entry>> = Vec::new(),
+    }
+    check light;
+}
+
+fn light(entry: &Entry) -> Result<(), Conflict> {
+    Conflict::unless(*entry.weight < 10.0, "weight", || "must be below 10".to_string())
+}
+
+#[test]
+fn a_wrong_value_keeps_no_other_from_being_read() {
+    let text = "count = 10\nweight = 2\n[[inner]]\ncount = 3\n[[inner]]\nweight = 1\n";
+    let mut errors = Errors::new("x.toml");
+    let root = parse(text, &mut errors).unwrap();
+    let entry = Entry::read(&root, &mut errors).unwrap();
+    assert_eq!((entry.count.get(), entry.weight.get()), (None, Some(&2.0)));
+    assert_eq!(entry.inner[0].count.get(), Some(&3));
+    assert!(entry.inner[0].complete().is_some() && entry.inner[1].complete().is_none());
+    assert!(!entry.is_complete());
+    assert!(entry.inner[1].weight.given().is_some() && entry.inner[0].weight.given().is_none());
+
+    let mut review = Review::new(&root, &mut errors);
+    review.add(entry.inner[0].count.place(), "is odd");
+    review.add(entry.inner[0].weight.place(), "weighs nothing");
+    review.add(Place::first_given(&[entry.inner[0].weight.place(), entry.weight.place()]), "is heavy");
+    review.conflict(entry.inner[1].place(), Conflict::new("weight", "is light"));
+    let told = errors.settle::<()>(None).unwrap_err().to_string();
+    let expected = [
+        "x.toml:1: count = 10: must be between 1 and 9",
+        "x.toml:2: weight = 2: is heavy",
+        "x.toml:3: inner[0] = table {count}: weighs nothing",
+        "x.toml:4: inner[0].count = 3: is odd",
+        "x.toml:5: inner[1].count: is missing; valid: an integer between 0 and 4294967295",
+        "x.toml:6: inner[1].weight = 1: is light",
+    ];
+    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn values_with_places_are_checked_together_and_written_like_others() {
+    let entry: Entry = read("count = 3", "x.toml").unwrap();
+    assert_eq!(entry.to_json(), serde_json::json!({"count": 3, "weight": 0.5, "inner": []}));
+    assert_eq!(read_json::<Entry>(&entry.to_json(), "x.json").unwrap(), entry);
+    let wrong = read::<Entry>("count = 3\nweight = 10", "x.toml").unwrap_err();
+    assert_eq!(wrong.to_string(), "x.toml:2: weight = 10: must be below 10");
 }

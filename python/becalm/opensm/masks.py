@@ -62,7 +62,7 @@ class PortNumbers:
         return ports
 
     def _check_size(self, fabric: Fabric, mistakes: Mistakes) -> None:
-        facts = self.scenario.facts
+        facts = self.scenario.summary
         ours, theirs = (facts["hosts"], facts["switches"]), (len(fabric.hosts), len(fabric.switches))
         if ours != theirs:
             problem = f"has {theirs[0]} hosts and {theirs[1]} switches, the scenario {ours[0]} and {ours[1]}"

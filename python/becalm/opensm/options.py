@@ -232,7 +232,7 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
         source = f"response.ibta.{key}"
         for level in levels:
             yield Option(f"{prefix}_{key}", f"{level} {params[key]}", f"{means}; for SL {level}", source)
-    yield _table(scenario.facts["cct"], params["ccti_limit"], mistakes)
+    yield _table(scenario.summary["cct"], params["ccti_limit"], mistakes)
 
 
 def _table(delays: list[float], limit: int | None, mistakes: Mistakes) -> Option:

@@ -14,6 +14,7 @@
 //! # Departures from the source
 //! None.
 
+use crate::scheme::EchoScheme;
 use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 
@@ -26,9 +27,10 @@ becalm_schema::table! {
 #[derive(Clone, Debug)]
 pub struct AckEcho;
 
-impl AckEcho {
-    /// An echo for all destinations.
-    pub fn new(_: &Params) -> AckEcho {
+impl EchoScheme for AckEcho {
+    type Params = Params;
+
+    fn new(_: &Params) -> AckEcho {
         AckEcho
     }
 }

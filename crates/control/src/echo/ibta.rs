@@ -20,6 +20,7 @@
 //!   leaves to the adapter when it acknowledges.
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
+use crate::scheme::EchoScheme;
 use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 use becalm_schema::Conflict;
@@ -48,9 +49,7 @@ becalm_schema::table! {
 impl Params {
     fn check(&self) -> Result<(), Conflict> {
         match (self.transport, self.ack_every) {
-            (Transport::Unreliable, 2..) => {
-                Err(Conflict { key: "ack_every", problem: "does nothing: nothing is acknowledged".into() })
-            }
+            (Transport::Unreliable, 2..) => Err(Conflict::new("ack_every", "does nothing: nothing is acknowledged")),
             _ => Ok(()),
         }
     }
@@ -63,10 +62,15 @@ pub struct Ibta {
     ack_every: u32,
 }
 
-impl Ibta {
-    /// An echo for all destinations.
-    pub fn new(params: &Params) -> Ibta {
+impl EchoScheme for Ibta {
+    type Params = Params;
+
+    fn new(params: &Params) -> Ibta {
         Ibta { transport: params.transport, ack_every: params.ack_every }
+    }
+
+    fn ack_every(params: &Params) -> Option<u32> {
+        (params.transport == Transport::Reliable).then_some(params.ack_every)
     }
 }
 

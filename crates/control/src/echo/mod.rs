@@ -1,4 +1,7 @@
 //! How a destination answers the packets that reach it.
 
-pub mod ack;
-pub mod ibta;
+crate::echoes! {
+    EchoParams, Echoing;
+    "ack" => ack::AckEcho,
+    "ibta" => ibta::Ibta,
+}

@@ -11,8 +11,8 @@
 //! length", tried there and not adopted.
 //!
 //! # Parameters
-//! - `weight`: of the newest number, 0.0001 to 1.
-//! - `threshold`: packets, 0.001 to 1000000.
+//! - `weight`: of the newest number.
+//! - `threshold`: packets.
 //!
 //! # Departures from the source
 //! - A queue is one output and virtual lane.

@@ -2,14 +2,16 @@
 
 use std::collections::VecDeque;
 
+use crate::scheme::MarkingScheme;
 use becalm_engine::Time;
 use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_schema::Field;
 
 /// A filter of the number of packets of one output and virtual lane, the one in transmission included.
 pub trait Filter: Clone {
     /// Its parameters.
-    type Params;
+    type Params: Field;
 
     /// The filter of an empty queue.
     fn new(params: &Self::Params) -> Self;
@@ -37,14 +39,17 @@ struct Lane<F> {
     marked: VecDeque<u64>,
 }
 
-impl<F: Filter> Filtered<F> {
-    /// A marker for one switch.
-    pub fn new(params: &F::Params, shape: SwitchShape) -> Filtered<F> {
+impl<F: Filter> MarkingScheme for Filtered<F> {
+    type Params = F::Params;
+
+    fn new(params: &F::Params, shape: SwitchShape) -> Filtered<F> {
         let vls = usize::from(shape.vls);
         let lane = Lane { filter: F::new(params), congested: false, marked: VecDeque::new() };
         Filtered { vls, lanes: vec![lane; usize::from(shape.ports) * vls] }
     }
+}
 
+impl<F: Filter> Filtered<F> {
     fn lane(&mut self, output: u16, vl: u8) -> &mut Lane<F> {
         &mut self.lanes[usize::from(output) * self.vls + usize::from(vl)]
     }
@@ -125,9 +130,9 @@ pub(super) mod tests {
     struct Odd(bool);
 
     impl Filter for Odd {
-        type Params = ();
-        fn new((): &()) -> Odd {
-            Odd(true)
+        type Params = bool;
+        fn new(first: &bool) -> Odd {
+            Odd(*first)
         }
         fn arrives(&mut self, _: Time) -> bool {
             self.0 = !self.0;
@@ -139,7 +144,7 @@ pub(super) mod tests {
     #[test]
     fn a_verdict_stays_with_its_packet_whatever_the_order_of_leaving() {
         use crate::marking::trigger::fake::{Switch, shape};
-        let (mut switch, mut marker) = (Switch::new(16), Filtered::<Odd>::new(&(), shape()));
+        let (mut switch, mut marker) = (Switch::new(16), Filtered::<Odd>::new(&true, shape()));
         let orders: Vec<u64> = (0..6).map(|_| switch.arrive(&mut marker, 0, 2, 0)).collect();
         let leave = [3, 0, 5, 1, 2, 4];
         let marked: Vec<bool> = leave.iter().map(|&i| switch.depart(&mut marker, orders[i])).collect();

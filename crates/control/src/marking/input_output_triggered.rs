@@ -11,7 +11,7 @@
 //! GLOBECOM 2002, section IV-C.
 //!
 //! # Parameters
-//! - `threshold`: packets, 1 to 65535; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
+//! - `threshold`: packets; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
 //!   8 and 16.
 //! - `method`: as for input-triggered marking.
 //!
@@ -23,6 +23,7 @@
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Method, Trigger};
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// As input-triggered, and also when more packets than a threshold go to an output.
@@ -41,10 +42,15 @@ pub struct InputOutputTriggered {
     trigger: Trigger,
 }
 
-impl InputOutputTriggered {
-    /// A marker for one switch.
-    pub fn new(params: &Params, shape: SwitchShape) -> InputOutputTriggered {
+impl MarkingScheme for InputOutputTriggered {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> InputOutputTriggered {
         InputOutputTriggered { threshold: params.threshold, trigger: Trigger::new(params.method, shape) }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
     }
 }
 

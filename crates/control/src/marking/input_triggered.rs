@@ -24,6 +24,7 @@
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Method, Trigger};
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// When an input buffer becomes full, all packets that wait for one of its outputs are marked.
@@ -39,10 +40,15 @@ pub struct InputTriggered {
     trigger: Trigger,
 }
 
-impl InputTriggered {
-    /// A marker for one switch.
-    pub fn new(params: &Params, shape: SwitchShape) -> InputTriggered {
+impl MarkingScheme for InputTriggered {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> InputTriggered {
         InputTriggered { trigger: Trigger::new(params.method, shape) }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
     }
 }
 

@@ -10,8 +10,8 @@
 //! "when the interval is close to the round-trip delay".
 //!
 //! # Parameters
-//! - `interval`: time, at least 1 ps.
-//! - `threshold`: packets, 0.001 to 1000000.
+//! - `interval`: time.
+//! - `threshold`: packets.
 //!
 //! # Departures from the source
 //! - A queue is one output and virtual lane.

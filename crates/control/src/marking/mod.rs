@@ -1,20 +1,25 @@
 //! Which packets a switch marks.
 
 mod congestion;
-pub mod exponential_average;
 mod filter;
-pub mod ibta;
-pub mod input_output_triggered;
-pub mod input_triggered;
-pub mod interval_average;
-pub mod naive;
-pub mod none;
+mod overrides;
 pub mod ports;
-pub mod queue_hysteresis;
-pub mod queue_threshold;
-pub mod regeneration_cycle;
 mod starvation;
 mod trigger;
 
 pub use filter::{Filter, Filtered};
 pub use trigger::Method;
+
+crate::markers! {
+    MarkingParams, Marking;
+    "none" => none::NoMarks,
+    "naive" => naive::Naive,
+    "input_triggered" => input_triggered::InputTriggered,
+    "input_output_triggered" => input_output_triggered::InputOutputTriggered,
+    "ibta" => ibta::Ibta,
+    "queue_threshold" => queue_threshold::QueueThreshold,
+    "regeneration_cycle" => regeneration_cycle::RegenerationCycle,
+    "queue_hysteresis" => queue_hysteresis::QueueHysteresis,
+    "interval_average" => interval_average::IntervalAverage,
+    "exponential_average" => exponential_average::ExponentialAverage,
+}

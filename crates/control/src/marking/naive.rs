@@ -20,6 +20,7 @@
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::Watermarks;
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// When an input buffer becomes full, all packets in it are marked.
@@ -32,10 +33,15 @@ pub struct Naive {
     inputs: Watermarks,
 }
 
-impl Naive {
-    /// A marker for one switch.
-    pub fn new(_: &Params, shape: SwitchShape) -> Naive {
+impl MarkingScheme for Naive {
+    type Params = Params;
+
+    fn new(_: &Params, shape: SwitchShape) -> Naive {
         Naive { inputs: Watermarks::new(shape) }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
     }
 }
 

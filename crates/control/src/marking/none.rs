@@ -13,6 +13,7 @@
 //! # Departures from the source
 //! None.
 
+use crate::scheme::MarkingScheme;
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 becalm_schema::table! {
@@ -24,9 +25,10 @@ becalm_schema::table! {
 #[derive(Clone, Debug)]
 pub struct NoMarks;
 
-impl NoMarks {
-    /// A marker for one switch.
-    pub fn new(_: &Params, _: SwitchShape) -> NoMarks {
+impl MarkingScheme for NoMarks {
+    type Params = Params;
+
+    fn new(_: &Params, _: SwitchShape) -> NoMarks {
         NoMarks
     }
 }

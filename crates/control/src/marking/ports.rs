@@ -1,7 +1,7 @@
 //! Which ports of a switch a setting of IBTA congestion control holds for.
 
 use becalm_fabric::policy::SwitchShape;
-use becalm_schema::{Field, Mistakes, Node, Value, field::refuse};
+use becalm_schema::{Errors, Field, Node, Value, field::refuse};
 use serde_json::json;
 
 becalm_schema::words! {
@@ -57,13 +57,13 @@ impl Field for Ports {
         "a list of port numbers, or \"hosts\", \"switches\" or \"all\"".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Ports> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<Ports> {
         match &node.value {
-            Value::List(list) if !list.is_empty() => Vec::read(node, mistakes).map(Ports::List),
+            Value::List(list) if !list.is_empty() => Vec::read(node, errors).map(Ports::List),
             Value::Text(word) if word == "hosts" => Some(Ports::Hosts),
             Value::Text(word) if word == "switches" => Some(Ports::Switches),
             Value::Text(word) if word == "all" => Some(Ports::All),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 

@@ -13,8 +13,8 @@
 //! 1 - (P(0) + ... + P(C - 1)).
 //!
 //! # Parameters
-//! - `centre`: packets, 0.5 to 1000000; C in the paper.
-//! - `width`: packets, 0 to 1000000, at most twice the centre; H in the paper.
+//! - `centre`: packets; C in the paper.
+//! - `width`: packets, at most twice the centre; H in the paper.
 //!
 //! # Departures from the source
 //! - A queue is one output and virtual lane.

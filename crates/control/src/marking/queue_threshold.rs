@@ -11,10 +11,10 @@
 //! "90% of the SE input buffer size".
 //!
 //! # Parameters
-//! - `high`, `low`: shares of the capacity of one input buffer, 0 to 100, with low <= high. All inputs feed an
+//! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an
 //!   output, so more than one buffer's worth may wait for it.
 //! - `root_only`: whether a port without credit marks nothing.
-//! - `marking_rate`: packets that could be marked and are not, between two that are; 0 to 65535.
+//! - `marking_rate`: packets that could be marked and are not, between two that are.
 //!
 //! # Departures from the source
 //! - The paper states no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,
@@ -28,6 +28,7 @@ use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView}
 use becalm_schema::Conflict;
 
 use super::congestion::{Congestion, Rules};
+use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// From a high threshold on the queue of an output down to a low one, packets that leave by it are marked.
@@ -56,9 +57,10 @@ pub struct QueueThreshold {
     congestion: Congestion,
 }
 
-impl QueueThreshold {
-    /// A marker for one switch.
-    pub fn new(params: &Params, shape: SwitchShape) -> QueueThreshold {
+impl MarkingScheme for QueueThreshold {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> QueueThreshold {
         let bytes = |share: f64| (share * f64::from(shape.capacity_bytes)) as u64;
         let rules = Rules {
             enter: bytes(params.high),
@@ -68,6 +70,10 @@ impl QueueThreshold {
             marking_rate: params.marking_rate,
         };
         QueueThreshold { congestion: Congestion::new(vec![rules; usize::from(shape.ports)], shape.vls) }
+    }
+
+    fn needs_finite_buffer(_: &Params) -> bool {
+        true
     }
 }
 

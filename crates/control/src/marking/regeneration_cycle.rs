@@ -13,7 +13,7 @@
 //! (busy + idle) cycle time plus the busy period of the current cycle".
 //!
 //! # Parameters
-//! - `threshold`: packets, 0.001 to 1000000; the paper uses 1.
+//! - `threshold`: packets; the paper uses 1.
 //! - `over`: `"last_and_current"`, or `"last"`, the average over the last cycle alone, which the paper begins with and then
 //!   refines because a busy period may be long (section 4.1).
 //!

@@ -14,10 +14,10 @@
 //! - F_inc(t) = Rmin + (m - 1) Rmin^2 t
 //!
 //! # Parameters
-//! - `m`: factor of a decrease, 1.01 to 256; the paper uses 2.
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, 1e-6 to 1, with rmin <= initial <= rmax. The paper sets
+//! - `m`: factor of a decrease; the paper uses 2.
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper sets
 //!   rmin to rmax/256 and begins at rmax.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
+//! - `window`: packets, or `"unlimited"`; the paper uses 1.
 //! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
@@ -26,7 +26,8 @@
 //! - A congestion notification packet counts as a marked ACK.
 //! - All packets count alike, whatever their size.
 
-use super::{Law, RateControl, Settings, rate::rate_params};
+use super::law::{Law, Settings, rate_params};
+use super::rate::RateControl;
 
 rate_params! {
     /// A mark divides the rate by m; without marks it grows linearly in time.

@@ -20,10 +20,10 @@
 //! were tried, section 6.3.2 for sources that are the bottleneck.
 //!
 //! # Parameters
-//! - `initial`: packets, 1 to 1000000; the window at the start.
-//! - `largest`: packets, 1 to 1000000, or `"unlimited"`; the window never exceeds it.
-//! - `cutoff`: share of the ACKs that are looked at, 0.001 to 1; the paper uses 0.5.
-//! - `increase`: packets, 0.01 to 1000; the paper uses 1.
+//! - `initial`: packets; the window at the start.
+//! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
+//! - `cutoff`: share of the ACKs that are looked at; the paper uses 0.5.
+//! - `increase`: packets; the paper uses 1.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
 //!   with 0.01 to 1000 packets, which the paper finds unfair (Fig. 7).
 //! - `decide`: `"two_windows"`, or `"every_ack"`, by that ACK alone, which the paper finds to oscillate (Fig. 4).
@@ -39,7 +39,8 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
-use super::{RateLimited, Window};
+use super::window::Window;
+use crate::scheme::ResponseScheme;
 
 becalm_schema::words! {
     /// How often the window is decided upon.
@@ -153,9 +154,10 @@ pub struct BinaryFeedback {
     filled: bool,
 }
 
-impl BinaryFeedback {
-    /// A response for one flow.
-    pub fn new(params: &Params) -> BinaryFeedback {
+impl ResponseScheme for BinaryFeedback {
+    type Params = Params;
+
+    fn new(params: &Params) -> BinaryFeedback {
         let window = params.allowed(params.initial);
         let current = window.round() as u32;
         BinaryFeedback {
@@ -171,6 +173,12 @@ impl BinaryFeedback {
         }
     }
 
+    fn moves_window(_: &Params) -> bool {
+        true
+    }
+}
+
+impl BinaryFeedback {
     /// ACKs that are passed over, and those that count after them.
     fn epoch(&self) -> (u32, u32) {
         match self.params.decide {
@@ -226,8 +234,6 @@ impl Response for BinaryFeedback {
         self.filled |= in_flight >= self.current;
     }
 }
-
-impl RateLimited for BinaryFeedback {}
 
 #[cfg(test)]
 mod tests {

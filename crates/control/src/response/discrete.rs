@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::rate::Law;
+use super::law::{Law, MOST_DELAYS};
 
 /// Slack for delays that are integers but for rounding.
 const SLACK: f64 = 1e-9;
@@ -61,8 +61,8 @@ pub struct Position {
 }
 
 impl Table {
-    /// The most steps a table may have: InfiniBand writes an inter-packet delay in 8 bits.
-    pub const LARGEST: usize = 256;
+    /// The most steps that a table may have.
+    pub const LARGEST: usize = MOST_DELAYS;
 
     /// A table from its steps.
     ///

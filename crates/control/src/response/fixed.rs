@@ -8,8 +8,8 @@
 //! IV-B (Fig. 3 (d)): "the rate limit for each flow is set manually to the optimal value".
 //!
 //! # Parameters
-//! - `rate`: share of the link's rate, 1e-6 to 1.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`.
+//! - `rate`: share of the link's rate.
+//! - `window`: packets, or `"unlimited"`.
 //!
 //! # Departures from the source
 //! None.
@@ -17,7 +17,8 @@
 use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 
-use super::{RateLimited, Window};
+use super::window::Window;
+use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
     /// The flow keeps to a rate that is set by hand.
@@ -35,9 +36,10 @@ pub struct Fixed {
     pace: Pace,
 }
 
-impl Fixed {
-    /// A response for one flow.
-    pub fn new(params: &Params) -> Fixed {
+impl ResponseScheme for Fixed {
+    type Params = Params;
+
+    fn new(params: &Params) -> Fixed {
         Fixed { pace: Pace { gap: 1.0 / params.rate - 1.0, window: params.window.0 } }
     }
 }
@@ -49,5 +51,3 @@ impl Response for Fixed {
 
     fn notice(&mut self, _: Time, _: Notice) {}
 }
-
-impl RateLimited for Fixed {}

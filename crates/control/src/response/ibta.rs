@@ -12,16 +12,16 @@
 //! section IV-A.
 //!
 //! # Parameters
-//! - `ccti_increase`: `CCTI_Increase`, 0 to 255: what a BECN adds to the index.
+//! - `ccti_increase`: `CCTI_Increase`: what a BECN adds to the index.
 //! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
-//! - `ccti_min`: `CCTI_Min`, 0 to 255: the index never falls below, and begins here. At most `ccti_limit`.
-//! - `ccti_timer`: `CCTI_Timer`, 0 to 65535, in units of 1.024 us: time between two expiries, of which the first comes
+//! - `ccti_min`: `CCTI_Min`: the index never falls below, and begins here. At most `ccti_limit`.
+//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries, of which the first comes
 //!   that long after the run begins. A BECN does not restart the timer. With 0 it never expires. Gran 2010, Table I:
 //!   150.
-//! - `ccti_decrease`: what an expiry takes off the index, 1 to 255. The specification knows only 1; Pfister 2005 has
+//! - `ccti_decrease`: what an expiry takes off the index. The specification knows only 1; Pfister 2005 has
 //!   the manager set it.
-//! - `trigger_threshold`: `Trigger_Threshold`, 0 to 255: each time the index reaches it from below is logged; 0 logs
-//!   nothing. It changes nothing else.
+//! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
+//!   nothing. It goes into the options of a subnet manager. Here nothing is logged, and it changes nothing.
 //! - `cct`: the table, one of
 //!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds; 7 / 106^2 in Gran 2010, 7 / 95^2 by the manufacturer,
 //!   - `linear`: from 0 to `max`,
@@ -31,7 +31,7 @@
 //!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` that the microseconds are meant
 //!   for: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
 //!   3 and a multiplier of at most 16383. Delays are rounded to the nearest entry.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`. Only ACKs open it again.
+//! - `window`: packets, or `"unlimited"`. Only ACKs open it again.
 //!
 //! # Departures from the source
 //! - Tp >> shift loses no bits here; see the table's encoding.
@@ -46,8 +46,9 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
-use super::{RateLimited, Window};
+use super::window::Window;
 use crate::cct::{CctEntry, CctParams};
+use crate::scheme::ResponseScheme;
 
 /// The unit of the timer.
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
@@ -65,7 +66,7 @@ becalm_schema::table! {
         pub ccti_timer: u32 = 150; "1.024 us"; 0..=65_535,
         /// What an expiry of the timer takes off the index.
         pub ccti_decrease: u32 = 1; ""; 1..=255,
-        /// Index that is logged when it is reached; 0 for none.
+        /// Index that an adapter logs when it is reached; 0 for none. It changes nothing in a run.
         pub trigger_threshold: u32 = 0; ""; 0..=255,
         /// The table of delays.
         pub cct: CctParams = CctParams::default(),
@@ -98,15 +99,6 @@ impl Params {
     }
 }
 
-/// What an adapter counts and logs for a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Log {
-    /// BECNs that came.
-    pub becns: u64,
-    /// Times that the index reached `trigger_threshold` from below.
-    pub triggers: u64,
-}
-
 /// The response.
 #[derive(Clone, Debug)]
 pub struct Ibta {
@@ -115,21 +107,21 @@ pub struct Ibta {
     decrease: u32,
     limit: u32,
     min: u32,
-    trigger: u32,
     window: Window,
     timer: Time,
     ccti: u32,
     /// Expiries of the timer that the index has followed, since the run began.
     expiries: u64,
-    log: Log,
 }
 
-impl Ibta {
+impl ResponseScheme for Ibta {
+    type Params = Params;
+
     /// A response for one flow. The table is made here, once: to make many flows, clone one.
     ///
     /// # Panics
     /// If the limit lies beyond the table or below the minimum, which no scenario can bring about.
-    pub fn new(params: &Params) -> Ibta {
+    fn new(params: &Params) -> Ibta {
         let (limit, min) = (params.limit(), params.ccti_min);
         assert!(min <= limit && limit < params.cct.len(), "indices {min} to {limit} of {}", params.cct.len());
         Ibta {
@@ -138,23 +130,22 @@ impl Ibta {
             decrease: params.ccti_decrease,
             limit,
             min,
-            trigger: params.trigger_threshold,
             window: params.window,
             timer: params.timer(),
             ccti: min,
             expiries: 0,
-            log: Log::default(),
         }
     }
 
+    fn delays(params: &Params) -> Option<Vec<f64>> {
+        Some(params.cct.entries().into_iter().map(CctEntry::gap).collect())
+    }
+}
+
+impl Ibta {
     /// The index into the table, as of the last notice.
     pub fn ccti(&self) -> u32 {
         self.ccti
-    }
-
-    /// What was counted and logged.
-    pub fn log(&self) -> Log {
-        self.log
     }
 
     /// Follows the timer up to `now`, however many expiries have gone by.
@@ -166,10 +157,7 @@ impl Ibta {
     }
 
     fn becn(&mut self) {
-        let before = self.ccti;
-        self.ccti = (before + self.increase).min(self.limit);
-        self.log.becns += 1;
-        self.log.triggers += u64::from(before < self.trigger && self.ccti >= self.trigger);
+        self.ccti = (self.ccti + self.increase).min(self.limit);
     }
 }
 
@@ -190,8 +178,6 @@ impl Response for Ibta {
         (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1))
     }
 }
-
-impl RateLimited for Ibta {}
 
 #[cfg(test)]
 mod tests {
@@ -228,7 +214,6 @@ mod tests {
             flow.notice(Time::ZERO, notice);
             assert_eq!((flow.ccti(), flow.pace().gap), (ccti, f64::from(ccti)));
         }
-        assert_eq!(flow.log().becns, 4);
     }
 
     #[test]
@@ -277,16 +262,6 @@ mod tests {
     fn a_timer_of_zero_never_expires() {
         let flow = told(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, None));
-    }
-
-    #[test]
-    fn the_log_counts_when_the_index_reaches_the_threshold_from_below() {
-        let with = |trigger_threshold| Params { ccti_increase: 2, trigger_threshold, ..params() };
-        let becns = [(Time::ZERO, BECN), (Time::ZERO, BECN), (Time::ZERO, BECN)];
-        assert_eq!(told(&with(0), &becns).log().triggers, 0);
-        assert_eq!(told(&with(3), &becns).log().triggers, 1);
-        let again = [becns.to_vec(), vec![(after(4), BECN)]].concat();
-        assert_eq!(told(&with(3), &again).log(), Log { becns: 4, triggers: 2 });
     }
 
     #[test]

@@ -12,9 +12,9 @@
 //! - F_inc(t) = Rmax / (Rmax/Rmin - t/T_rec), T_rec = 1/Rmin
 //!
 //! # Parameters
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, 1e-6 to 1, with rmin <= initial <= rmax. The paper sets
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper sets
 //!   rmin to rmax/256 and begins at rmax.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
+//! - `window`: packets, or `"unlimited"`; the paper uses 1.
 //! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
@@ -22,7 +22,8 @@
 //! - A congestion notification packet counts as a marked ACK.
 //! - All packets count alike, whatever their size.
 
-use super::{Law, RateControl, Settings, rate::rate_params};
+use super::law::{Law, Settings, rate_params};
+use super::rate::RateControl;
 
 rate_params! {
     /// A mark lengthens the delay between packets by one packet time; an unmarked ACK multiplies the rate.

@@ -3,18 +3,24 @@
 //! Rates are shares of the link's rate, and times in the analysis are multiples of a packet's transmission time at
 //! that rate; so a flow with rate `r` sends one packet in `1/r`.
 
-pub mod aimd;
-pub mod binary_feedback;
 pub mod discrete;
-pub mod fimd;
-pub mod fixed;
-pub mod ibta;
-pub mod lipd;
-pub mod none;
+mod law;
 mod rate;
-pub mod table;
 mod window;
 
 pub use discrete::{Step, Table, TableError};
-pub use rate::{Law, RateControl, RateLimited, Settings, increase_curve, recovery_time};
+pub use law::{Law, Settings, increase_curve, recovery_time};
+pub use rate::RateControl;
 pub use window::Window;
+
+crate::responses! {
+    ResponseParams, Responding;
+    "none" => none::Unlimited,
+    "fixed" => fixed::Fixed,
+    "lipd" => lipd::Lipd,
+    "fimd" => fimd::Fimd,
+    "aimd" => aimd::Aimd,
+    "ibta" => ibta::Ibta,
+    "table" => table::Tabulated,
+    "binary_feedback" => binary_feedback::BinaryFeedback,
+}

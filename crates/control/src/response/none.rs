@@ -8,7 +8,7 @@
 //! InfiniBand", INFOCOM 2003, section III (Fig. 2), and section IV-B (Fig. 3 (b) and (c), window of one packet).
 //!
 //! # Parameters
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`.
+//! - `window`: packets, or `"unlimited"`.
 //!
 //! # Departures from the source
 //! None.
@@ -16,7 +16,8 @@
 use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 
-use super::{RateLimited, Window};
+use super::window::Window;
+use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
     /// The flow sends at the rate of its link.
@@ -32,9 +33,10 @@ pub struct Unlimited {
     window: Window,
 }
 
-impl Unlimited {
-    /// A response for one flow.
-    pub fn new(params: &Params) -> Unlimited {
+impl ResponseScheme for Unlimited {
+    type Params = Params;
+
+    fn new(params: &Params) -> Unlimited {
         Unlimited { window: params.window }
     }
 }
@@ -46,5 +48,3 @@ impl Response for Unlimited {
 
     fn notice(&mut self, _: Time, _: Notice) {}
 }
-
-impl RateLimited for Unlimited {}

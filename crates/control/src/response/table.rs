@@ -15,10 +15,10 @@
 //!   `slower`, and `acks` unmarked ones in a row to the delay `faster`. `slower` is not below the step's own delay and
 //!   not beyond the last step, `faster` not above the own delay, `acks` at least 1. A marked ACK forgets the unmarked
 //!   ones before it.
-//! - `rmax`: rate at delay 0, as a share of the link's rate, 1e-6 to 1.
+//! - `rmax`: rate at delay 0, as a share of the link's rate.
 //! - `initial`: rate of a new flow, as a share of the link's rate, from rmax over the number of steps to rmax; rounded
 //!   down to the next delay.
-//! - `window`: packets, 1 to 1000000, or `"unlimited"`; the paper uses 1.
+//! - `window`: packets, or `"unlimited"`; the paper uses 1.
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
@@ -32,12 +32,13 @@ use std::sync::Arc;
 use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::field::refuse;
-use becalm_schema::{Conflict, Field, Mistakes, Node, Value};
+use becalm_schema::{Conflict, Errors, Field, Node, Value};
 use serde_json::json;
 
 use super::discrete::{Position, Step, Table, TableError};
-use super::rate::SLOWEST;
-use super::{RateLimited, Window};
+use super::law::SLOWEST;
+use super::window::Window;
+use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
     /// Each inter-packet delay has a step: the delay after a mark, and the delay after so many unmarked ACKs.
@@ -77,9 +78,10 @@ pub struct Tabulated {
     persistent: bool,
 }
 
-impl Tabulated {
-    /// A response for one flow. To make many flows, clone one: they share the table.
-    pub fn new(params: &Params) -> Tabulated {
+impl ResponseScheme for Tabulated {
+    type Params = Params;
+
+    fn new(params: &Params) -> Tabulated {
         let Params { ref steps, rmax, initial, window, persistent } = *params;
         let start = steps.position(rmax / initial.unwrap_or(rmax) - 1.0);
         Tabulated { table: Arc::new(steps.clone()), start, position: start, rmax, window, persistent }
@@ -102,29 +104,27 @@ impl Response for Tabulated {
     }
 }
 
-impl RateLimited for Tabulated {}
-
 impl Field for Table {
     fn expects() -> String {
         format!("a list of 1 to {} steps [slower, acks, faster]", Table::LARGEST)
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Table> {
-        let Some(items) = node.items() else { return refuse(node, mistakes) };
-        // All steps are read before one that failed ends it, so that every mistake is noted.
-        let steps: Vec<Option<Step>> = items.iter().map(|item| Step::read(item, mistakes)).collect();
+    fn read(node: &Node, errors: &mut Errors) -> Option<Table> {
+        let Some(items) = node.items() else { return refuse(node, errors) };
+        // All steps are read before one that failed ends it, so that every error is noted.
+        let steps: Vec<Option<Step>> = items.iter().map(|item| Step::read(item, errors)).collect();
         let steps: Vec<Step> = steps.into_iter().collect::<Option<_>>()?;
         let last = steps.len().saturating_sub(1);
         match Table::new(steps) {
             Ok(table) => return Some(table),
             Err(TableError::Length(length)) => {
-                mistakes.add(node, format!("must be {}, has {length}", Table::expects()), "");
+                errors.add(node, format!("must be {}, has {length}", Table::expects()), "");
             }
             Err(TableError::Step(index)) => {
                 let problem = format!(
                     "must have slower between {index} and {last}, acks of at least 1, and faster between 0 and {index}"
                 );
-                mistakes.add(&items[index], problem, "");
+                errors.add(&items[index], problem, "");
             }
         }
         None
@@ -150,17 +150,17 @@ impl Field for Step {
         "a triple [slower, acks, faster] of integers, 0 or more".to_string()
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Step> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<Step> {
         let triple = match node.items() {
             Some([slower, acks, faster]) => (&slower.value, &acks.value, &faster.value),
-            _ => return refuse(node, mistakes),
+            _ => return refuse(node, errors),
         };
         let (&Value::Integer(slower), &Value::Integer(acks), &Value::Integer(faster)) = triple else {
-            return refuse(node, mistakes);
+            return refuse(node, errors);
         };
         match (u16::try_from(slower), u32::try_from(acks), u16::try_from(faster)) {
             (Ok(slower), Ok(acks), Ok(faster)) => Some(Step { slower, acks, faster }),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 
@@ -186,7 +186,7 @@ mod tests {
     use becalm_schema::{read, read_json};
     use proptest::prelude::*;
 
-    fn parsed(text: &str) -> Result<Params, Mistakes> {
+    fn parsed(text: &str) -> Result<Params, Errors> {
         read::<Params>(text, "f.toml")
     }
 

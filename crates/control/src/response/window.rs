@@ -1,7 +1,7 @@
 //! The window of a flow, as scenarios write it.
 
 use becalm_schema::field::refuse;
-use becalm_schema::{Field, Mistakes, Node, Value};
+use becalm_schema::{Errors, Field, Node, Value};
 use serde_json::json;
 
 /// Packets that may be sent and not yet acknowledged: a number from 1 on, or `"unlimited"`.
@@ -20,11 +20,11 @@ impl Field for Window {
         format!("a number of packets between 1 and {}, or \"unlimited\"", Window::LARGEST)
     }
 
-    fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Window> {
+    fn read(node: &Node, errors: &mut Errors) -> Option<Window> {
         match &node.value {
             Value::Integer(packets) if (1..=Window::LARGEST).contains(packets) => Some(Window(*packets as u32)),
             Value::Text(word) if word == "unlimited" => Some(Window::UNLIMITED),
-            _ => refuse(node, mistakes),
+            _ => refuse(node, errors),
         }
     }
 

@@ -3,8 +3,9 @@
 use becalm_engine::Time;
 use becalm_fabric as fabric;
 use becalm_fabric::AdapterConfig;
+use becalm_schema::Located;
 
-use crate::quantities::LinkRate;
+use crate::sections::quantities::LinkRate;
 
 becalm_schema::words! {
     /// Which of the flows that may send goes next at an adapter.
@@ -29,9 +30,9 @@ becalm_schema::words! {
 
 becalm_schema::table! {
     /// Caps of some hosts' adapters, in place of those of all.
-    pub struct Caps {
+    pub located struct Caps {
         /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
-        pub hosts: Vec<String>,
+        pub hosts: Vec<Located<String>>,
         /// How fast data packets can be fetched from memory; as fast as the link if left out.
         pub injection_rate: Option<LinkRate>,
         /// How fast packets can be taken in; as fast as they come if left out.
@@ -41,7 +42,7 @@ becalm_schema::table! {
 
 becalm_schema::table! {
     /// What the hosts' adapters are like.
-    pub struct Adapter {
+    pub located struct Adapter {
         /// Which of the flows that may send goes next.
         pub injection: Injection = Injection::RoundRobin,
         /// What the response to congestion slows down.
@@ -55,7 +56,7 @@ becalm_schema::table! {
         /// left out. A slow receiver makes the switch before it a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
         /// Hosts with other caps.
-        pub caps: Vec<Caps> = Vec::new(),
+        pub caps: Vec<Located<Caps>> = Vec::new(),
     }
 }
 
@@ -68,12 +69,12 @@ impl Adapter {
     /// The adapter of a host with these caps, as the fabric has it.
     pub fn with_caps(&self, injection_rate: &Option<LinkRate>, drain_rate: &Option<LinkRate>) -> AdapterConfig {
         AdapterConfig {
-            injection: match self.injection {
+            injection: match *self.injection {
                 Injection::RoundRobin => fabric::Injection::RoundRobin,
                 Injection::Posted => fabric::Injection::Posted,
             },
             injection_rate: injection_rate.as_ref().map(LinkRate::rate),
-            message_overhead: self.message_overhead,
+            message_overhead: *self.message_overhead,
             drain_rate: drain_rate.as_ref().map(LinkRate::rate),
         }
     }

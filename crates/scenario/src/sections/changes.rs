@@ -2,12 +2,12 @@
 
 use becalm_engine::Time;
 
-use crate::quantities::LinkRate;
+use crate::sections::quantities::LinkRate;
 
 becalm_schema::table! {
     /// A link that gets another rate at some time. Packets must be stored before they are sent on
     /// (`switching = "store_and_forward"`). Shares and utilizations in results refer to the rate of the topology.
-    pub struct Change {
+    pub located struct Change {
         /// The link, in one direction, such as `"A->B"`; of several between the same two nodes, each is named with its
         /// port: `"A[0]->B"`.
         pub link: String,

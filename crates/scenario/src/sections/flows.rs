@@ -4,13 +4,12 @@ use std::ops::Bound;
 
 use becalm_control::ResponseParams;
 use becalm_engine::Time;
-use becalm_fabric as fabric;
-use becalm_schema::Conflict;
+use becalm_schema::{Conflict, Located};
 
-use crate::quantities::Bytes;
+use crate::sections::distribution::{Distribution, Shape};
 use crate::sections::packet::Packet;
 use crate::sections::pattern::Pattern;
-use crate::sections::variation::Variation;
+use crate::sections::quantities::Bytes;
 
 becalm_schema::table! {
     /// Always has a message to send, from start to stop.
@@ -19,7 +18,7 @@ becalm_schema::table! {
         /// first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
         /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
-        pub sizes: Variation = Variation::FIXED,
+        pub sizes: Distribution = Distribution::FIXED,
     }
     check Greedy::check;
 }
@@ -43,26 +42,26 @@ becalm_schema::table! {
 
 becalm_schema::table! {
     /// Messages at exponentially distributed intervals; with several destinations, each goes to one at random.
-    pub struct Poisson {
+    pub located struct Poisson {
         /// What each source host offers, headers included; more than 1 keeps a queue that only grows.
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
         /// Mean payload of a message.
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
         /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
-        pub sizes: Variation = Variation::FIXED,
+        pub sizes: Distribution = Distribution::FIXED,
         /// Whether no message is made for a flow while the delay after its last packet lasts, as by an application that
         /// makes the next one when the adapter takes it: the delay lengthens the interval. Otherwise messages are
         /// posted all the same, and wait.
         pub paced: bool = false,
         /// Loads that hold later, in the order of their times.
-        pub changes: Vec<Change> = Vec::new(),
+        pub changes: Vec<Located<Change>> = Vec::new(),
     }
     check Poisson::check;
 }
 
 becalm_schema::table! {
     /// A load that holds from a time on.
-    pub struct Change {
+    pub located struct Change {
         /// From when on.
         pub at: Time,
         /// What each source host offers from then on; 0 for nothing.
@@ -72,7 +71,7 @@ becalm_schema::table! {
 
 impl Poisson {
     fn check(&self) -> Result<(), Conflict> {
-        let rising = self.changes.windows(2).all(|pair| pair[0].at < pair[1].at);
+        let rising = self.changes.windows(2).all(|pair| *pair[0].at < *pair[1].at);
         Conflict::unless(rising, "changes", || {
             "must be in the order of their times, each later than the one before".into()
         })
@@ -80,8 +79,8 @@ impl Poisson {
 
     /// The loads with the times from which and to which they hold, from a start on.
     pub fn loads(&self, start: Time) -> impl Iterator<Item = (f64, Time, Time)> + '_ {
-        let begins = std::iter::once((self.load, Time::ZERO)).chain(self.changes.iter().map(|c| (c.load, c.at)));
-        let ends = self.changes.iter().map(|change| change.at).chain(std::iter::once(Time::MAX));
+        let begins = std::iter::once((*self.load, Time::ZERO)).chain(self.changes.iter().map(|c| (*c.load, *c.at)));
+        let ends = self.changes.iter().map(|change| *change.at).chain(std::iter::once(Time::MAX));
         begins.zip(ends).map(move |((load, from), to)| (load, from.max(start), to)).filter(|(_, from, to)| from < to)
     }
 
@@ -89,9 +88,9 @@ impl Poisson {
     pub fn wire_bytes(&self, packet: &Packet) -> f64 {
         let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
         let packets = match self.sizes.0 {
-            fabric::Distribution::Fixed => (message / mtu).ceil(),
+            Shape::Fixed => (message / mtu).ceil(),
             // A message has more than k packets with probability exp(-k mtu / mean).
-            fabric::Distribution::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
+            Shape::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
             _ => (0..).map(|k| self.sizes.exceeds(f64::from(k) * mtu / message)).take_while(|p| *p > 1e-12).sum(),
         };
         message + packets * f64::from(packet.header.0)
@@ -107,7 +106,7 @@ becalm_schema::table! {
         /// Mean payload of a message.
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
         /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
-        pub sizes: Variation = Variation::FIXED,
+        pub sizes: Distribution = Distribution::FIXED,
     }
 }
 
@@ -127,9 +126,9 @@ becalm_schema::choice! {
 
 impl Traffic {
     /// Changes of the load over time.
-    pub fn changes(&self) -> &[Change] {
+    pub fn changes(&self) -> &[Located<Change>] {
         match self {
-            Traffic::Poisson(p) => &p.changes,
+            Traffic::Poisson(p) => p.changes.items(),
             _ => &[],
         }
     }
@@ -137,9 +136,9 @@ impl Traffic {
     /// Packets of the longest message; `own` is the payload that a connection gives its messages.
     fn most_packets(&self, own: Option<Bytes>, packet: &Packet) -> u32 {
         let bytes = match self {
-            Traffic::Greedy(p) => p.sizes.largest(own.or(p.message).unwrap_or(packet.mtu).0),
+            Traffic::Greedy(p) => p.sizes.largest(own.or(p.message).unwrap_or(*packet.mtu).0),
             Traffic::OnOff(_) => packet.mtu.0,
-            Traffic::Poisson(p) => p.sizes.largest(own.unwrap_or(p.message).0),
+            Traffic::Poisson(p) => p.sizes.largest(own.unwrap_or(*p.message).0),
             Traffic::Batch(p) => p.sizes.largest(own.unwrap_or(p.message).0),
         };
         bytes.div_ceil(packet.mtu.0)
@@ -148,7 +147,7 @@ impl Traffic {
 
 becalm_schema::table! {
     /// One flow of a group that is given flow by flow.
-    pub struct Connection {
+    pub located struct Connection {
         /// The sending host.
         pub from: String,
         /// The receiving host.
@@ -165,18 +164,18 @@ becalm_schema::table! {
     ///
     /// There is one flow from every host in `from` to every other host in `to`, or as a `pattern` says. An incast is
     /// `from = ["*"]` with one host in `to`. Or there is one flow for each of the `connections`.
-    pub struct Group {
+    pub located struct Group {
         /// Name of the group in results.
         pub name: String,
         /// Sending hosts: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
-        pub from: Option<Vec<String>>,
+        pub from: Option<Vec<Located<String>>>,
         /// Receiving hosts, likewise. Either this or a pattern.
-        pub to: Option<Vec<String>>,
+        pub to: Option<Vec<Located<String>>>,
         /// Who sends to whom among the hosts in `from`.
         pub pattern: Option<Pattern>,
         /// The flows one by one, in place of `from` with `to` or `pattern`. What `traffic` says of a source host, such
         /// as its load or number of messages, holds for each of them.
-        pub connections: Option<Vec<Connection>>,
+        pub connections: Option<Vec<Located<Connection>>>,
         /// When the first flow starts.
         pub start: Time = Time::ZERO,
         /// When all flows stop; the end of the run if left out.
@@ -190,36 +189,16 @@ becalm_schema::table! {
         /// How they respond to congestion, if not as `[response]` says.
         pub response: Option<ResponseParams>,
     }
-    check Group::check;
 }
 
 impl Group {
-    /// Packets of the longest message.
-    pub fn most_packets(&self, packet: &Packet) -> u32 {
-        let own = self.connections.iter().flatten().map(|connection| connection.message);
-        own.map(|own| self.traffic.most_packets(own, packet))
-            .max()
-            .unwrap_or_else(|| self.traffic.most_packets(None, packet))
-    }
-
-    fn check(&self) -> Result<(), Conflict> {
-        if self.connections.is_some() {
-            let given = [("from", self.from.is_some()), ("to", self.to.is_some()), ("pattern", self.pattern.is_some())];
-            let beside = given.into_iter().find(|(_, is_given)| *is_given);
-            return beside.map_or(Ok(()), |(key, _)| {
-                Err(Conflict { key, problem: "cannot be set beside connections, which say who sends to whom".into() })
-            });
-        }
-        if self.from.is_none() {
-            return Err(Conflict { key: "from", problem: "is missing: who sends? Connections would do, too".into() });
-        }
-        match (&self.to, &self.pattern) {
-            (None, None) => {
-                Err(Conflict { key: "to", problem: "is missing: who receives? A pattern would do, too".into() })
-            }
-            (Some(_), Some(_)) => Err(Conflict { key: "pattern", problem: "cannot be set beside to".into() }),
-            _ => Ok(()),
-        }
+    /// Packets of the longest message; `None` if the traffic could not be read.
+    pub fn most_packets(&self, packet: &Packet) -> Option<u32> {
+        let traffic = self.traffic.complete()?;
+        let connections = self.connections.set().into_iter().flatten();
+        let own = connections.filter_map(|connection| connection.get()?.message.get().copied());
+        let longest = own.map(|own| traffic.most_packets(own, packet)).max();
+        longest.or_else(|| Some(traffic.most_packets(None, packet)))
     }
 }
 
@@ -227,8 +206,14 @@ impl Group {
 mod tests {
     use super::*;
 
-    fn poisson(message: u32, sizes: Variation) -> Poisson {
-        Poisson { load: 0.5, message: Bytes(message), sizes, paced: false, changes: Vec::new() }
+    fn poisson(message: u32, sizes: Distribution) -> Poisson {
+        Poisson {
+            load: 0.5.into(),
+            message: Bytes(message).into(),
+            sizes: sizes.into(),
+            paced: false.into(),
+            changes: Vec::new().into(),
+        }
     }
 
     #[test]
@@ -236,11 +221,11 @@ mod tests {
         let packet = Packet::default();
         let most = |traffic: Traffic| traffic.most_packets(None, &packet);
         assert_eq!(most(Traffic::Greedy(Greedy::default())), 1);
-        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Variation::FIXED })), 3);
+        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Distribution::FIXED })), 3);
         let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Bytes(4096), sizes });
-        assert_eq!(most(batch(Variation::FIXED)), 2);
-        assert_eq!(most(batch(Variation(fabric::Distribution::Uniform { spread: 0.5 }))), 3);
-        let sizes = Variation(fabric::Distribution::Exponential);
+        assert_eq!(most(batch(Distribution::FIXED)), 2);
+        assert_eq!(most(batch(Distribution(Shape::Uniform { spread: 0.5 }))), 3);
+        let sizes = Distribution(Shape::Exponential);
         assert!(most(Traffic::Poisson(poisson(1, sizes))) > 1 << 20);
         assert_eq!(Traffic::Greedy(Greedy::default()).most_packets(Some(Bytes(9000)), &packet), 5);
     }
@@ -248,14 +233,14 @@ mod tests {
     #[test]
     fn messages_take_their_headers_on_the_wire() {
         let packet = Packet::default();
-        let exponential = Variation(fabric::Distribution::Exponential);
-        assert_eq!(poisson(2048, Variation::FIXED).wire_bytes(&packet), 2068.0);
-        assert_eq!(poisson(2049, Variation::FIXED).wire_bytes(&packet), 2089.0);
+        let exponential = Distribution(Shape::Exponential);
+        assert_eq!(poisson(2048, Distribution::FIXED).wire_bytes(&packet), 2068.0);
+        assert_eq!(poisson(2049, Distribution::FIXED).wire_bytes(&packet), 2089.0);
         assert_eq!(poisson(1, exponential).wire_bytes(&packet), 21.0);
         // 1 / (1 - 1/e) packets
         assert!((poisson(2048, exponential).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
         // Half of the messages have a second packet.
-        let uniform = Variation(fabric::Distribution::Uniform { spread: 0.5 });
+        let uniform = Distribution(Shape::Uniform { spread: 0.5 });
         assert!((poisson(2048, uniform).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5).abs() < 1e-9);
     }
 }

@@ -2,11 +2,11 @@
 
 use becalm_fabric::PacketConfig;
 
-use crate::quantities::Bytes;
+use crate::sections::quantities::Bytes;
 
 becalm_schema::table! {
     /// Sizes of packets.
-    pub struct Packet {
+    pub located struct Packet {
         /// Largest payload of a data packet; longer messages are cut.
         pub mtu: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 20),
         /// Headers of a data packet.

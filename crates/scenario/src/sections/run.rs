@@ -4,7 +4,7 @@ use becalm_engine::Time;
 
 becalm_schema::table! {
     /// How long a run lasts, what it measures, and its seed.
-    pub struct Run {
+    pub located struct Run {
         /// Simulated time.
         pub duration: Time; ""; Time(1)..=Time::from_ms(86_400_000),
         /// Start of the measured window: what happens before does not count in summary tables.

@@ -3,9 +3,10 @@
 use becalm_engine::Time;
 use becalm_fabric as fabric;
 use becalm_fabric::{Room, SwitchConfig};
+use becalm_schema::Located;
 
-use crate::quantities::{Buffer, Limit};
-use crate::sections::variation::Variation;
+use crate::sections::distribution::Distribution;
+use crate::sections::quantities::{Buffer, Limit};
 
 becalm_schema::words! {
     /// When a switch may begin to send a packet on.
@@ -94,7 +95,7 @@ becalm_schema::choice! {
         /// In turn.
         RoundRobin(LanesInTurn) = "round_robin",
         /// By weights and priority.
-        Tables(Tables) = "tables",
+        Tables(Located<Tables>) = "tables",
     }
 }
 
@@ -112,7 +113,7 @@ impl VlArbitration {
 
 becalm_schema::table! {
     /// What all switches are like.
-    pub struct Switch {
+    pub located struct Switch {
         /// Input buffer of each port and VL.
         pub buffer: Buffer = Buffer(Room::Packets(4)),
         /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
@@ -133,14 +134,14 @@ becalm_schema::table! {
         pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
         /// How the time that an output takes for a packet varies around what the packet's size asks for; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
-        pub service: Variation = Variation::FIXED,
+        pub service: Distribution = Distribution::FIXED,
     }
 }
 
 impl Switch {
-    /// The virtual lane of a service level; `None` if the map has none for it.
+    /// The virtual lane of a service level; `None` if the map has none for it, or could not be read.
     pub fn vl(&self, sl: u32) -> Option<u32> {
-        match &self.sl_to_vl {
+        match self.sl_to_vl.get()? {
             Some(map) => map.get(sl as usize).copied(),
             None => Some(sl),
         }
@@ -149,22 +150,22 @@ impl Switch {
     /// The switch as the fabric has it.
     pub fn config(&self) -> SwitchConfig {
         SwitchConfig {
-            vls: self.vls as u8,
+            vls: *self.vls as u8,
             buffer: self.buffer.0,
-            forwarding_delay: self.forwarding_delay,
-            switching: match self.switching {
+            forwarding_delay: *self.forwarding_delay,
+            switching: match *self.switching {
                 Switching::CutThrough => fabric::Switching::CutThrough,
                 Switching::StoreAndForward => fabric::Switching::StoreAndForward,
             },
-            arbiter: match &self.arbiter {
+            arbiter: match &*self.arbiter {
                 Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0 },
                 Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
             },
-            queueing: match self.queueing {
+            queueing: match *self.queueing {
                 Queueing::Voq => fabric::Queueing::Voq,
                 Queueing::Fifo => fabric::Queueing::Fifo,
             },
-            input_reads: match self.input_reads {
+            input_reads: match *self.input_reads {
                 InputReads::Many => fabric::InputReads::Many,
                 InputReads::One => fabric::InputReads::One,
             },

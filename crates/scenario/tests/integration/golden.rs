@@ -4,7 +4,8 @@
 
 use std::fmt::Write;
 
-use becalm_control::{Marking, Responding};
+use becalm_control::{MarkingParams, ResponseParams};
+use becalm_schema::Choice;
 
 use crate::scenes::{numbers, run};
 
@@ -42,8 +43,8 @@ fn scene(buffer: u32, marking: &str, response: &str) -> String {
 #[test]
 fn shares_by_policy_response_and_buffer() {
     let mut text = format!("{:24} {:8} {:>6}   local remote victim\n", "marking", "response", "buffer");
-    for marking in Marking::names() {
-        for response in Responding::names() {
+    for marking in MarkingParams::NAMES {
+        for response in ResponseParams::NAMES {
             // What needs marks is refused where there are none.
             let needs_marks = !["none", "fixed"].contains(response);
             if *marking == "none" && needs_marks {

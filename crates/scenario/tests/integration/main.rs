@@ -9,6 +9,7 @@ mod golden;
 mod observing;
 mod paths;
 mod random;
+mod reading;
 mod ready;
 mod resolved;
 mod running;

@@ -18,6 +18,14 @@ fn patterns_say_who_sends_to_whom() {
 }
 
 #[test]
+fn a_host_never_sends_to_itself() {
+    let incast = "[[flows]]\nname = \"f\"\nfrom = [\"*\"]\nto = [\"b\"]\n";
+    let results = run(&single("duration = \"100 us\"", incast));
+    assert_eq!(names(&results, "flows", "source"), ["a", "c"]);
+    assert_eq!(names(&results, "flows", "destination"), ["b", "b"]);
+}
+
+#[test]
 fn given_routes_are_taken() {
     let packets = |routes: &str| {
         let text = format!(

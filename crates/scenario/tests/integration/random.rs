@@ -1,7 +1,8 @@
 //! The rules of the model hold in random scenes, whatever the schemes.
 
-use becalm_control::{Marking, Responding};
+use becalm_control::{MarkingParams, ResponseParams};
 use becalm_scenario::Scenario;
+use becalm_schema::Choice;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -98,7 +99,7 @@ fn traffic() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = String> {
-    (select(Responding::names()), select(vec!["3", "\"unlimited\""])).prop_map(|(name, window)| match name {
+    (select(ResponseParams::NAMES), select(vec!["3", "\"unlimited\""])).prop_map(|(name, window)| match name {
         "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
         "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
         "binary_feedback" => "binary_feedback.initial = 5".to_string(),
@@ -118,7 +119,7 @@ fn markings(limited: bool) -> Vec<String> {
         let unlimited = format!("switch.buffer = \"unlimited\"\n{section}");
         limited || Scenario::parse(&(unlimited + &single("duration = \"1 us\"", GREEDY)), "fits.toml").is_ok()
     };
-    let plain = Marking::names().iter().filter(|name| **name != "none").map(|name| format!("[marking.{name}]\n"));
+    let plain = MarkingParams::NAMES.iter().filter(|name| **name != "none").map(|name| format!("[marking.{name}]\n"));
     plain.chain(STARVING.map(|keys| format!("[marking.ibta]\n{keys}"))).filter(fits).collect()
 }
 

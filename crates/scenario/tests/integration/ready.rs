@@ -10,7 +10,7 @@ fn all_scenarios_that_come_along_are_right_and_run() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
-        let scenario = Scenario::parse(&text, &name).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let scenario = Scenario::parse(&text, &name).unwrap_or_else(|errors| panic!("{errors}"));
         let results = scenario.run(0, 1, &mut |_| true).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(results.packet_hops > 1000, "{name}");
         count += 1;

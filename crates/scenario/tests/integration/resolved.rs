@@ -37,7 +37,7 @@ response.none = {}
 fn feeding_it_back_gives_the_same_scenario() {
     let first = scenario(TEXT);
     let resolved = first.resolved();
-    let second = Scenario::from_json(&resolved, "resolved").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let second = Scenario::from_json(&resolved, "resolved").unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(first.sections(), second.sections());
     assert_eq!(resolved, second.resolved());
     let run = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap().fingerprint;

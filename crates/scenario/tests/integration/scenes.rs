@@ -5,7 +5,7 @@ use becalm_scenario::{Results, Scenario};
 
 /// A scenario, which must be right.
 pub fn scenario(text: &str) -> Scenario {
-    Scenario::parse(text, "test.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    Scenario::parse(text, "test.toml").unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// Three hosts on one switch; the rest is up to the test.

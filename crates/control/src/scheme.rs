@@ -1,0 +1,102 @@
+//! What a scheme is, beyond what it does at its seam: what it is made from, and what it says of itself.
+//!
+//! Every choice of schemes, such as [`Marking`](crate::Marking), is itself a scheme.
+
+use becalm_fabric::policy::{Echo, Marker, Response, SwitchShape};
+use becalm_schema::{Conflict, Field, FieldDoc, Table};
+use serde_json::json;
+
+/// A marking policy.
+pub trait MarkingScheme: Marker + Sized {
+    /// Its parameters.
+    type Params: Field;
+
+    /// The marker of one switch.
+    fn new(params: &Self::Params, shape: SwitchShape) -> Self;
+
+    /// Whether it goes by how full an input buffer is. Then it makes no sense where buffers are unlimited.
+    fn needs_finite_buffer(params: &Self::Params) -> bool {
+        let _ = params;
+        false
+    }
+
+    /// Parameters that do not suit the switches of a network.
+    fn conflicts(params: &Self::Params, switches: &[SwitchShape]) -> Vec<Conflict> {
+        let _ = (params, switches);
+        Vec::new()
+    }
+}
+
+/// A way to answer the packets that arrive.
+pub trait EchoScheme: Echo + Sized {
+    /// Its parameters.
+    type Params: Field;
+
+    /// The echo of all destinations.
+    fn new(params: &Self::Params) -> Self;
+
+    /// The most data packets that one ACK stands for; `None` where no data packet is acknowledged. Where it is a
+    /// parameter, that is called `ack_every`.
+    fn ack_every(params: &Self::Params) -> Option<u32> {
+        let _ = params;
+        Some(1)
+    }
+}
+
+/// A response to congestion.
+pub trait ResponseScheme: Response + Sized {
+    /// Its parameters. A window that never changes is called `window`.
+    type Params: Field;
+
+    /// The response of one flow in its initial state. To make many with the same parameters, clone one.
+    fn new(params: &Self::Params) -> Self;
+
+    /// Whether its window changes in the course of a run. It may then come down to one packet.
+    fn moves_window(params: &Self::Params) -> bool {
+        let _ = params;
+        false
+    }
+
+    /// The delays of the table that it walks, in packet times; `None` without such a table.
+    fn delays(params: &Self::Params) -> Option<Vec<f64>> {
+        let _ = params;
+        None
+    }
+}
+
+/// What there is to say about a scheme.
+#[derive(Clone, Debug)]
+pub struct SchemeDoc {
+    /// The seam it sits on: `marking`, `echo` or `response`.
+    pub seam: &'static str,
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: String,
+    /// The doc comment of its file, Markdown: a title, then `# What it does`, `# Source`, `# Parameters`,
+    /// `# Departures from the source`.
+    pub page: String,
+    /// Its parameters.
+    pub parameters: Vec<FieldDoc>,
+}
+
+impl SchemeDoc {
+    /// Describes the scheme with the parameters `P` by the source text of its file.
+    pub fn of<P: Table>(seam: &'static str, name: &'static str, source: &str) -> SchemeDoc {
+        let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+        let page = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n");
+        SchemeDoc { seam, name, summary: P::doc(), page, parameters: P::fields() }
+    }
+
+    /// The text of one section of the page; `None` if it has no such section.
+    pub fn section(&self, title: &str) -> Option<&str> {
+        let (_, rest) = self.page.split_once(&format!("# {title}\n"))?;
+        Some(rest.split("\n# ").next().unwrap_or(rest).trim())
+    }
+
+    /// All of it as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        let parameters: Vec<serde_json::Value> = self.parameters.iter().map(FieldDoc::to_json).collect();
+        json!({"name": self.name, "summary": self.summary, "page": self.page, "parameters": parameters})
+    }
+}

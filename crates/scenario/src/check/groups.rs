@@ -1,0 +1,77 @@
+//! Groups of flows, each for itself.
+
+use std::collections::HashSet;
+
+use becalm_schema::{Located, Place, Review};
+
+use crate::sections::Sections;
+use crate::sections::flows::Group;
+
+pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
+    if sections.flows.get().is_some_and(Vec::is_empty) {
+        review.add(sections.flows.place(), "must have at least one group");
+    }
+    let mut names = HashSet::new();
+    for (group, place) in sections.flows.items().iter().filter_map(|group| Some((group.get()?, group.place()))) {
+        name(group, &mut names, review);
+        ends(group, place, review);
+        stop(group, review);
+        lane(group, sections, review);
+    }
+}
+
+fn name<'a>(group: &'a Group, names: &mut HashSet<&'a str>, review: &mut Review<'_>) {
+    let Some(name) = group.name.get() else { return };
+    if name.is_empty() {
+        review.add(group.name.place(), "must not be empty");
+    }
+    if !names.insert(name) {
+        review.add(group.name.place(), "another group has this name already");
+    }
+}
+
+/// Who sends to whom must be said, and said once.
+fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
+    let Group { from, to, pattern, connections, .. } = group;
+    if connections.given().is_some() {
+        let beside = from.given().or(to.given()).or(pattern.given());
+        if let Some(place) = beside {
+            review.add(place, "cannot be set beside connections, which say who sends to whom");
+        }
+        return;
+    }
+    if from.given().is_none() {
+        review.add(place, "from is missing: who sends? Connections would do, too");
+    }
+    match (to.given(), pattern.given()) {
+        (None, None) => review.add(place, "to is missing: who receives? A pattern would do, too"),
+        (Some(_), Some(pattern)) => review.add(pattern, "cannot be set beside to"),
+        _ => {}
+    }
+}
+
+fn stop(group: &Group, review: &mut Review<'_>) {
+    let (Some(start), Some(stop)) = (group.start.get(), group.stop.set()) else { return };
+    if stop <= start {
+        review.add(group.stop.place(), format!("must be later than start = {start}"));
+    }
+}
+
+fn lane(group: &Group, sections: &Sections, review: &mut Review<'_>) {
+    let Some(switch) = sections.switch.get() else { return };
+    let (Some(&sl), Some(&vls), Some(_)) = (group.sl.get(), switch.vls.get(), switch.sl_to_vl.get()) else { return };
+    match switch.vl(sl) {
+        Some(vl) if vl < vls => {}
+        Some(vl) => {
+            review.add(group.sl.place(), format!("service level {sl} goes on VL {vl}, but switch.vls = {vls}"));
+        }
+        None => {
+            review.add(group.sl.place(), format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
+        }
+    }
+}
+
+/// The groups of which something could be read.
+pub(super) fn readable(groups: &Located<Vec<Located<Group>>>) -> impl Iterator<Item = &Group> {
+    groups.items().iter().filter_map(|group| group.get())
+}

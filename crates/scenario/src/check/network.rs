@@ -1,0 +1,70 @@
+//! What the sections ask of the network.
+
+use std::collections::HashMap;
+
+use becalm_control::{Marking, MarkingScheme};
+use becalm_engine::Time;
+use becalm_fabric::{NodeKind, Rate};
+use becalm_schema::{Choice, Review};
+
+use crate::resolve::{Network, unknown};
+use crate::sections::Sections;
+
+/// Queues that the switches may have, so that a switch with very many ports does not fill the memory.
+const MOST_QUEUES: u64 = 500_000_000;
+
+pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    queues(sections, network, review);
+    marking(sections, network, review);
+    changes(sections, network, review);
+}
+
+/// A switch has a queue for each pair of ports and each virtual lane.
+fn queues(sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |&vls| u64::from(vls));
+    let switches = network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
+    let queues = switches.map(|switch| u64::from(switch.degree).pow(2)).sum::<u64>() * vls;
+    if queues > MOST_QUEUES {
+        let problem = format!(
+            "its switches have {queues} queues, one for each pair of ports and virtual lane, more than {MOST_QUEUES}"
+        );
+        review.add(sections.topology.place(), problem);
+    }
+}
+
+/// Parameters of marking that do not suit the switches.
+fn marking(sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    let Some(marking) = sections.marking.get() else { return };
+    let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |&vls| vls as u8);
+    for mut conflict in Marking::conflicts(marking, &network.switch_shapes(vls, 0)) {
+        conflict.key = format!("{}.{}", marking.name(), conflict.key).into();
+        review.conflict(sections.marking.place(), conflict);
+    }
+}
+
+/// Changes of rates must name links, come before the end, and change something.
+fn changes(sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    let duration = sections.run.get().and_then(|run| run.duration.get());
+    let mut changes: Vec<_> = sections.changes.items().iter().filter_map(|change| change.complete()).collect();
+    let all_read = changes.len() == sections.changes.items().len();
+    changes.sort_by_key(|change| *change.at);
+    let mut last: HashMap<&str, (Time, Rate)> =
+        network.links.iter().map(|link| (link.name.as_str(), (Time::ZERO, link.rate))).collect();
+    for change in changes {
+        let at = *change.at;
+        let Some((time, rate)) = last.get_mut(change.link.as_str()) else {
+            unknown("link", &change.link, &network.link_names(), change.link.place(), review);
+            continue;
+        };
+        if *time == at && at > Time::ZERO {
+            review.add(change.at.place(), "is the time of another change of this link");
+        }
+        if all_read && *rate == change.rate.rate() {
+            review.add(change.rate.place(), "does nothing: the link has this rate already");
+        }
+        if let Some(duration) = duration.filter(|&&duration| at >= duration) {
+            review.add(change.at.place(), format!("must be before the run's end at {duration}"));
+        }
+        (*time, *rate) = (at, change.rate.rate());
+    }
+}

@@ -1,0 +1,57 @@
+//! What a response does, found out by trying it.
+
+use becalm_control::{Responding, ResponseParams, ResponseScheme};
+use becalm_engine::Time;
+use becalm_fabric::policy::{Notice, Response};
+
+/// ACKs after which a response that has not moved never will.
+const TRIES: u32 = 1000;
+
+/// Whether a response would move on marked ACKs, but never moves where there are none.
+pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
+    let moves = |marked: bool| {
+        let mut response = Responding::new(params);
+        let first = response.pace();
+        (0..TRIES).any(|_| {
+            response.notice(Time::ZERO, Notice::Ack { marked });
+            response.pace() != first
+        })
+    };
+    moves(true) && !moves(false)
+}
+
+/// Whether a response never delays a packet, however many marks come.
+pub(super) fn never_delays(params: &ResponseParams) -> bool {
+    let mut response = Responding::new(params);
+    (0..TRIES).all(|_| {
+        let gap = response.pace().gap;
+        response.notice(Time::ZERO, Notice::Ack { marked: true });
+        gap == 0.0
+    })
+}
+
+/// The smallest window that a response may come to, which only ACKs open again.
+pub(super) fn least_window(params: &ResponseParams) -> u32 {
+    if Responding::moves_window(params) { 1 } else { Responding::new(params).pace().window }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_control::response::{Window, fixed, lipd};
+
+    #[test]
+    fn tells_a_response_that_waits_for_marks_from_one_that_does_not() {
+        assert!(idles_without_marks(&ResponseParams::Lipd(lipd::Params::default())));
+        assert!(!idles_without_marks(&ResponseParams::default()));
+        let slow = lipd::Params { initial: Some(0.1), ..lipd::Params::default() };
+        assert!(!idles_without_marks(&ResponseParams::Lipd(slow)));
+    }
+
+    #[test]
+    fn tells_a_response_that_delays_from_one_that_does_not() {
+        let fixed = |rate| ResponseParams::Fixed(fixed::Params { rate, window: Window(1) });
+        assert!(never_delays(&ResponseParams::default()) && never_delays(&fixed(1.0)));
+        assert!(!never_delays(&fixed(0.5)) && !never_delays(&ResponseParams::Lipd(lipd::Params::default())));
+    }
+}

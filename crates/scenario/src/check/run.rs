@@ -1,0 +1,47 @@
+//! The run and the caps of adapters.
+
+use becalm_schema::Review;
+
+use crate::sections::Sections;
+use crate::sections::adapter::{Adapter, PortControl};
+
+pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
+    warmup(sections, review);
+    if let Some(adapter) = sections.adapter.get() {
+        caps(adapter, review);
+        port_control(adapter, sections, review);
+    }
+}
+
+fn warmup(sections: &Sections, review: &mut Review<'_>) {
+    let Some(run) = sections.run.get() else { return };
+    let (Some(warmup), Some(duration)) = (run.warmup.get(), run.duration.get()) else { return };
+    if warmup >= duration {
+        review.add(run.warmup.place(), format!("must be below duration = {duration}"));
+    }
+}
+
+/// Caps that cap nothing.
+fn caps(adapter: &Adapter, review: &mut Review<'_>) {
+    // Where there are caps for all hosts, some may be exempted.
+    if adapter.injection_rate.given().is_some() || adapter.drain_rate.given().is_some() {
+        return;
+    }
+    for caps in adapter.caps.items() {
+        if caps.get().is_some_and(|own| own.injection_rate.given().is_none() && own.drain_rate.given().is_none()) {
+            review.add(caps.place(), "does nothing: neither injection_rate nor drain_rate is set");
+        }
+    }
+}
+
+/// Flows that are slowed down together have one response.
+fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
+    if adapter.port_control.get() != Some(&PortControl::Sl) {
+        return;
+    }
+    for group in sections.flows.items().iter().filter_map(|group| group.get()) {
+        if let Some(response) = group.response.given() {
+            review.add(response, "cannot be set for a group when adapter.port_control = \"sl\"");
+        }
+    }
+}

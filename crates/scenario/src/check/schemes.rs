@@ -1,0 +1,127 @@
+//! Whether marking, echo and responses fit together. What a scheme is like it says itself: none is named here.
+
+use becalm_control::ResponseScheme;
+use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams};
+use becalm_fabric::Room;
+use becalm_schema::{Choice, Conflict, Place, Review};
+
+use super::groups::readable;
+use super::probe::{idles_without_marks, least_window, never_delays};
+use crate::sections::Sections;
+use crate::sections::flows::{Group, Traffic};
+
+pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
+    unlimited(sections, review);
+    idle(sections, review);
+    windows(sections, review);
+    acks(sections, review);
+    paced(sections, review);
+}
+
+/// What goes by the size of a buffer needs one that has a size.
+fn unlimited(sections: &Sections, review: &mut Review<'_>) {
+    let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
+    let Some(marking) = sections.marking.get().filter(|_| buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED))
+    else {
+        return;
+    };
+    if Marking::needs_finite_buffer(marking) {
+        review.add_in(
+            sections.marking.place(),
+            marking.name(),
+            "goes by how full a buffer is, but switch.buffer is unlimited",
+        );
+    }
+}
+
+/// Responses that nothing ever moves.
+fn idle(sections: &Sections, review: &mut Review<'_>) {
+    let unmarked = sections.marking.get() == Some(&MarkingParams::default());
+    let idle = |response: Option<&ResponseParams>| unmarked && response.is_some_and(idles_without_marks);
+    let why = "does nothing, since no switch marks packets; choose a [marking]";
+    if let Some(place) = sections.response.given() {
+        let groups = sections.flows.items();
+        let own = |group: &Group| group.response.given().is_some();
+        if !groups.is_empty() && groups.iter().all(|group| group.get().is_some_and(own)) {
+            review.add(place, "does nothing: every group of flows has a response of its own");
+        } else if idle(sections.response.get()) {
+            review.add(place, why);
+        }
+    }
+    for group in readable(&sections.flows) {
+        if idle(group.response.set()) {
+            review.add(group.response.place(), why);
+        }
+    }
+}
+
+/// Windows that nothing opens again.
+fn windows(sections: &Sections, review: &mut Review<'_>) {
+    if sections.echo.get().is_none_or(|echo| Echoing::ack_every(echo).is_some()) {
+        return;
+    }
+    let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
+    let mut blame = |params: &ResponseParams, place: Place| {
+        if least_window(params) == u32::MAX {
+            return;
+        }
+        let key = format!("{}.window", params.name());
+        if Responding::moves_window(params) {
+            review.add_in(place, params.name(), "moves a window, but no data packet is acknowledged");
+        } else if review.has(place, &key) {
+            review.add_in(place, &key, why);
+        } else {
+            review.add_in(place, params.name(), format!("has by default a window that {why}"));
+        }
+    };
+    let common = readable(&sections.flows).any(|group| group.response.given().is_none());
+    if let Some(params) = sections.response.get().filter(|_| common) {
+        blame(params, sections.response.place());
+    }
+    for group in readable(&sections.flows) {
+        if let Some(params) = group.response.set() {
+            blame(params, group.response.place());
+        }
+    }
+}
+
+/// The response of a group, if it could be read.
+fn response_of<'a>(group: &'a Group, sections: &'a Sections) -> Option<&'a ResponseParams> {
+    group.response.get()?.as_ref().or(sections.response.get())
+}
+
+/// ACKs for several packets, where they would never be sent for several or the window closes before they are.
+fn acks(sections: &Sections, review: &mut Review<'_>) {
+    let (Some(echo), Some(packet)) = (sections.echo.get(), sections.packet.complete()) else { return };
+    let Some(every) = Echoing::ack_every(echo).filter(|&every| every > 1) else { return };
+    let key = format!("{}.ack_every", echo.name());
+    let place = sections.echo.place();
+    let groups = sections.flows.items();
+    if groups.iter().all(|group| group.get().is_some_and(|group| group.most_packets(packet) == Some(1))) {
+        review.add_in(place, &key, "does nothing: every message is one packet, and its end is acknowledged");
+    }
+    for group in readable(&sections.flows) {
+        let (Some(params), Some(longest)) = (response_of(group, sections), group.most_packets(packet)) else {
+            continue;
+        };
+        let (window, Some(name)) = (least_window(params), group.name.get()) else { continue };
+        if window < every.min(longest) {
+            let problem = format!(
+                "must be at most {window}, the least window of `{name}`, which would close for ever before an ACK is sent"
+            );
+            review.conflict(place, Conflict::new(key.clone(), problem));
+        }
+    }
+}
+
+/// Sources that go by a delay that never comes.
+fn paced(sections: &Sections, review: &mut Review<'_>) {
+    for group in readable(&sections.flows) {
+        let Some(Traffic::Poisson(poisson)) = group.traffic.get() else { continue };
+        let Some(response) = response_of(group, sections) else { continue };
+        if poisson.paced.get() == Some(&true) && never_delays(response) {
+            let problem = format!("does nothing: response `{}` never delays a packet", response.name());
+            review.add(poisson.paced.place(), problem);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Buffers and virtual lanes.
+
+use becalm_fabric::Room;
+use becalm_schema::{Place, Review};
+
+use crate::sections::Sections;
+use crate::sections::switch::{Switch, Switching, VlArbitration};
+
+pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
+    let Some(switch) = sections.switch.get() else { return };
+    buffer(switch, sections, review);
+    storing(switch, sections, review);
+    lanes(switch, sections, review);
+    weights(switch, sections, review);
+}
+
+fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
+    let (room, largest) = (buffer.0, packet.config().largest());
+    if let Room::Bytes(bytes) = room
+        && room.need(largest) > room.capacity()
+    {
+        let problem = format!("a buffer of {bytes} B has no room for a packet of {largest} B; nothing could be sent");
+        review.add(Place::first_given(&[switch.buffer.place(), packet.mtu.place()]), problem);
+    }
+}
+
+/// What must not be asked for where packets leave while they still come in.
+fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    if switch.switching.get() != Some(&Switching::CutThrough) {
+        return;
+    }
+    let why = "needs switching = \"store_and_forward\": a packet that leaves while it comes in could run dry";
+    if switch.service.get().is_some_and(|service| service.varies()) {
+        review.add(switch.service.place(), why);
+    }
+    if !sections.changes.items().is_empty() {
+        review.add(sections.changes.place(), why);
+    }
+}
+
+/// The lanes that groups use; `None` for a group whose service level could not be read.
+fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
+    let groups = sections.flows.items().iter();
+    groups.map(|group| Some(switch.vl(*group.get()?.sl.get()?).unwrap_or(0)))
+}
+
+/// A virtual lane that nobody uses is a setting that does nothing.
+fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let (Some(&vls), Some(place)) = (switch.vls.get(), switch.vls.given()) else { return };
+    // A group that could not be read may use any.
+    let Some(used) = used(switch, sections).collect::<Option<Vec<u32>>>() else { return };
+    if let Some(most) = used.into_iter().max().filter(|most| most + 1 < vls) {
+        review.add(place, format!("does nothing beyond {}: no flow uses a higher VL", most + 1));
+    }
+}
+
+/// Weighted arbitration must know every lane that is used, and only lanes that exist.
+fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let (Some(&vls), Some(VlArbitration::Tables(tables))) = (switch.vls.get(), switch.vl_arbitration.get()) else {
+        return;
+    };
+    let weights = || tables.high.iter().chain(&tables.low);
+    if let Some(entry) = weights().find(|entry| entry.vl >= vls) {
+        review.add(tables.place(), format!("names VL {}, but switch.vls = {vls}", entry.vl));
+    }
+    let lacking = used(switch, sections)
+        .flatten()
+        .filter(|&vl| vl < vls)
+        .find(|&vl| weights().all(|entry| entry.vl != vl || entry.weight == 0));
+    if let Some(vl) = lacking {
+        review.add(tables.place(), format!("gives VL {vl} no weight, so that its packets would never be sent"));
+    }
+}

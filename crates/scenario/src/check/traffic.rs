@@ -1,0 +1,83 @@
+//! Whether what is sent can arrive, and is sent in time.
+
+use becalm_engine::Time;
+use becalm_fabric::{Paths, Room};
+use becalm_schema::{Located, Place, Review};
+
+use crate::resolve::{Network, Plan};
+use crate::sections::Sections;
+use crate::sections::flows::Group;
+use crate::sections::topology::TopologyChoice;
+
+pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
+    let paths = Paths::new(&network.topology, &network.routes);
+    let groups = sections.flows.items().iter().zip(plan.groups.iter().zip(&plan.last_starts));
+    for (group, (flows, last)) in groups {
+        let Some(group) = group.get() else { continue };
+        let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
+        let check = paths.check(pairs.map(|flow| (flow.source, flow.destination)));
+        if let Err(error) = check {
+            let places = [group.to.place(), group.pattern.place(), group.connections.place()];
+            review.add(Place::first_given(&places), error.to_string());
+        }
+        starts(group, *last, sections, review);
+    }
+    cycles(sections, &paths, plan, review);
+}
+
+/// A flow that starts after its end does nothing.
+fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut Review<'_>) {
+    let (Some(&duration), Some(last)) = (sections.run.get().and_then(|run| run.duration.get()), last) else { return };
+    let (end, what) = match *group.stop {
+        Some(stop) if stop < duration => (stop, "their stop"),
+        _ => (duration, "the run's end"),
+    };
+    if group.stop.is_some_and(|stop| stop <= *group.start) {
+        return;
+    }
+    if let Some(change) = group.traffic.changes().iter().find(|change| *change.at >= end) {
+        return review.add(change.at.place(), format!("does nothing: it comes not before {what} at {end}"));
+    }
+    if last < end {
+        return;
+    }
+    let late = |start: &Located<Option<Time>>| start.is_some_and(|at| at >= end).then_some(start.place());
+    let own = group.connections.iter().flatten().find_map(|connection| late(&connection.start));
+    let common = if *group.start >= end { group.start.place() } else { group.stagger.place() };
+    let problem = format!("the last of these flows would start at {last}, not before {what} at {end}");
+    review.add(own.unwrap_or(common), problem);
+}
+
+/// Routes on which buffers may wait for each other in a circle. The topologies' own have none, but for lists of
+/// cables.
+fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
+    let Some(choice) = sections.topology.complete() else { return };
+    // Nothing ever waits for room.
+    let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
+    if buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
+        return;
+    }
+    let (routes, allowed, advice) = match choice {
+        TopologyChoice::Dumbbell(_) => return,
+        TopologyChoice::Clos(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
+        TopologyChoice::Tree(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
+        TopologyChoice::FatTree(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
+        TopologyChoice::Edges(p) => {
+            let advice = "join the switches without a circle, give other routes, or set allow_cycles = true to run it \
+                          all the same";
+            (&p.routes, *p.allow_cycles, advice)
+        }
+    };
+    if allowed {
+        return;
+    }
+    let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
+    let Some(cycle) = paths.dependency_cycle(pairs) else { return };
+    let problem =
+        format!("its routes can deadlock: each of these links may wait for the next: {}; {advice}", cycle.join(", "));
+    let place = match choice {
+        TopologyChoice::Edges(p) if routes.is_empty() => p.cables.place(),
+        _ => routes.place(),
+    };
+    review.add(place, problem);
+}

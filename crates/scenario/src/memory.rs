@@ -1,0 +1,120 @@
+//! How much memory a run will take, before it is begun.
+//!
+//! The sizes are those of a run and its tables together, measured as the growth of a process with the number of the
+//! things counted; they hold to about a tenth where many of one kind outweigh the rest.
+
+use becalm_fabric::{NodeKind, SourceSpec, Traffic};
+
+use crate::scenario::Scenario;
+use crate::sections::distribution::Distribution;
+
+/// Bytes of a process that runs the smallest scenario, beyond Python's own.
+const BASE: u64 = 16 << 20;
+/// Bytes of a port of a host or switch.
+const PORT: u64 = 500;
+/// Bytes of the queue of a pair of ports and a virtual lane.
+const QUEUE: u64 = 24;
+/// Bytes of a flow, its latencies and its row of a table included.
+const FLOW: u64 = 1060;
+/// Bytes of a message that is posted and not yet sent.
+const MESSAGE: u64 = 24;
+/// Bytes of a value of a series and its row of a table.
+const SAMPLE: u64 = 260;
+/// Bytes of what a snapshot holds of one link and virtual lane, and its row of a table.
+const SNAPSHOT: u64 = 320;
+
+/// Bytes that a run will take at the least, by what takes them. What waits in the network, and messages of sources that
+/// offer more than can be sent, come on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// Ports and queues.
+    pub network: u64,
+    /// Flows.
+    pub flows: u64,
+    /// Messages of batches, all posted at the start.
+    pub messages: u64,
+    /// Series.
+    pub series: u64,
+    /// Snapshots.
+    pub snapshots: u64,
+}
+
+impl MemoryEstimate {
+    /// The parts by their names.
+    pub fn parts(&self) -> [(&'static str, u64); 5] {
+        let MemoryEstimate { network, flows, messages, series, snapshots } = *self;
+        [("network", network), ("flows", flows), ("messages", messages), ("series", series), ("snapshots", snapshots)]
+    }
+
+    /// Bytes in all.
+    pub fn total(&self) -> u64 {
+        self.parts().into_iter().fold(BASE, |sum, (_, bytes)| sum.saturating_add(bytes))
+    }
+}
+
+impl Scenario {
+    /// How much memory one replication will take.
+    pub fn memory_estimate(&self) -> MemoryEstimate {
+        let observe = &self.sections.observe;
+        let vls = u64::from(*self.sections.switch.vls);
+        let links = self.network.links.len() as u64;
+        let samples = self.sections.run.duration.0 / observe.step.0.max(1) + 2;
+        let paces = if *observe.paces { self.plan.groups.len() } else { 0 };
+        let width = self.series_width() + paces;
+        let times = |count: u64, each: u64| count.saturating_mul(each);
+        MemoryEstimate {
+            network: times(links, PORT).saturating_add(times(self.queues(), QUEUE)),
+            flows: times(self.plan.flows.len() as u64, FLOW),
+            messages: self
+                .plan
+                .sources
+                .iter()
+                .fold(0, |sum, source| sum.saturating_add(times(posted(source), MESSAGE))),
+            series: times(times(samples, width as u64), SAMPLE),
+            snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
+        }
+    }
+
+    fn queues(&self) -> u64 {
+        let switches = self.network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
+        switches.map(|switch| u64::from(switch.degree).pow(2)).sum::<u64>() * u64::from(*self.sections.switch.vls)
+    }
+}
+
+/// Entries that the messages of a batch take in the queue of their host: one for all that are alike.
+fn posted(source: &SourceSpec) -> u64 {
+    match source.traffic {
+        Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || Distribution(sizes).varies() => {
+            u64::from(count)
+        }
+        Traffic::Batch { .. } => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(to: &str, count: u64, more: &str) -> MemoryEstimate {
+        let text = format!(
+            "[run]\nduration = \"1 ms\"\n[topology.dumbbell]\n[[flows]]\nname = \"f\"\nfrom = [\"B1\"]\nto = {to}\n\
+             traffic.batch.count = {count}\n[observe]\n{more}\n"
+        );
+        Scenario::parse(&text, "f.toml").unwrap().memory_estimate()
+    }
+
+    #[test]
+    fn what_a_scenario_asks_for_is_counted() {
+        let small = estimate("[\"BC\"]", 4_000_000_000, "links = []");
+        assert_eq!((small.messages, small.flows), (MESSAGE, FLOW), "messages that are alike take one entry");
+        // 23 hosts and two switches are joined by 24 cables; switch A has 12 ports, switch B 13.
+        assert_eq!(small.network, 48 * PORT + (12 * 12 + 13 * 13) * QUEUE);
+        assert_eq!(small.series, 12 * SAMPLE, "10 steps of 100 us, and both ends");
+        let large = estimate("[\"BC\", \"A1\"]", 4_000_000_000, "links = []");
+        assert_eq!(large.messages, 4_000_000_000 * MESSAGE);
+        assert!(large.total() > 89 << 30 && small.total() < 20 << 20);
+        let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
+        assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
+    }
+}

@@ -1,0 +1,26 @@
+//! Lists of names with ranges: `["B1..B10", "BC"]`.
+
+use becalm_schema::names::{Known, expand};
+use becalm_schema::{Located, Place, Review};
+
+/// The name that stands for all.
+pub(crate) const ALL: &str = "*";
+
+/// The names of a list, ranges expanded, each with its place. Errors are noted.
+pub(crate) fn expand_list(list: &[Located<String>], review: &mut Review<'_>) -> Vec<(String, Place)> {
+    let mut names = Vec::new();
+    for item in list {
+        let Some(text) = item.get() else { continue };
+        match expand(text) {
+            Ok(expanded) => names.extend(expanded.into_iter().map(|name| (name, item.place()))),
+            Err(problem) => review.add(item.place(), problem),
+        }
+    }
+    names
+}
+
+/// Notes that a name is unknown, with the nearest of the known names or, if they are few, all.
+pub(crate) fn unknown(what: &str, name: &str, known: &[&str], place: Place, review: &mut Review<'_>) {
+    let conflict = Known(what, known).conflict("", name);
+    review.add_valid(place, conflict.problem, conflict.valid);
+}

@@ -1,0 +1,111 @@
+//! The network of a scenario, made once and handed on.
+
+use std::collections::HashMap;
+
+use becalm_fabric::policy::SwitchShape;
+use becalm_fabric::{NodeId, NodeKind, Rate, Routes, Topology};
+use becalm_schema::{Located, Place, Review};
+
+use super::links::{Link, links};
+use super::names::{ALL, expand_list, unknown};
+use super::{shapes, topology};
+use crate::sections::topology::TopologyChoice;
+
+/// Nodes, cables and routes, with what follows from them.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    /// Nodes and cables.
+    pub topology: Topology,
+    /// The routes of packets.
+    pub routes: Routes,
+    /// Both directions of every cable, node by node and port by port.
+    pub links: Vec<Link>,
+    /// The rate of every host's link, by number of the node. What is given for a switch means nothing.
+    pub rates: Vec<Rate>,
+    hosts: HashMap<String, NodeId>,
+}
+
+impl Network {
+    /// The network that a scenario describes; `None` after an error, which has been noted.
+    pub fn build(choice: &Located<TopologyChoice>, review: &mut Review<'_>) -> Option<Network> {
+        let (topology, routes) = topology::build(choice.complete()?, review)?;
+        let hosts = topology.hosts().map(|host| (topology.node(host).name.clone(), host)).collect();
+        Some(Network { links: links(&topology), rates: host_rates(&topology), hosts, topology, routes })
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.topology.node(node).name
+    }
+
+    /// The names of all links.
+    pub fn link_names(&self) -> Vec<&str> {
+        self.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    /// The switches as their markers know them, with so many virtual lanes and input buffers of this capacity.
+    pub fn switch_shapes(&self, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
+        shapes::switch_shapes(&self.topology, vls, capacity_bytes)
+    }
+
+    /// The host that a text names.
+    pub fn host(&self, name: &Located<String>, review: &mut Review<'_>) -> Option<NodeId> {
+        let text = name.get()?;
+        let host = self.hosts.get(text).copied();
+        if host.is_none() {
+            self.unknown_host(text, name.place(), review);
+        }
+        host
+    }
+
+    /// The hosts of a list, in its order. Errors are noted.
+    pub fn hosts(&self, list: &Located<Vec<Located<String>>>, review: &mut Review<'_>) -> Vec<NodeId> {
+        self.resolve(list.items(), list.place(), review)
+    }
+
+    /// The hosts of a list at a place, in its order. Errors are noted.
+    pub fn resolve(&self, list: &[Located<String>], place: Place, review: &mut Review<'_>) -> Vec<NodeId> {
+        if list.is_empty() {
+            review.add(place, "must name at least one host");
+        }
+        let mut hosts = Vec::new();
+        let mut seen = vec![false; self.topology.nodes().len()];
+        let mut blamed = None;
+        for (name, place) in expand_list(list, review) {
+            if name == ALL {
+                hosts.extend(self.topology.hosts().filter(|host| !std::mem::replace(&mut seen[host.index()], true)));
+                continue;
+            }
+            match self.hosts.get(&name) {
+                Some(&host) if std::mem::replace(&mut seen[host.index()], true) => {
+                    review.add(place, format!("names host `{name}` twice"));
+                }
+                Some(&host) => hosts.push(host),
+                // A range that leads nowhere is one error, however long it is.
+                None if blamed == Some(place) => {}
+                None => {
+                    self.unknown_host(&name, place, review);
+                    blamed = Some(place);
+                }
+            }
+        }
+        hosts
+    }
+
+    fn unknown_host(&self, name: &str, place: Place, review: &mut Review<'_>) {
+        let names: Vec<&str> = self.topology.hosts().map(|host| self.name(host)).collect();
+        unknown("host", name, &names, place, review);
+    }
+}
+
+fn host_rates(topology: &Topology) -> Vec<Rate> {
+    let mut rates = vec![Rate::from_bits_per_second(1.0); topology.nodes().len()];
+    for cable in topology.cables() {
+        for end in [cable.a.node, cable.b.node] {
+            if topology.node(end).kind == NodeKind::Host {
+                rates[end.index()] = cable.rate;
+            }
+        }
+    }
+    rates
+}

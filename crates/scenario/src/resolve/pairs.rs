@@ -1,0 +1,112 @@
+//! Which host of a group sends to which others: lists, patterns, connections.
+
+use becalm_engine::Stream;
+use becalm_schema::{Located, Place, Review};
+
+use super::names::ALL;
+use super::network::Network;
+use super::sending::Sending;
+use crate::sections::flows::{Connection, Group, Traffic};
+use crate::sections::pattern::Pattern;
+
+/// Flows that a scenario may have.
+pub(super) const MOST_FLOWS: usize = 4_000_000;
+
+/// Every source of a group with its destinations, of which there may be `most` in all; `None` after an error, and where
+/// it is not clear who is meant.
+pub(super) fn sendings(
+    group: &Group,
+    place: Place,
+    network: &Network,
+    most: usize,
+    random: &mut Stream,
+    review: &mut Review<'_>,
+) -> Option<Vec<Sending>> {
+    if let Some(connections) = group.connections.set() {
+        return connected(connections, group, network, most, review);
+    }
+    if group.pattern.given().is_some() && group.to.given().is_some() {
+        return None;
+    }
+    let before = review.count();
+    let sources = network.resolve(group.from.set()?, group.from.place(), review);
+    let destinations = group.to.set().map(|to| network.resolve(to, group.to.place(), review));
+    if review.count() > before {
+        return None;
+    }
+    let n = sources.len();
+    let each = match (group.pattern.set(), &destinations) {
+        (Some(Pattern::AllToAll(_)), _) => n.saturating_sub(1),
+        (_, Some(destinations)) => destinations.len(),
+        _ => 1,
+    };
+    if n.saturating_mul(each) > most {
+        review.add(place, too_many());
+        return None;
+    }
+    match (group.pattern.set(), destinations) {
+        (Some(pattern), _) => {
+            let places = pattern.destinations(n, random);
+            let places = places.map_err(|why| review.add(group.pattern.place(), why)).ok()?;
+            let hosts = |to: Vec<usize>| to.into_iter().map(|place| sources[place]).collect::<Vec<_>>();
+            let pairs = sources.iter().copied().zip(places.into_iter().map(hosts));
+            Some(pairs.filter(|(_, to)| !to.is_empty()).map(|(source, to)| Sending::new(source, to)).collect())
+        }
+        (None, Some(destinations)) => {
+            let others = |source| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
+            let pairs: Vec<Sending> = sources.into_iter().map(|source| Sending::new(source, others(source))).collect();
+            Some(without_idle(pairs, group, network, review))
+        }
+        (None, None) => None,
+    }
+}
+
+/// A host never sends to itself. One that would do nothing else is left out if it is only one of all; if it is named,
+/// that is an error, and so is a group in which nobody sends.
+fn without_idle(pairs: Vec<Sending>, group: &Group, network: &Network, review: &mut Review<'_>) -> Vec<Sending> {
+    let all = group.from.set().is_some_and(|from| from.iter().any(|name| name.get().is_some_and(|text| text == ALL)));
+    let idle = pairs.iter().find(|sending| sending.destinations.is_empty()).map(|sending| sending.source);
+    if let Some(host) = idle.filter(|_| !all || pairs.iter().all(|sending| sending.destinations.is_empty())) {
+        review.add(group.to.place(), format!("host `{}` would send only to itself", network.name(host)));
+    }
+    pairs.into_iter().filter(|sending| !sending.destinations.is_empty()).collect()
+}
+
+/// One source for each connection.
+fn connected(
+    connections: &[Located<Connection>],
+    group: &Group,
+    network: &Network,
+    most: usize,
+    review: &mut Review<'_>,
+) -> Option<Vec<Sending>> {
+    if connections.is_empty() {
+        review.add(group.connections.place(), "must have at least one connection");
+    }
+    if connections.len() > most {
+        review.add(group.connections.place(), too_many());
+        return None;
+    }
+    let on_off = matches!(group.traffic.get(), Some(Traffic::OnOff(_)));
+    let one = |connection: &Located<Connection>| {
+        let connection = connection.get()?;
+        if on_off && connection.message.given().is_some() {
+            let why = "does nothing: with the traffic on_off every packet is a message";
+            review.add(connection.message.place(), why);
+        }
+        let ends = (network.host(&connection.from, review), network.host(&connection.to, review));
+        let (source, destination) = (ends.0?, ends.1?);
+        if source == destination {
+            review.add(connection.to.place(), "is the sending host itself");
+        }
+        let (message, start) = (connection.message.set().copied(), connection.start.set().copied());
+        Some(Sending { message, start, ..Sending::new(source, vec![destination]) })
+    };
+    // All connections are looked at before one that failed ends it, so that every error is noted.
+    let sendings: Vec<Option<Sending>> = connections.iter().map(one).collect();
+    sendings.into_iter().collect()
+}
+
+fn too_many() -> String {
+    format!("there would be more than {MOST_FLOWS} flows")
+}

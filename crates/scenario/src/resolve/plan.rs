@@ -1,0 +1,87 @@
+//! Who sends to whom: the groups of a scenario as single flows.
+
+use std::ops::Range;
+
+use becalm_engine::{Stream, Time};
+use becalm_fabric::{AdapterConfig, NodeId, SourceSpec};
+use becalm_schema::{Located, Review};
+
+use super::network::Network;
+use super::pairs::{MOST_FLOWS, sendings};
+use super::sources::sources;
+use crate::sections::Sections;
+use crate::sections::adapter::Adapter;
+use crate::sections::flows::Group;
+use crate::sections::packet::Packet;
+
+/// The purpose of the random stream of a group's pattern; the fabric uses others.
+const PATTERN_STREAM: u64 = 1 << 32;
+
+/// One flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flow {
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub group: u32,
+}
+
+/// The traffic of a scenario.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    pub flows: Vec<Flow>,
+    pub sources: Vec<SourceSpec>,
+    /// The flows of each group; none if the group has errors.
+    pub groups: Vec<Range<u32>>,
+    /// When the last source of each group starts; `None` if it has none.
+    pub last_starts: Vec<Option<Time>>,
+    /// One per host.
+    pub adapters: Vec<AdapterConfig>,
+}
+
+impl Plan {
+    /// The plan of a scenario, as far as it could be read. Errors are noted.
+    pub fn new(sections: &Sections, network: &Network, review: &mut Review<'_>) -> Plan {
+        let mut plan = Plan::default();
+        if let Some(adapter) = sections.adapter.complete() {
+            plan.set_adapters(adapter, network, review);
+        }
+        let default = Packet::default();
+        let packet = sections.packet.complete().unwrap_or(&default);
+        let seed = sections.run.get().and_then(|run| run.seed.get().copied()).unwrap_or(0);
+        for group in sections.flows.items() {
+            plan.add(group, network, packet, seed, review);
+        }
+        plan
+    }
+
+    /// Adds the flows and sources of a group.
+    fn add(&mut self, group: &Located<Group>, network: &Network, packet: &Packet, seed: u64, review: &mut Review<'_>) {
+        let (first, number) = (self.flows.len() as u32, self.groups.len() as u32);
+        let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
+        let most = MOST_FLOWS - self.flows.len();
+        let read = group.get();
+        let sendings = read.and_then(|read| sendings(read, group.place(), network, most, &mut random, review));
+        let mut of_flows = Vec::new();
+        for sending in sendings.into_iter().flatten() {
+            let (source, begin) = (sending.source, self.flows.len() as u32);
+            let flow = |&destination: &NodeId| Flow { source, destination, group: number };
+            self.flows.extend(sending.destinations.iter().map(flow));
+            of_flows.push((sending, begin..self.flows.len() as u32, network.rates[source.index()]));
+        }
+        self.groups.push(first..self.flows.len() as u32);
+        let sources = group.complete().map_or(Vec::new(), |group| sources(group, packet, of_flows.into_iter()));
+        self.last_starts.push(sources.iter().map(|source| source.start).max());
+        self.sources.extend(sources);
+    }
+
+    /// Gives every host its adapter.
+    fn set_adapters(&mut self, adapter: &Adapter, network: &Network, review: &mut Review<'_>) {
+        self.adapters = vec![adapter.config(); network.topology.host_count() as usize];
+        for caps in adapter.caps.iter() {
+            for host in network.hosts(&caps.hosts, review) {
+                let rank = network.topology.node(host).rank as usize;
+                self.adapters[rank] = adapter.with_caps(&caps.injection_rate, &caps.drain_rate);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What makes the flows of a group send.
+
+use std::ops::Range;
+
+use becalm_engine::Time;
+use becalm_fabric::{Rate, SourceSpec, Traffic};
+
+use super::sending::Sending;
+use crate::sections::flows::{self, Group, Poisson};
+use crate::sections::packet::Packet;
+
+/// The sources of a group: its sendings, each with its flows and the rate of its host's link.
+pub(super) fn sources(
+    group: &Group,
+    packet: &Packet,
+    sendings: impl Iterator<Item = (Sending, Range<u32>, Rate)>,
+) -> Vec<SourceSpec> {
+    let mut starts = (0u64..).map(|i| group.start.saturating_add(Time(group.stagger.0.saturating_mul(i))));
+    let stop = group.stop.unwrap_or(Time::MAX);
+    let mut sources = Vec::new();
+    for (Sending { message, start, .. }, flows, rate) in sendings {
+        let traffic = match &*group.traffic {
+            flows::Traffic::Poisson(p) => {
+                let p = Poisson { message: message.unwrap_or(*p.message).into(), ..p.clone() };
+                let start = start.or_else(|| starts.next()).unwrap_or(*group.start);
+                sources.extend(poisson(&p, rate, packet, flows, start..stop));
+                continue;
+            }
+            flows::Traffic::Greedy(p) => {
+                Traffic::Greedy { bytes: message.or(p.message).unwrap_or(*packet.mtu).0, sizes: p.sizes.0 }
+            }
+            flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
+            flows::Traffic::Batch(p) => {
+                Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0, sizes: p.sizes.0 }
+            }
+        };
+        // What sends whole messages picks a destination for each; what streams has one source per flow.
+        if matches!(traffic, Traffic::Batch { .. }) || start.is_some() {
+            let start = start.or_else(|| starts.next());
+            sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));
+        } else {
+            let single = flows.zip(starts.by_ref());
+            sources.extend(single.map(|(i, start)| SourceSpec { flows: i..i + 1, traffic, start, stop }));
+        }
+    }
+    sources
+}
+
+/// A source for each of the loads that hold one after the other: a Poisson process has no memory, so it may be cut.
+fn poisson(
+    p: &Poisson,
+    rate: Rate,
+    packet: &Packet,
+    flows: Range<u32>,
+    during: Range<Time>,
+) -> impl Iterator<Item = SourceSpec> {
+    let loads = p.loads(during.start).filter(move |(load, from, _)| *load > 0.0 && *from < during.end);
+    loads.map(move |(load, start, end)| {
+        let seconds = p.wire_bytes(packet) / (rate.bytes_per_second() * load);
+        let mean_interval = Time::from_secs(seconds).max(Time(1));
+        let traffic = Traffic::Poisson { mean_interval, bytes: p.message.0, sizes: p.sizes.0, paced: *p.paced };
+        SourceSpec { flows: flows.clone(), traffic, start, stop: end.min(during.end) }
+    })
+}

@@ -1,0 +1,226 @@
+//! Nodes and cables.
+
+use std::collections::HashMap;
+
+use becalm_engine::{Key, Time};
+use becalm_fabric as fabric;
+use becalm_fabric::{ClosSpec, DumbbellSpec, FatTreeSpec, NodeId, NodeKind, Routes, Topology};
+use becalm_schema::names::expand;
+use becalm_schema::{Located, Place, Review};
+
+use super::names::{ALL, expand_list, unknown};
+use super::routes;
+use crate::sections::quantities::LinkRate;
+use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
+
+/// Forwarding entries that a topology may have, of two bytes each.
+const MOST_ROUTES: u64 = 2_000_000_000;
+
+/// The nodes, cables and routes of a choice. After an error, which has been noted, there are none.
+pub(super) fn build(choice: &TopologyChoice, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    let (topology, mut routes) = build_cables(choice, review)?;
+    let before = review.count();
+    if !choice.routes().is_empty() {
+        routes::apply(choice.routes(), &topology, &mut routes, review);
+    }
+    (review.count() == before).then_some((topology, routes))
+}
+
+/// The network with its own routes.
+fn build_cables(choice: &TopologyChoice, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    match choice {
+        TopologyChoice::Dumbbell(p) => Some(with_shortest_routes(Topology::dumbbell(&DumbbellSpec {
+            remote: p.remote,
+            local: p.local,
+            rate: p.rate.rate(),
+            delay: p.delay,
+        }))),
+        TopologyChoice::Clos(p) => clos(p, p.place(), review).map(with_shortest_routes),
+        TopologyChoice::Tree(p) => {
+            let spec = FatTreeSpec::ports_tree(*p.ports, *p.levels, p.rate.rate(), *p.delay);
+            build_fat_tree(&spec, !p.routes.is_empty(), p.place(), review)
+        }
+        TopologyChoice::FatTree(p) => fat_tree(p, p.place(), review),
+        TopologyChoice::Edges(p) => edges(p, review).map(with_shortest_routes),
+    }
+}
+
+fn with_shortest_routes(topology: Topology) -> (Topology, Routes) {
+    let routes = Routes::shortest(&topology);
+    (topology, routes)
+}
+
+/// The fat tree and its routes, if it is small enough to be built.
+fn build_fat_tree(
+    spec: &FatTreeSpec,
+    has_routes: bool,
+    place: Place,
+    review: &mut Review<'_>,
+) -> Option<(Topology, Routes)> {
+    let Some(nodes) = spec.nodes().filter(|&nodes| nodes <= u64::from(Key::TARGETS)) else {
+        let problem = format!("has too many hosts and switches, must have at most {}", Key::TARGETS);
+        review.add(place, problem);
+        return None;
+    };
+    // Given entries need a table: every switch has an entry for every host.
+    if has_routes && nodes - spec.hosts() > MOST_ROUTES / spec.hosts() {
+        review.add(place, format!("needs more than {MOST_ROUTES} forwarding entries"));
+        return None;
+    }
+    Some((Topology::fat_tree(spec), Routes::d_mod_k(spec)))
+}
+
+fn fat_tree(p: &FatTree, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    let Some(first) = p.levels.first() else {
+        review.add(p.levels.place(), "must have at least one level");
+        return None;
+    };
+    if first.parents != 1 || first.parallel != 1 {
+        review.add(first.place(), "has parents or parallel other than 1, but every host has one cable");
+        return None;
+    }
+    let level = |level: &Located<Level>| fabric::Level {
+        children: level.children,
+        parents: level.parents,
+        parallel: level.parallel,
+        rate: level.rate.as_ref().unwrap_or(&p.rate).rate(),
+    };
+    let spec = FatTreeSpec { levels: p.levels.iter().map(level).collect(), delay: *p.delay };
+    build_fat_tree(&spec, !p.routes.is_empty(), place, review)
+}
+
+fn clos(p: &Clos, place: Place, review: &mut Review<'_>) -> Option<Topology> {
+    let nodes = u64::from(*p.leaves) * u64::from(*p.hosts_per_leaf + 1) + u64::from(*p.spines);
+    if nodes > u64::from(Key::TARGETS) {
+        review.add(place, format!("has {nodes} hosts and switches, must have at most {}", Key::TARGETS));
+        return None;
+    }
+    Some(Topology::clos(&ClosSpec {
+        leaves: *p.leaves,
+        spines: *p.spines,
+        hosts_per_leaf: *p.hosts_per_leaf,
+        rate: p.rate.rate(),
+        delay: *p.delay,
+    }))
+}
+
+/// A network while it is put together from lists.
+#[derive(Default)]
+struct Draft {
+    topology: Topology,
+    by_name: HashMap<String, NodeId>,
+}
+
+fn edges(p: &Edges, review: &mut Review<'_>) -> Option<Topology> {
+    let before = review.count();
+    let mut draft = Draft::default();
+    draft.add_nodes(p.hosts.items(), NodeKind::Host, review);
+    draft.add_nodes(p.switches.items(), NodeKind::Switch, review);
+    for cable in p.cables.iter() {
+        let rate = cable.rate.as_ref().unwrap_or(&p.rate);
+        draft.add_cables(&cable.between, rate, cable.delay.unwrap_or(*p.delay), review);
+    }
+    draft.check_hosts(p.hosts.place(), review);
+    if review.count() > before {
+        return None;
+    }
+    Some(draft.topology)
+}
+
+impl Draft {
+    fn add_nodes(&mut self, list: &[Located<String>], kind: NodeKind, review: &mut Review<'_>) {
+        for (name, place) in expand_list(list, review) {
+            if name == ALL {
+                review.add(place, "`*` stands for all hosts and cannot be a name");
+                continue;
+            }
+            if self.by_name.contains_key(&name) {
+                review.add(place, format!("there are two nodes `{name}`"));
+                continue;
+            }
+            if self.topology.nodes().len() as u32 == Key::TARGETS {
+                review.add(place, format!("too many nodes; there can be {}", Key::TARGETS));
+                return;
+            }
+            let id = match kind {
+                NodeKind::Host => self.topology.add_host(name.as_str()),
+                NodeKind::Switch => self.topology.add_switch(name.as_str()),
+            };
+            self.by_name.insert(name, id);
+        }
+    }
+
+    fn add_cables(
+        &mut self,
+        between: &Located<Vec<Located<String>>>,
+        rate: &LinkRate,
+        delay: Time,
+        review: &mut Review<'_>,
+    ) {
+        let ends: Vec<Vec<NodeId>> = between.items().iter().map(|end| self.end(end, review)).collect();
+        let [a, b] = ends.as_slice() else {
+            review.add(between.place(), "must name two nodes");
+            return;
+        };
+        if a.is_empty() || b.is_empty() {
+            return;
+        }
+        if a.len() > 1 && b.len() > 1 {
+            review.add(between.place(), "only one of the two ends may be a range");
+            return;
+        }
+        for (&a, &b) in a.iter().flat_map(|a| b.iter().map(move |b| (a, b))) {
+            self.add_cable(a, b, rate, delay, between.place(), review);
+        }
+    }
+
+    fn add_cable(&mut self, a: NodeId, b: NodeId, rate: &LinkRate, delay: Time, place: Place, review: &mut Review<'_>) {
+        let (first, second) = (self.topology.node(a), self.topology.node(b));
+        if a == b {
+            return review.add(place, "joins a node to itself");
+        }
+        if first.kind == NodeKind::Host && second.kind == NodeKind::Host {
+            return review.add(place, "joins two hosts; a host is joined to a switch");
+        }
+        for end in [first, second] {
+            if end.kind == NodeKind::Host && end.degree > 0 {
+                return review.add(place, format!("is a second cable of host `{}`; a host has one", end.name));
+            }
+            if end.degree == u16::MAX - 1 {
+                return review.add(place, format!("switch `{}` has too many ports", end.name));
+            }
+        }
+        self.topology.connect(a, b, rate.rate(), delay);
+    }
+
+    /// The nodes that one end of a cable names.
+    fn end(&self, end: &Located<String>, review: &mut Review<'_>) -> Vec<NodeId> {
+        let (text, place) = (end.as_str(), end.place());
+        let names = match expand(text) {
+            Ok(names) => names,
+            Err(problem) => {
+                review.add(place, problem);
+                return Vec::new();
+            }
+        };
+        let mut ids = Vec::new();
+        for name in &names {
+            match self.by_name.get(name) {
+                Some(&id) => ids.push(id),
+                None => {
+                    let known: Vec<&str> = self.topology.nodes().iter().map(|node| node.name.as_str()).collect();
+                    unknown("node", name, &known, place, review);
+                    return Vec::new();
+                }
+            }
+        }
+        ids
+    }
+
+    fn check_hosts(&self, hosts: Place, review: &mut Review<'_>) {
+        let lonely = self.topology.nodes().iter().find(|node| node.kind == NodeKind::Host && node.degree == 0);
+        if let Some(host) = lonely {
+            review.add(hosts, format!("host `{}` has no cable", host.name));
+        }
+    }
+}

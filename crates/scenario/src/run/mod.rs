@@ -1,0 +1,274 @@
+//! From a checked scenario to results: the run and its tables.
+//!
+//! `counters`: what is counted; `tables`, `congestion`: the tables that are made of it.
+
+mod congestion;
+mod counters;
+mod tables;
+
+use std::time::{Duration, Instant};
+
+use becalm_engine::{Simulator, Stop, Time, Work};
+use becalm_fabric::{FabricError, FlowId, FlowView};
+use becalm_metrics::{Paces, Series, Snapshot, Table};
+use thiserror::Error;
+
+use crate::assemble::{Model, Whole};
+use crate::resolve::Link;
+use crate::scenario::Scenario;
+use counters::{Counters, Observed};
+
+/// Wall time between two calls of the progress function.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+/// What holds at the end of a run that gave results.
+const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", "flows kept their order", "no deadlock"];
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub time: Time,
+    /// Simulated time at the end of the run.
+    pub duration: Time,
+    /// Events handled.
+    pub events: u64,
+    /// Packets that have crossed a link.
+    pub packet_hops: u64,
+}
+
+/// What a run gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces` and `snapshots` where
+    /// they are observed.
+    pub tables: Vec<Table>,
+    /// Equal for two runs that did the same, packet by packet.
+    pub fingerprint: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Rules of the model that were checked at the end, and held.
+    pub guards: Vec<String>,
+}
+
+/// A run at time zero.
+pub struct Prepared<'a> {
+    scenario: &'a Scenario,
+    model: Model,
+}
+
+/// Why a run gives no results.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RunError {
+    /// The fabric cannot go on.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// The progress function asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Scenario {
+    /// Runs one replication on up to `threads` threads; `replication` counts from 0 and moves the seed. The number of
+    /// threads changes nothing but the time that it takes.
+    ///
+    /// `progress` is called about every 50 ms of wall time; when it answers `false`, the run ends.
+    ///
+    /// # Errors
+    /// [`RunError::Fabric`] for a deadlock, [`RunError::Interrupted`] when `progress` answered `false`.
+    pub fn run(
+        &self,
+        replication: u32,
+        threads: usize,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Results, RunError> {
+        self.prepare(replication, threads)?.run(progress)
+    }
+
+    /// Sets up a run of one replication on up to `threads` threads, at time zero.
+    ///
+    /// # Errors
+    /// [`RunError::Fabric`] for a flow whose routes lead nowhere.
+    pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
+        Ok(Prepared { scenario: self, model: self.simulator(replication, threads)? })
+    }
+
+    /// The links that series follow, as places in the list of links.
+    fn followed(&self) -> Vec<usize> {
+        let (links, names) = (&self.network.links, &self.sections.observe.links);
+        let wanted = |link: &Link| names.iter().any(|name| **name == "*" || **name == link.name);
+        (0..links.len()).filter(|&i| wanted(&links[i])).collect()
+    }
+
+    /// Number of groups, links and flows that series follow.
+    pub(crate) fn series_width(&self) -> usize {
+        self.plan.groups.len() + self.followed().len() + self.followed_flows()
+    }
+
+    fn followed_flows(&self) -> usize {
+        if *self.sections.observe.flows { self.plan.flows.len() } else { 0 }
+    }
+}
+
+impl Prepared<'_> {
+    /// Runs to the end; see [`Scenario::run`].
+    ///
+    /// # Errors
+    /// Those of [`Scenario::run`].
+    pub fn run(self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
+        let Prepared { scenario, model } = self;
+        let followed = scenario.followed();
+        let width = scenario.series_width();
+        let series = Series::new(*scenario.sections.observe.window, width);
+        let mut run = Running {
+            scenario,
+            model,
+            series,
+            paces: Paces::default(),
+            snapshots: Vec::new(),
+            followed: &followed,
+            progress,
+            duration: *scenario.sections.run.duration,
+            reported: Instant::now(),
+        };
+        let before = run.measure()?;
+        let after = run.counters();
+        let Running { model, series, paces, snapshots, .. } = run;
+        let whole = model.join();
+        check_guards(&whole)?;
+        let under_way = whole.model.packets_in_flight();
+        let before =
+            before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
+        let observed = Observed { watch: &whole.model.observer, followed: &followed, series, paces, snapshots };
+        Ok(Results {
+            tables: tables::all(scenario, &observed, &before, &after),
+            fingerprint: whole.model.observer.fingerprint.value(),
+            events: whole.events(),
+            packet_hops: whole.model.packet_hops(),
+            guards: GUARDS.map(str::to_string).to_vec(),
+        })
+    }
+}
+
+fn check_guards(run: &Simulator<Whole>) -> Result<(), RunError> {
+    run.model.deadlock(run.now()).map_or(Ok(()), |deadlock| Err(RunError::from(deadlock)))?;
+    Ok(run.model.check(&run.agenda)?)
+}
+
+/// A run on its way.
+struct Running<'a> {
+    scenario: &'a Scenario,
+    model: Model,
+    series: Series,
+    paces: Paces,
+    snapshots: Vec<Snapshot>,
+    followed: &'a [usize],
+    progress: &'a mut dyn FnMut(&Progress) -> bool,
+    duration: Time,
+    reported: Instant,
+}
+
+impl Running<'_> {
+    /// Runs to the end, taking samples on the way. Gives the counters at the start of the measured window; nothing if
+    /// packets are under way and nothing moves any more.
+    // Not inlined, so that a profiler can tell the run from its set-up and its tables.
+    #[inline(never)]
+    fn measure(&mut self) -> Result<Option<Counters>, RunError> {
+        let (warmup, step) = (*self.scenario.sections.run.warmup, *self.scenario.sections.observe.step);
+        let mut before = None;
+        let mut sample = Time::ZERO;
+        let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
+        snapshots.sort_by(|a, b| b.cmp(a));
+        loop {
+            let mut target = sample.min(self.duration);
+            if let Some(&next) = snapshots.last() {
+                target = target.min(next);
+            }
+            if before.is_none() {
+                target = target.min(warmup);
+            }
+            if self.advance(target)? == Stop::Idle && self.model.packets_in_flight() > 0 {
+                return Ok(None);
+            }
+            if before.is_none() && target == warmup {
+                before = Some(self.counters());
+            }
+            while snapshots.pop_if(|time| *time == target).is_some() {
+                self.take_snapshot(target);
+            }
+            if target == sample || target == self.duration {
+                self.sample(target);
+                sample = sample.saturating_add(step);
+            }
+            if target == self.duration {
+                return Ok(before);
+            }
+        }
+    }
+
+    fn advance(&mut self, until: Time) -> Result<Stop, RunError> {
+        // At time zero nothing has happened yet; the first events belong to the first step.
+        if until == Time::ZERO {
+            return Ok(Stop::Time);
+        }
+        let (duration, reported, progress) = (self.duration, &mut self.reported, &mut self.progress);
+        let mut report = |work: &Work| {
+            if reported.elapsed() < PROGRESS_EVERY {
+                return true;
+            }
+            *reported = Instant::now();
+            progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
+        };
+        self.model.run(until, &mut report).ok_or(RunError::Interrupted)
+    }
+
+    fn flows(&self) -> impl Iterator<Item = FlowView> {
+        (0..self.scenario.plan.flows.len() as u32).map(|i| self.model.flow(FlowId(i)))
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            time: self.model.work().time,
+            flows: self.flows().collect(),
+            links: self.scenario.network.links.iter().map(|link| self.model.port(link.from)).collect(),
+        }
+    }
+
+    /// Notes the bytes of groups, links and flows, in this order.
+    fn sample(&mut self, time: Time) {
+        let model = &self.model;
+        let bytes = |i: u32| model.flow(FlowId(i)).delivered_bytes;
+        let groups = self.scenario.plan.groups.iter().map(|flows| flows.clone().map(bytes).sum());
+        let links = self.followed.iter().map(|&i| model.port(self.scenario.network.links[i].from).bytes);
+        let flows = (0..self.scenario.followed_flows() as u32).map(bytes);
+        self.series.push(time, groups.chain(links).chain(flows));
+        if *self.scenario.sections.observe.paces {
+            self.sample_paces(time);
+        }
+    }
+
+    fn take_snapshot(&mut self, time: Time) {
+        for (link, ends) in self.scenario.network.links.iter().enumerate() {
+            for vl in 0..*self.scenario.sections.switch.vls as u8 {
+                let occupancy = self.model.standing(ends.to, vl).occupancy;
+                let waiting = self.model.standing(ends.from, vl).waiting;
+                let role = self.model.observer(ends.from.node).tree.role(ends.from, vl);
+                self.snapshots.push(Snapshot { time, link, vl, occupancy, waiting, role });
+            }
+        }
+    }
+
+    fn sample_paces(&mut self, time: Time) {
+        let model = &self.model;
+        let plan = &self.scenario.plan;
+        let largest = self.scenario.sections.packet.full();
+        for (group, flows) in (0u32..).zip(&plan.groups) {
+            let pace = |i: u32| {
+                let transmission = self.scenario.network.rates[plan.flows[i as usize].source.index()].time_of(largest);
+                (model.flow(FlowId(i)).pace, transmission)
+            };
+            self.paces.push(time, group, flows.clone().map(pace));
+        }
+    }
+}

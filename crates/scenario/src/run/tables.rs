@@ -1,0 +1,248 @@
+//! The tables of a run.
+//!
+//! Rates are bytes on the wire per second. Summary tables cover the measured window, from warm-up to end.
+
+use becalm_fabric::NodeKind;
+use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain, snapshots};
+
+use super::congestion::{Roles, victims};
+use super::counters::{Counters, Observed};
+use crate::scenario::Scenario;
+
+/// All tables.
+pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
+    let Observed { watch, followed, series, paces, snapshots: taken } = observed;
+    let seconds = after.time.since(before.time).as_secs();
+    let flows = Flows::new(scenario, before, after, seconds);
+    let roles = Roles::new(scenario, watch, before, after);
+    let mut tables = vec![
+        flows.table(scenario, watch),
+        flows.groups(scenario, watch, seconds),
+        links_table(scenario, watch, before, after),
+        buffers(scenario, watch, after),
+        hosts(scenario, watch, before, after),
+        roles.table(scenario),
+        victims(scenario, &roles, before, after),
+        series_table(scenario, followed, series),
+    ];
+    if *scenario.sections.observe.paces {
+        let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.to_string()).collect();
+        tables.push(paces.table(&groups));
+    }
+    if !scenario.sections.observe.snapshots.is_empty() {
+        let name = |node| scenario.network.name(node).to_string();
+        let ends: Vec<_> = scenario
+            .network
+            .links
+            .iter()
+            .map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node)))
+            .collect();
+        tables.push(snapshots::table(taken, &ends));
+    }
+    tables
+}
+
+/// What every flow did in the measured window.
+struct Flows {
+    sent_packets: Vec<u64>,
+    delivered_packets: Vec<u64>,
+    delivered_bytes: Vec<u64>,
+    messages: Vec<u64>,
+    marked: Vec<u64>,
+    rate: Vec<f64>,
+    share: Vec<f64>,
+}
+
+impl Flows {
+    fn new(scenario: &Scenario, before: &Counters, after: &Counters, seconds: f64) -> Flows {
+        let pairs = || before.flows.iter().zip(&after.flows);
+        let delivered_bytes: Vec<u64> = pairs().map(|(b, a)| a.delivered_bytes - b.delivered_bytes).collect();
+        let rate: Vec<f64> = delivered_bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
+        let link_rates = link_rates(scenario);
+        Flows {
+            sent_packets: pairs().map(|(b, a)| a.sent_packets - b.sent_packets).collect(),
+            delivered_packets: pairs().map(|(b, a)| a.delivered_packets - b.delivered_packets).collect(),
+            messages: pairs().map(|(b, a)| a.messages_delivered - b.messages_delivered).collect(),
+            marked: pairs().map(|(b, a)| a.delivered_marked - b.delivered_marked).collect(),
+            share: rate.iter().zip(&link_rates).map(|(rate, link)| rate / link).collect(),
+            delivered_bytes,
+            rate,
+        }
+    }
+
+    fn table(&self, scenario: &Scenario, watch: &Watch) -> Table {
+        let flows = &scenario.plan.flows;
+        let name = |node| scenario.network.name(node).to_string();
+        let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
+        let latencies: Vec<Summary> = (0..flows.len()).map(|i| watch.latency.flow(i)).collect();
+        let table = Table::new("flows")
+            .with("flow", "", (0..flows.len() as u64).collect::<Vec<_>>())
+            .with("group", "", flows.iter().map(|flow| group(flow.group)).collect::<Vec<_>>())
+            .with("source", "", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
+            .with("destination", "", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
+            .with("sent_packets", "packets", self.sent_packets.clone())
+            .with("delivered_packets", "packets", self.delivered_packets.clone())
+            .with("delivered_bytes", "B", self.delivered_bytes.clone())
+            .with("messages", "messages", self.messages.clone())
+            .with("rate", "B/s", self.rate.clone())
+            .with("share", "", self.share.clone())
+            .with("marked", "packets", self.marked.clone());
+        with_latencies(table, &latencies)
+    }
+
+    fn groups(&self, scenario: &Scenario, watch: &Watch, seconds: f64) -> Table {
+        let groups: Vec<_> = scenario.plan.groups.iter().map(|g| g.start as usize..g.end as usize).collect();
+        let sum = |values: &[u64]| groups.iter().map(|g| values[g.clone()].iter().sum()).collect::<Vec<u64>>();
+        let (bytes, packets, marked) = (sum(&self.delivered_bytes), sum(&self.delivered_packets), sum(&self.marked));
+        let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
+        let links = group_link_rates(scenario);
+        let latencies: Vec<Summary> = (0..groups.len()).map(|i| watch.latency.group(i)).collect();
+        let table = Table::new("groups")
+            .with("group", "", scenario.sections.flows.iter().map(|g| g.name.to_string()).collect::<Vec<_>>())
+            .with("flows", "", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
+            .with("rate", "B/s", rate.clone())
+            .with("share", "", ratios(&rate, &links))
+            .with("jain", "", groups.iter().map(|g| jain(&self.share[g.clone()])).collect::<Vec<_>>())
+            .with(
+                "marked_share",
+                "",
+                marked.iter().zip(&packets).map(|(m, n)| *m as f64 / *n as f64).collect::<Vec<_>>(),
+            );
+        with_latencies(table, &latencies)
+    }
+}
+
+fn ratios(values: &[f64], units: &[f64]) -> Vec<f64> {
+    values.iter().zip(units).map(|(value, unit)| value / unit).collect()
+}
+
+/// The rate of each flow's source link in bytes per second.
+fn link_rates(scenario: &Scenario) -> Vec<f64> {
+    let rates = &scenario.network.rates;
+    scenario.plan.flows.iter().map(|flow| rates[flow.source.index()].bytes_per_second()).collect()
+}
+
+/// The mean rate of the source links of each group's flows in bytes per second: a group's share is of one link.
+fn group_link_rates(scenario: &Scenario) -> Vec<f64> {
+    let rates = link_rates(scenario);
+    let mean = |flows: &std::ops::Range<u32>| {
+        let own = &rates[flows.start as usize..flows.end as usize];
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    scenario.plan.groups.iter().map(mean).collect()
+}
+
+fn with_latencies(table: Table, latencies: &[Summary]) -> Table {
+    let column = |value: fn(&Summary) -> f64| latencies.iter().map(value).collect::<Vec<_>>();
+    table
+        .with("latency_mean", "s", column(|summary| summary.mean))
+        .with("latency_p50", "s", column(|summary| summary.p50))
+        .with("latency_p99", "s", column(|summary| summary.p99))
+        .with("latency_max", "s", column(|summary| summary.max))
+}
+
+fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
+    let name = |node| scenario.network.name(node).to_string();
+    let seconds = after.time.since(before.time).as_secs();
+    let pairs = || before.links.iter().zip(&after.links);
+    let bytes: Vec<u64> = pairs().map(|(b, a)| a.bytes - b.bytes).collect();
+    let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
+    let capacity: Vec<f64> = scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
+    let times = |spans: &Spans| {
+        scenario.network.links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>()
+    };
+    Table::new("links")
+        .with("from", "", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
+        .with("from_port", "", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
+        .with("to", "", scenario.network.links.iter().map(|link| name(link.to.node)).collect::<Vec<_>>())
+        .with("rate", "B/s", rate.clone())
+        .with("utilization", "", ratios(&rate, &capacity))
+        .with("packets", "packets", pairs().map(|(b, a)| a.packets - b.packets).collect::<Vec<_>>())
+        .with("bytes", "B", bytes)
+        .with("marked", "packets", pairs().map(|(b, a)| a.marked - b.marked).collect::<Vec<_>>())
+        .with(
+            "stalled_share",
+            "",
+            scenario.network.links.iter().map(|link| watch.stalls.share(link.from, after.time)).collect::<Vec<_>>(),
+        )
+        .with("xmit_wait", "s", times(&watch.stalls))
+        .with("xmit_time_cong", "s", times(&watch.congestion))
+}
+
+fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
+    let topology = &scenario.network.topology;
+    let name = |node| scenario.network.name(node).to_string();
+    let vls = *scenario.sections.switch.vls as u8;
+    let at_switch = scenario.network.links.iter().filter(|link| topology.node(link.from.node).kind == NodeKind::Switch);
+    // A port's input is the other direction of its link.
+    let rows: Vec<_> = at_switch.flat_map(|link| (0..vls).map(move |vl| (link.from, link.to, vl))).collect();
+    Table::new("buffers")
+        .with("switch", "", rows.iter().map(|(port, ..)| name(port.node)).collect::<Vec<_>>())
+        .with("port", "", rows.iter().map(|(port, ..)| u64::from(port.port)).collect::<Vec<_>>())
+        .with("peer", "", rows.iter().map(|(_, peer, _)| name(peer.node)).collect::<Vec<_>>())
+        .with("vl", "", rows.iter().map(|(.., vl)| u64::from(*vl)).collect::<Vec<_>>())
+        .with(
+            "mean_packets",
+            "packets",
+            rows.iter().map(|(port, _, vl)| watch.occupancy.mean(*port, *vl, after.time)).collect::<Vec<_>>(),
+        )
+        .with(
+            "max_packets",
+            "packets",
+            rows.iter().map(|(port, _, vl)| u64::from(watch.occupancy.max(*port, *vl))).collect::<Vec<_>>(),
+        )
+}
+
+/// What every host's adapter has sent and received, packets of all kinds.
+fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
+    let topology = &scenario.network.topology;
+    let (mut names, mut sent_packets, mut sent_bytes) = (vec![], vec![], vec![]);
+    for (link, (before, after)) in scenario.network.links.iter().zip(before.links.iter().zip(&after.links)) {
+        let node = topology.node(link.from.node);
+        if node.kind == NodeKind::Host {
+            names.push(node.name.clone());
+            sent_packets.push(after.packets - before.packets);
+            sent_bytes.push(after.bytes - before.bytes);
+        }
+    }
+    let column = |value: fn(&Received) -> u64| watch.hosts.received().iter().map(value).collect::<Vec<_>>();
+    Table::new("hosts")
+        .with("host", "", names)
+        .with("sent_packets", "packets", sent_packets)
+        .with("sent_bytes", "B", sent_bytes)
+        .with("received_packets", "packets", column(|host| host.packets))
+        .with("received_bytes", "B", column(|host| host.bytes))
+        .with("rcv_fecn", "packets", column(|host| host.fecn))
+        .with("rcv_becn", "packets", column(|host| host.becn))
+}
+
+/// Rates over time: groups, then the followed links, then flows if they are followed.
+fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Table {
+    let groups = scenario.sections.flows.iter().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
+    let followed = followed.iter().map(|&i| {
+        let link = &scenario.network.links[i];
+        (link.name.clone(), link.rate.bytes_per_second())
+    });
+    let flows = link_rates(scenario).into_iter().enumerate().map(|(i, rate)| (i.to_string(), rate));
+    let flows = flows.filter(|_| *scenario.sections.observe.flows);
+    let named = groups
+        .map(|named| ("group", named))
+        .chain(followed.map(|named| ("link", named)))
+        .chain(flows.map(|named| ("flow", named)));
+    let times: Vec<f64> = series.times().iter().map(|time| time.as_secs()).collect();
+    let (mut time, mut kinds, mut names, mut rates, mut shares) = (vec![], vec![], vec![], vec![], vec![]);
+    for (counter, (kind, (name, link))) in named.enumerate() {
+        let values = series.rates(counter);
+        time.extend_from_slice(&times);
+        kinds.extend(std::iter::repeat_n(kind.to_string(), values.len()));
+        names.extend(std::iter::repeat_n(name, values.len()));
+        shares.extend(values.iter().map(|rate| rate / link));
+        rates.extend(values);
+    }
+    Table::new("series")
+        .with("time", "s", time)
+        .with("kind", "", kinds)
+        .with("name", "", names)
+        .with("rate", "B/s", rates)
+        .with("share", "", shares)
+}

@@ -1,0 +1,224 @@
+//! Amounts with a unit, as scenarios write them: `"1 GB/s"`, `"2048 B"`, `"4 packets"`.
+
+use becalm_fabric::{Rate, Room};
+use becalm_schema::field::{Field, refuse};
+use becalm_schema::{Errors, Node, Ranged, Value, quantity};
+use serde_json::json;
+
+const RATES: [(&str, f64); 8] = [
+    ("b/s", 1.0),
+    ("kb/s", 1e3),
+    ("Mb/s", 1e6),
+    ("Gb/s", 1e9),
+    ("Tb/s", 1e12),
+    ("B/s", 8.0),
+    ("MB/s", 8e6),
+    ("GB/s", 8e9),
+];
+const SIZES: [(&str, f64); 6] =
+    [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
+const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
+
+/// The word for no limit.
+const UNLIMITED: &str = "unlimited";
+
+/// Slowest and fastest link, in bits per second; within them times keep their precision.
+const RATE_LIMITS: std::ops::RangeInclusive<f64> = 1e6..=1e13;
+
+/// The data rate of a link, kept as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkRate {
+    bits_per_second: f64,
+    text: String,
+}
+
+impl LinkRate {
+    /// A number of gigabytes per second.
+    pub fn gigabytes(number: f64) -> LinkRate {
+        LinkRate { bits_per_second: number * 8e9, text: format!("{number} GB/s") }
+    }
+
+    /// The rate as the fabric has it.
+    pub fn rate(&self) -> Rate {
+        Rate::from_bits_per_second(self.bits_per_second)
+    }
+}
+
+impl Field for LinkRate {
+    fn expects() -> String {
+        "a rate with its unit, such as \"1 GB/s\" or \"100 Gb/s\"".to_string()
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<LinkRate> {
+        let Some((text, rate)) = node.text().and_then(|text| Some((text, quantity(text, &RATES)?))) else {
+            return refuse(node, errors);
+        };
+        if !RATE_LIMITS.contains(&rate) {
+            errors.add(node, "must be between 1 Mb/s and 10 Tb/s", "");
+            return None;
+        }
+        Some(LinkRate { bits_per_second: rate, text: text.trim().to_string() })
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.text)
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*([kMGT]?b/s|[MG]?B/s)\s*$"})
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(pub u32);
+
+impl Bytes {
+    fn parse(text: &str) -> Option<Bytes> {
+        let bytes = quantity(text, &SIZES)?;
+        (bytes >= 0.0 && bytes <= f64::from(u32::MAX) && bytes.fract() == 0.0).then_some(Bytes(bytes as u32))
+    }
+
+    fn in_words(self) -> String {
+        match self.0 {
+            n if n >= 1 << 20 && n % (1 << 20) == 0 => format!("{} MiB", n >> 20),
+            n if n >= 1 << 14 && n % (1 << 10) == 0 => format!("{} KiB", n >> 10),
+            n => format!("{n} B"),
+        }
+    }
+}
+
+impl Field for Bytes {
+    fn expects() -> String {
+        "a whole number of bytes with its unit, such as \"2048 B\" or \"64 KiB\"".to_string()
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<Bytes> {
+        node.text().and_then(Bytes::parse).or_else(|| refuse(node, errors))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self.in_words())
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(B|kB|MB|KiB|MiB|GiB)\s*$"})
+    }
+}
+
+impl Ranged for Bytes {
+    type Bound = Bytes;
+    fn within(&self, range: &impl std::ops::RangeBounds<Bytes>) -> bool {
+        range.contains(self)
+    }
+}
+
+/// The size of a buffer, in packets or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer(pub Room);
+
+impl Field for Buffer {
+    fn expects() -> String {
+        "a number of packets or bytes with its unit, such as \"4 packets\" or \"64 KiB\", or \"unlimited\"".to_string()
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<Buffer> {
+        let Some(text) = node.text() else { return refuse(node, errors) };
+        if text == UNLIMITED {
+            return Some(Buffer(Room::UNLIMITED));
+        }
+        let room = match (quantity(text, &PACKETS), Bytes::parse(text)) {
+            (Some(n), _) if n >= 0.0 && n < f64::from(u32::MAX) && n.fract() == 0.0 => Room::Packets(n as u32),
+            (None, Some(Bytes(n))) => Room::Bytes(n),
+            _ => return refuse(node, errors),
+        };
+        if room.capacity() == 0 {
+            errors.add(node, "has room for nothing; must be at least 1 packet or 64 B", "");
+            return None;
+        }
+        Some(Buffer(room))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self.0 {
+            Room::UNLIMITED => json!(UNLIMITED),
+            Room::Packets(1) => json!("1 packet"),
+            Room::Packets(n) => json!(format!("{n} packets")),
+            Room::Bytes(n) => json!(Bytes(n).in_words()),
+        }
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|kB|MB|KiB|MiB|GiB)\s*)$"})
+    }
+}
+
+/// A number of packets, or `"unlimited"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(pub u32);
+
+impl Field for Limit {
+    fn expects() -> String {
+        format!("a number of packets between 0 and {}, or \"unlimited\"", u32::MAX - 1)
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<Limit> {
+        match &node.value {
+            Value::Integer(packets) if (0..i128::from(u32::MAX)).contains(packets) => Some(Limit(*packets as u32)),
+            Value::Text(word) if word == UNLIMITED => Some(Limit(u32::MAX)),
+            _ => refuse(node, errors),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        if self.0 == u32::MAX { json!(UNLIMITED) } else { json!(self.0) }
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"oneOf": [{"type": "integer", "minimum": 0, "maximum": u32::MAX - 1}, {"const": UNLIMITED}]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: Field>(text: &str) -> Result<T, String> {
+        becalm_schema::read_json(&json!(text), "f").map_err(|errors| errors.to_string())
+    }
+
+    #[test]
+    fn rates_keep_their_words() {
+        let rate: LinkRate = read(" 100 Gb/s").unwrap();
+        assert_eq!((rate.rate().bits_per_second(), rate.to_json()), (100e9, json!("100 Gb/s")));
+        assert_eq!(read::<LinkRate>("1 GB/s").unwrap(), LinkRate::gigabytes(1.0));
+        for wrong in ["100", "-1 GB/s", "0 b/s", "1 GB", "nan Gb/s", "1e9 Tb/s"] {
+            assert!(read::<LinkRate>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_whole() {
+        assert_eq!(read("2048 B"), Ok(Bytes(2048)));
+        assert_eq!(read("1.5 KiB"), Ok(Bytes(1536)));
+        assert_eq!(read("2 kB"), Ok(Bytes(2000)));
+        for wrong in ["1.5 B", "-1 B", "5 GiB", "2048", "2 packets"] {
+            assert!(read::<Bytes>(wrong).is_err(), "{wrong}");
+        }
+        for n in [0, 20, 2048, 65536, 1 << 20, 3_000_001] {
+            assert_eq!(read(&Bytes(n).in_words()), Ok(Bytes(n)));
+        }
+    }
+
+    #[test]
+    fn buffers_count_packets_or_bytes() {
+        assert_eq!(read("4 packets"), Ok(Buffer(Room::Packets(4))));
+        assert_eq!(read("1 packet"), Ok(Buffer(Room::Packets(1))));
+        assert_eq!(read("64 KiB"), Ok(Buffer(Room::Bytes(65536))));
+        assert_eq!(read("unlimited"), Ok(Buffer(Room::UNLIMITED)));
+        assert_eq!(Buffer(Room::UNLIMITED).to_json(), json!("unlimited"));
+        for wrong in ["0 packets", "10 B", "1.5 packets", "-4 packets", "4"] {
+            assert!(read::<Buffer>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

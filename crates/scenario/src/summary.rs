@@ -1,0 +1,42 @@
+//! What follows from a scenario without running it.
+
+use becalm_control::{Responding, ResponseScheme};
+use becalm_fabric::{NodeKind, Rate};
+use serde_json::json;
+
+use crate::scenario::Scenario;
+
+impl Scenario {
+    /// The size of the network and the times that parameters of congestion control are derived from:
+    ///
+    /// - `hosts`, `switches`: their numbers,
+    /// - `host_rate`: bytes per second that the slowest host can send, its adapter's injection cap included,
+    /// - `packet_bytes`, `packet_time`: a full packet on the wire, and the seconds that it takes at that rate,
+    /// - `drain_capped`: whether any host receives more slowly than its link delivers,
+    /// - `cct`: the table of delays that the response walks, in packet times; null with a response that has none.
+    pub fn summary(&self) -> serde_json::Value {
+        let packet = self.sections.packet.config().largest();
+        let rate = self.slowest_host();
+        let hosts = self.network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Host).count();
+        json!({
+            "hosts": hosts,
+            "switches": self.network.topology.nodes().len() - hosts,
+            "host_rate": rate.bytes_per_second(),
+            "packet_bytes": packet,
+            "packet_time": rate.time_of(packet).as_secs(),
+            "drain_capped": self.plan.adapters.iter().any(|adapter| adapter.drain_rate.is_some()),
+            "cct": Responding::delays(&self.sections.response),
+        })
+    }
+
+    fn slowest_host(&self) -> Rate {
+        let rates = &self.network.rates;
+        let link = self.network.topology.hosts().map(|host| rates[host.index()]);
+        let capped = link.zip(&self.plan.adapters).map(|(link, adapter)| match adapter.injection_rate {
+            Some(cap) if cap.bytes_per_second() < link.bytes_per_second() => cap,
+            _ => link,
+        });
+        let slower = |a: &Rate, b: &Rate| a.bytes_per_second().total_cmp(&b.bytes_per_second());
+        capped.min_by(slower).expect("flows need hosts")
+    }
+}

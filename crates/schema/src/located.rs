@@ -1,0 +1,211 @@
+//! Values that know where they stand.
+
+use std::ops::{Deref, RangeBounds};
+
+use crate::errors::Errors;
+use crate::field::Field;
+use crate::node::Node;
+use crate::range::Ranged;
+use crate::table::{FieldDoc, Table};
+
+/// A place in a document; by default its beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub(crate) node: u32,
+    given: bool,
+}
+
+impl Place {
+    /// The place of a node.
+    pub(crate) fn of(node: &Node) -> Place {
+        Place { node: node.id, given: true }
+    }
+
+    /// The place of a value that is left out of a table.
+    pub(crate) fn left_out_of(table: &Node) -> Place {
+        Place { node: table.id, given: false }
+    }
+
+    /// Whether the document has the value; if not, the place is that of the table that lacks it.
+    pub fn is_given(self) -> bool {
+        self.given
+    }
+
+    /// The first of some places that the document has; the last one if it has none of them.
+    ///
+    /// # Panics
+    /// If there are no places.
+    pub fn first_given(places: &[Place]) -> Place {
+        let given = places.iter().find(|place| place.given);
+        *given.or(places.last()).expect("at least one place")
+    }
+}
+
+/// A value and its place. The value is missing if it could not be read; that error has been noted then.
+///
+/// In a document without errors every value is there: then the value can be used as it is. Until that is known,
+/// [`Located::get`] is to be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Located<T> {
+    value: Option<T>,
+    place: Place,
+}
+
+impl<T> Located<T> {
+    pub(crate) fn new(value: Option<T>, place: Place) -> Located<T> {
+        Located { value, place }
+    }
+
+    /// The value; `None` after an error.
+    pub fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
+    /// The value itself; `None` after an error.
+    pub(crate) fn into_value(self) -> Option<T> {
+        self.value
+    }
+
+    /// Where it stands.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Where it stands, if the document has it.
+    pub fn given(&self) -> Option<Place> {
+        self.place.given.then_some(self.place)
+    }
+}
+
+impl<T: Field> Located<T> {
+    /// The value, if no value in it is missing after an error.
+    pub fn complete(&self) -> Option<&T> {
+        self.get().filter(|value| value.is_complete())
+    }
+}
+
+impl<T> Located<Option<T>> {
+    /// The value; `None` if it is left out, and after an error.
+    pub fn set(&self) -> Option<&T> {
+        self.get()?.as_ref()
+    }
+}
+
+impl<T> Located<Vec<T>> {
+    /// The items; none after an error.
+    pub fn items(&self) -> &[T] {
+        self.get().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<T> Deref for Located<T> {
+    type Target = T;
+
+    /// # Panics
+    /// After an error.
+    fn deref(&self) -> &T {
+        self.value.as_ref().expect("the document has no errors")
+    }
+}
+
+impl<T> From<T> for Located<T> {
+    /// A value that stands in no document.
+    fn from(value: T) -> Located<T> {
+        Located { value: Some(value), place: Place::default() }
+    }
+}
+
+/// Two values are equal wherever they stand.
+impl<T: PartialEq> PartialEq for Located<T> {
+    fn eq(&self, other: &Located<T>) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Field> Field for Located<T> {
+    fn expects() -> String {
+        T::expects()
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<Located<T>> {
+        Some(Located { value: T::read(node, errors), place: Place::of(node) })
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.value.as_ref().map_or(serde_json::Value::Null, T::to_json)
+    }
+
+    fn json_schema() -> serde_json::Value {
+        T::json_schema()
+    }
+
+    fn absent() -> Option<Located<T>> {
+        T::absent().map(Located::from)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.value.as_ref().is_some_and(T::is_complete)
+    }
+}
+
+impl<T: Ranged> Ranged for Located<T> {
+    type Bound = T::Bound;
+    fn within(&self, range: &impl RangeBounds<T::Bound>) -> bool {
+        self.value.as_ref().is_none_or(|value| value.within(range))
+    }
+}
+
+impl<T: Table> Table for Located<T> {
+    fn doc() -> String {
+        T::doc()
+    }
+
+    fn fields() -> Vec<FieldDoc> {
+        T::fields()
+    }
+}
+
+/// A document and the errors found in it so far.
+pub struct Review<'a> {
+    root: &'a Node,
+    errors: &'a mut Errors,
+}
+
+impl<'a> Review<'a> {
+    /// A review of a document that has been read.
+    pub fn new(root: &'a Node, errors: &'a mut Errors) -> Review<'a> {
+        Review { root, errors }
+    }
+
+    /// Notes that the value at a place is wrong.
+    pub fn add(&mut self, place: Place, problem: impl Into<String>) {
+        self.add_valid(place, problem, "");
+    }
+
+    /// Notes that the value at a place is wrong, and what would be valid.
+    pub fn add_valid(&mut self, place: Place, problem: impl Into<String>, valid: impl Into<String>) {
+        self.errors.add(self.root.find(place.node), problem, valid);
+    }
+
+    /// Notes that values in the table at a place do not go together.
+    pub fn conflict(&mut self, table: Place, conflict: crate::Conflict) {
+        crate::table::note(self.root.find(table.node), conflict, self.errors);
+    }
+
+    /// Notes that what a table at a place has at a path, such as `ibta.overrides[0]`, is wrong. It is for what a scheme
+    /// says of its own parameters.
+    pub fn add_in(&mut self, table: Place, path: &str, problem: impl Into<String>) {
+        let table = self.root.find(table.node);
+        self.errors.add(table.at(path).unwrap_or(table), problem, "");
+    }
+
+    /// Whether a table at a place has something at a path.
+    pub fn has(&self, table: Place, path: &str) -> bool {
+        self.root.find(table.node).at(path).is_some()
+    }
+
+    /// How many errors there are.
+    pub fn count(&self) -> usize {
+        self.errors.list.len()
+    }
+}
