@@ -191,28 +191,28 @@ def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
 def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterator[str]:
     if not routes:
         return
-    places = _places(cables)
+    numbers = places(cables)
     yield "routes = ["
     for switch in fabric.switches:
         for port, peer in switch.ports.items():
             to = routes.get((switch.name, port))
             # To its own host a cable leads anyway.
             if to and not peer.is_host:
-                place = places[End(switch.id, port)]
+                place = numbers[End(switch.id, port)]
                 leads = f"port {port}, to {fabric.name(peer)}"
                 yield f'    {{ switch = "{switch.name}", port = {place}, to = [{_listed(to)}] }}, # {leads}'
     yield "]"
 
 
-def _places(cables: list[Cable]) -> dict[End, int]:
-    """Return the number that a scenario gives each port of a switch."""
+def places(cables: list[Cable]) -> dict[End, int]:
+    """Return the numbers that a scenario with cables in this order gives the ports of switches."""
     used: Counter[str] = Counter()
-    places = {}
+    numbers = {}
     for cable in cables:
         for end in cable.ends:
-            places[end] = used[end.node]
+            numbers[end] = used[end.node]
             used[end.node] += 1
-    return places
+    return numbers
 
 
 def _hot_spot(fabric: Fabric) -> str:
