@@ -25,6 +25,7 @@ Fabric = Annotated[
 def register(app: typer.Typer, guarded: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
     """Add the commands to the application, guarded as all its commands are."""
     app.command("check-opensm")(guarded(check_opensm))
+    app.command("whatif")(guarded(whatif))
 
 
 def with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | None) -> Scenario:
@@ -63,3 +64,45 @@ def check_opensm(
         raise typer.Exit(FOUND)
     if not as_json:
         typer.echo(f"{file}: ok")
+
+
+def whatif(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FABRIC", help="A scenario (.toml), or what `ibnetdiscover` printed.", show_default=False
+        ),
+    ],
+    hot: Annotated[str, typer.Option(help="The host that others send to.", show_default=False)],
+    degree: Annotated[int | None, typer.Option(help="How many send to it; 8 when not given.")] = None,
+    lfts: Annotated[
+        Path | None, typer.Option(help="Forwarding tables, where FABRIC is from `ibnetdiscover`.")
+    ] = None,
+    fabric: Annotated[
+        Path | None,
+        typer.Option(help="What `ibnetdiscover` printed of a scenario's fabric, for numbers of ports."),
+    ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(help="Background: share of its link that each host sends to one other host."),
+    ] = None,
+    opensm: Annotated[
+        Path | None,
+        typer.Option(help="Congestion control of this configuration; a guideline's when not given."),
+    ] = None,
+    max_time: Annotated[float, typer.Option(min=1, help="Seconds of the clock that it may take.")] = 120,
+    every: Annotated[bool, typer.Option("--all", help="Print all links and victims.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
+) -> None:
+    """Simulate an incast on a host: faults, roots, branches, victims, without and with congestion control."""
+    from becalm import console
+    from becalm.whatif import case, show
+
+    asked = case.Case(file, hot, degree, lfts, fabric, load, opensm)
+    with console.Bar(quiet=as_json) as bar:
+        found = case.simulate(asked, max_time=max_time, threads=threads, progress=bar.on_run)
+    if as_json:
+        typer.echo(json.dumps(show.to_json(found)))
+        return
+    show.show(found, every=every)
