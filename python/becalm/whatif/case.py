@@ -20,7 +20,7 @@ from becalm.whatif.incast import WhatIf, whatif
 from becalm.whatif.network import network
 
 LOAD = 0.2
-"""Background of a fabric without a scenario, as a share of each host's link: it congests nothing by itself."""
+"""Background of a fabric without a scenario, as a share of each host's link: it congests little."""
 GUIDELINE = "pfister2005"
 
 

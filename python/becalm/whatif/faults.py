@@ -154,5 +154,6 @@ def _unbalanced(network: Network, pairs: Counter[tuple[str, int]]) -> Iterator[F
                 continue
             where = network.link(switch, place, network.ports[switch][place].peer)
             least = min(links)[0]
-            what = f"{most} pairs of hosts, where {len(links)} links up have {mean:.0f} on average, {least} at least"
+            up = f"{len(links)} links up have {mean:.0f} on average, {least} at least"
+            what = f"{most} pairs of hosts, where {up}"
             yield Fault("unbalanced routes", where, what)
