@@ -38,6 +38,7 @@ def refreshed(text: str) -> str:
         shutil.copytree(ROOT / "scenarios", "scenarios")
         for name in FABRIC:
             shutil.copy(ROOT / "tests" / "data" / "ft2_18" / name, name)
+        shutil.copy(ROOT / "tests" / "data" / "counters" / "incast.txt", "counters.txt")
         return _BLOCK.sub(lambda found: _block(found, names), text)
 
 

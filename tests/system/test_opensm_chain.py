@@ -15,9 +15,9 @@ import pytest
 
 import becalm
 from becalm import manager
-from becalm.opensm import lfts
+from becalm.opensm import counters, ibnetdiscover, lfts
 from becalm.opensm.configuration import Configuration, Place, load
-from becalm.opensm.fabric import Fabric
+from becalm.opensm.fabric import End, Fabric
 from becalm.opensm.importing import import_fabric
 from becalm.opensm.options import configuration, rollback
 from becalm.opensm.values import Entry
@@ -237,3 +237,39 @@ def matched(packet: dict[str, object], found: Configuration) -> int:
     assert packet["limit"] == max(0, len(table) - 1)
     assert packet["entries"] == own + [(0, 0)] * (BLOCK - len(own))
     return 1 + BLOCK
+
+
+def test_counters_come_back_as_they_were_set(tmp_path: Path, tell: Tell) -> None:
+    cables = generated(18)
+    switch = next(one if one.startswith("L") else other for one, _, other, _ in cables)
+    guid = guids(cables)[switch]
+    waits = {port: 1000 + port for port in range(1, 4)}
+    words = {port: 8_000_000_000 * port for port in waits}
+    commands = [
+        f'PerformanceSet "S-{guid:016x}"[{port}] PortCounters.PortXmitWait={waits[port]}' for port in waits
+    ]
+    commands += [
+        f'PerformanceSet "S-{guid:016x}"[{port}] PortCountersExtended.PortXmitData={words[port]}'
+        for port in waits
+    ]
+    with simulator(cables, tmp_path, commands) as sim, sim.subnet_manager():
+        (tmp_path / "fabric.txt").write_text(sim.client("ibnetdiscover"))
+        fabric = ibnetdiscover.read(tmp_path / "fabric.txt")
+        (lid,) = (each.lid for each in fabric.switches if each.guid == guid)
+        queries = [
+            sim.client("perfquery", *kind, str(lid), str(port)) for port in waits for kind in ((), ("-x",))
+        ]
+        (tmp_path / "perfquery.txt").write_text("".join(queries))
+        errors = sim.client("ibqueryerrors", "--data", codes=(0, 1)) + sim.client(
+            "ibqueryerrors", "--counters"
+        )
+        (tmp_path / "ibqueryerrors.txt").write_text(errors)
+    for name in ("perfquery.txt", "ibqueryerrors.txt"):
+        found = counters.read(tmp_path / name, fabric)
+        for port in waits:
+            own = found[End(f"S-{guid:016x}", port)]
+            assert own.waited == waits[port]
+            assert own.sent is not None
+            # Subnet management goes by these ports, too.
+            assert 0 <= own.sent - counters.WORD * words[port] < 10**6
+    tell(f"counters of {len(found)} ports came back")

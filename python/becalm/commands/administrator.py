@@ -26,6 +26,7 @@ def register(app: typer.Typer, guarded: Callable[[Callable[..., None]], Callable
     """Add the commands to the application, guarded as all its commands are."""
     app.command("check-opensm")(guarded(check_opensm))
     app.command("whatif")(guarded(whatif))
+    app.command("counters")(guarded(counters))
 
 
 def with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | None) -> Scenario:
@@ -106,3 +107,48 @@ def whatif(
         typer.echo(json.dumps(show.to_json(found)))
         return
     show.show(found, every=every)
+
+
+def counters(
+    fabric: Annotated[
+        Path, typer.Argument(metavar="FABRIC", help="What `ibnetdiscover` printed.", show_default=False)
+    ],
+    dump: Annotated[
+        Path, typer.Argument(help="What `perfquery` or `ibqueryerrors` printed.", show_default=False)
+    ],
+    seconds: Annotated[
+        float,
+        typer.Option(
+            min=1e-6, help="Time between the dumps, or since the counters were cleared.", show_default=False
+        ),
+    ],
+    before: Annotated[Path | None, typer.Option(help="An earlier dump; the difference counts.")] = None,
+    scenario: Annotated[
+        Path | None, typer.Option(help="The scenario of the fabric; imported when not given.")
+    ] = None,
+    lfts: Annotated[Path | None, typer.Option(help="Forwarding tables, for the import.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the scenario with the measured background to a new file.")
+    ] = None,
+) -> None:
+    """Place counters on a fabric: likely roots of congestion, and the background load of a scenario."""
+    from becalm.folders import check_new, write_new
+    from becalm.opensm import counters as reading
+    from becalm.opensm import ibnetdiscover
+    from becalm.whatif import case, measured, show
+
+    check_new(out)
+    read = ibnetdiscover.read(fabric)
+    counted = reading.read(dump, read, before)
+    found = measured.roots(read, counted, seconds)
+    by_host = measured.loads(read, counted, seconds)
+    text = None
+    if out is not None:
+        source = case.imported(fabric, lfts) if scenario is None else case.checked(scenario, read)
+        text = measured.with_loads(source, by_host).to_toml()
+    elif scenario is not None or lfts is not None:
+        raise BecalmError("--scenario, --lfts: have no effect without --out")
+    show.show_measured(found, by_host, len(counted))
+    if out is not None and text is not None:
+        write_new(out, text)
+        typer.echo(f"written to {out}")

@@ -83,19 +83,35 @@ def _read(case: Case) -> tuple[Scenario, Fabric | None]:
     if case.file.suffix == ".toml":
         if case.lfts is not None:
             raise BecalmError("--lfts: has no effect with a scenario, which has its routes")
-        scenario = load(case.file)
         if case.fabric is None:
-            return scenario, None
+            return load(case.file), None
         fabric = ibnetdiscover.read(case.fabric)
-        mistakes = Mistakes(case.file)
-        check_fabric(scenario, fabric, mistakes)
-        mistakes.check()
-        return scenario, fabric
+        return checked(case.file, fabric), fabric
     if case.fabric is not None:
         raise BecalmError(f"--fabric: has no effect with {case.file}, which is a fabric itself")
     imported = import_fabric(case.file, case.lfts)
     scenario = Scenario(imported.text, name=str(case.file))
     return (scenario if case.load is not None else _loaded(scenario, LOAD)), imported.fabric
+
+
+def checked(file: Path, fabric: Fabric) -> Scenario:
+    """Read a scenario that was imported from a fabric.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: mistakes in it, or another fabric.
+
+    """
+    scenario = load(file)
+    mistakes = Mistakes(file)
+    check_fabric(scenario, fabric, mistakes)
+    mistakes.check()
+    return scenario
+
+
+def imported(discovered: Path, tables: Path | None) -> Scenario:
+    """Return the scenario that is imported from a fabric; for what it raises, see `import_fabric`."""
+    return Scenario(import_fabric(discovered, tables).text, name=str(discovered))
 
 
 def _loaded(scenario: Scenario, load: float | None) -> Scenario:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 
 from becalm import console
 from becalm.whatif.incast import WhatIf
+from becalm.whatif.measured import Root
 
 MOST_ROWS = 10
 """Rows of a table, unless all are asked for."""
@@ -30,6 +32,32 @@ def show(found: WhatIf, *, every: bool = False) -> None:
     console.out.print(_rates(found))
     console.say(f"with control: {found.control}")
     console.say(f"3 runs of {console.seconds(found.simulated)} each, {found.took:.1f} s in all")
+
+
+def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
+    """Print the likely roots that counters tell, and what hosts send."""
+    cells = [
+        (each.port, console.share(each.busy), f"{each.waited:,}", each.why, _listed(each.waiting))
+        for each in roots[:MOST_ROWS]
+    ]
+    if cells:
+        columns = ("port", "busy", "waited", "why", "who waits")
+        made = console.table(f"Likely roots, {len(roots)}", columns, cells)
+        made.columns[0].no_wrap = True
+        for column in made.columns[3:]:
+            column.justify = "left"
+        console.out.print(made)
+    else:
+        console.say("no likely root: no busy port with others that wait to send to its switch")
+    mean = console.share(sum(loads.values()) / len(loads)) if loads else "-"
+    most = max(loads, key=loads.__getitem__, default=None)
+    top = f", {most} most: {console.share(loads[most])}" if most is not None else ""
+    console.say(f"{ports} ports read; {len(loads)} hosts send {mean} of their links' rate on average{top}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:2])
+    return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown
 
 
 def to_json(found: WhatIf) -> dict[str, Any]:
