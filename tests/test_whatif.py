@@ -93,12 +93,35 @@ def test_a_credit_loop_is_named(tmp_path: Path) -> None:
     assert "S1" in named[0].what
 
 
-def test_hosts_that_cannot_be_reached_are_named() -> None:
+def test_hosts_that_cannot_be_reached_are_named_and_refused(tmp_path: Path) -> None:
+    table, _, rest = TABLES.read_text().partition("0x0012 ")
+    file = tmp_path / "lfts.dump"
+    file.write_text(table + rest.partition("\n")[2])
+    result = CliRunner().invoke(app, ["whatif", str(FABRIC), "--lfts", str(file), "--hot", "host0"])
+    assert result.exit_code == 2
+    assert "has no entry for host12 (LID 0x0012)" in result.output
+    text = FABRIC.read_text()
+    (tmp_path / "parted.txt").write_text(text + discovered([("H91", 1, "S91", 1), ("H92", 1, "S91", 2)]))
+    result = CliRunner().invoke(app, ["whatif", str(tmp_path / "parted.txt"), "--hot", "host0"])
+    assert result.exit_code == 2
+    assert result.output
+
+
+def test_tables_with_gaps_are_not_judged() -> None:
     scenario = becalm.Scenario(import_fabric(FABRIC, TABLES).text)
     net = network(scenario)
     del net.routes["leaf0"]["host9"]
-    named = faults(scenario, net)
-    assert Fault("unreachable", "leaf0 to host9", "leaf0 has no route") in named
+    (fault,) = faults(scenario, net)
+    assert (fault.kind, fault.what.partition(":")[0]) == ("unchecked", "leaf0 has none for host9")
+
+
+def test_sources_of_many_small_flows_are_victims_as_a_whole(tmp_path: Path) -> None:
+    file = tmp_path / "fabric.toml"
+    text = import_fabric(FABRIC, TABLES).text
+    file.write_text(text.replace("[flows.pattern.permutation]", 'to = ["*"]'))
+    result = simulate(Case(file, "host0", degree=12))
+    assert result.victims
+    assert {each.destination for each in result.victims} == {"*"}
 
 
 def test_an_incast_on_a_large_fabric_names_its_victims(large: Path) -> None:
@@ -187,3 +210,18 @@ def test_the_command_prints_tables_or_an_object() -> None:
 def test_it_takes_no_longer_than_allowed(large: Path) -> None:
     with pytest.raises(becalm.BecalmError, match="took longer than"):
         simulate(Case(large / FABRIC.name, "host0", lfts=large / TABLES.name), max_time=0.01)
+
+
+def test_faults_are_printed_even_if_the_fabric_stands_still(tmp_path: Path) -> None:
+    file, _ = written(tmp_path, discovered(RING))
+    arguments = ["whatif", str(file), "--hot", "H1", "--degree", "4", "--load", "1"]
+    result = CliRunner().invoke(app, arguments)
+    assert "credit loop: routes" in result.output
+    assert result.exit_code in (0, 1)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_two_hosts_are_enough(tmp_path: Path) -> None:
+    file, _ = written(tmp_path, discovered([("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]))
+    result = simulate(Case(file, "H1"))
+    assert (result.sources, result.victims) == (["H2"], [])

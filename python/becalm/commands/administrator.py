@@ -102,7 +102,13 @@ def whatif(
 
     asked = case.Case(file, hot, degree, lfts, fabric, load, opensm)
     with console.Bar(quiet=as_json) as bar:
-        found = case.simulate(asked, max_time=max_time, threads=threads, progress=bar.on_run)
+        found = case.simulate(
+            asked,
+            max_time=max_time,
+            threads=threads,
+            progress=bar.on_run,
+            on_faults=None if as_json else show.show_faults,
+        )
     if as_json:
         typer.echo(json.dumps(show.to_json(found)))
         return

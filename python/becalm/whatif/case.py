@@ -16,6 +16,7 @@ from becalm.opensm.masks import check_fabric
 from becalm.opensm.simulate import with_configuration
 from becalm.run import Progress
 from becalm.scenario import Scenario, load
+from becalm.whatif.faults import Fault
 from becalm.whatif.incast import WhatIf, whatif
 from becalm.whatif.network import network
 
@@ -47,8 +48,9 @@ def simulate(
     max_time: float = 120.0,
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
+    on_faults: Callable[[list[Fault]], object] | None = None,
 ) -> WhatIf:
-    """Read the files of a case and simulate it.
+    """Read the files of a case and simulate it; the last arguments are those of `whatif`.
 
     Raises:
         FileNotFoundError: no such file.
@@ -76,6 +78,7 @@ def simulate(
         max_time=max_time,
         threads=threads,
         progress=progress,
+        on_faults=on_faults,
     )
 
 

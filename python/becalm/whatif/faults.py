@@ -23,7 +23,7 @@ class Fault(NamedTuple):
     """Something about a fabric that costs throughput, whatever the traffic."""
 
     kind: str
-    """`missing cable`, `slow cable`, `unbalanced routes`, `unreachable`, `credit loop` or `unchecked`."""
+    """`missing cable`, `slow cable`, `unbalanced routes`, `credit loop` or `unchecked`."""
     where: str
     what: str
 
@@ -116,28 +116,31 @@ def _routes(network: Network) -> Iterator[Fault]:
     pairs: Counter[tuple[str, int]] = Counter()
     for leaf, sources in leaves.items():
         for host in network.hosts:
-            problem = _walk(network, leaf, host, sources, pairs)
-            if problem:
-                yield Fault("unreachable", f"{leaf} to {host}", problem)
+            without = _walk(network, leaf, host, sources, pairs)
+            if without is not None:
+                what = (
+                    f"{without} has none for {host}: packets take a shortest path, and the balance is unknown"
+                )
+                yield Fault("unchecked", "routes", what)
+                return
     yield from _unbalanced(network, pairs)
 
 
-def _walk(network: Network, leaf: str, host: str, sources: int, pairs: Counter[tuple[str, int]]) -> str:
-    """Count the pairs of hosts on the links from a switch to a host; return why there is no way, if so."""
-    switch, seen = leaf, {leaf}
-    while True:
+def _walk(
+    network: Network, leaf: str, host: str, sources: int, pairs: Counter[tuple[str, int]]
+) -> str | None:
+    """Count the pairs of hosts on the links from a switch to a host.
+
+    Return the switch that has no route there, if there is one. A scenario has no routes in a circle.
+    """
+    switch = leaf
+    while all(port.peer != host for port in network.ports[switch]):
         port = network.routes.get(switch, {}).get(host)
         if port is None:
-            if any(each.peer == host for each in network.ports[switch]):
-                return ""
-            return f"{switch} has no route"
+            return switch
         pairs[switch, port] += sources
         switch = network.ports[switch][port].peer
-        if switch == host:
-            return ""
-        if switch in seen or switch in network.known:
-            return f"packets come back to {switch}" if switch in seen else f"packets end at {switch}"
-        seen.add(switch)
+    return None
 
 
 def _unbalanced(network: Network, pairs: Counter[tuple[str, int]]) -> Iterator[Fault]:

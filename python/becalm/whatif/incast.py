@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import time
 import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,6 +34,8 @@ WARMUP = 0.25
 
 LOST = 0.05
 """A flow is a victim if it loses more than this share of what it had without the incast."""
+MANY = 4
+"""A source with more destinations than this in a group counts as one flow: each of them is too small."""
 FEWEST = 10
 """And at least as many packets: less is chance."""
 GROWN = 0.05
@@ -56,6 +59,7 @@ class Victim(NamedTuple):
 
     source: str
     destination: str
+    """`*` for all the others that it sends to."""
     group: str
     takes_part: bool
     """Whether its source also sends to the hot host, so that the two share its link."""
@@ -120,6 +124,7 @@ def whatif(
     max_time: float = 120.0,
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
+    on_faults: Callable[[list[Fault]], object] | None = None,
 ) -> WhatIf:
     """Simulate an incast on a host three times: not at all, without and with congestion control.
 
@@ -136,6 +141,7 @@ def whatif(
         max_time: seconds of the clock that the runs may take together.
         threads: of each run, see `becalm.run`.
         progress: see `becalm.run`.
+        on_faults: is called with the faults of the fabric before the first run.
 
     Raises:
         BecalmError: an unknown host, a degree out of range, no background, or out of time.
@@ -144,7 +150,6 @@ def whatif(
     """
     net = net or network(scenario)
     sources = _sources(net, hot, degree)
-    began = time.monotonic()
     without = _with_incast(scenario, hot, sources)
     without, simulated = _shortened(without, net)
     calm = without.replace({"flows": _background(without)})
@@ -156,13 +161,17 @@ def whatif(
         if progress is not None:
             progress(now)
 
+    found = faults(scenario, net)
+    if on_faults is not None:
+        on_faults(found)
+    began = time.monotonic()
     results = {name: run(each, limited, threads) for name, each in scenarios.items()}
     tree, before = _tree(net, results)
     return WhatIf(
         hot=hot,
         sources=sources,
         control=control_name,
-        faults=faults(scenario, net),
+        faults=found,
         tree=tree,
         congested_before=before,
         victims=_victims(results, hot, sources),
@@ -259,13 +268,13 @@ def _tree(net: Network, results: dict[str, Results]) -> tuple[list[Branch], int]
 
 
 def _victims(results: dict[str, Results], hot: str, sources: list[str]) -> list[Victim]:
-    rates = {name: _by_flow(each) for name, each in results.items()}
+    rates = {name: _by_flow(each, hot) for name, each in results.items()}
     few = FEWEST * results["calm"].scenario.facts["packet_bytes"] / _measured(results["calm"])
     victims = []
     for flow, calm in rates["calm"].items():
         group, source, destination, _ = flow
         without, managed = rates["without"].get(flow, 0.0), rates["managed"].get(flow, 0.0)
-        if destination != hot and calm - without > max(LOST * calm, few):
+        if calm - without > max(LOST * calm, few):
             victims.append(Victim(source, destination, group, source in sources, calm, without, managed))
     return sorted(victims, key=lambda each: (each.without - each.calm, each.source, each.destination))
 
@@ -276,14 +285,23 @@ def _measured(results: Results) -> float:
     return seconds(times["duration"]) - seconds(times["warmup"])
 
 
-def _by_flow(results: Results) -> dict[tuple[str, str, str, int], float]:
-    """Return the rates of flows in B/s, by group, source, destination and, of several alike, their place."""
-    found: dict[tuple[str, str, str, int], float] = {}
-    for row in results.flows.iter_rows(named=True):
+def _by_flow(results: Results, hot: str) -> dict[tuple[str, str, str, int], float]:
+    """Return the rates of flows in B/s, by group, source, destination and, of several alike, their place.
+
+    Flows to the hot host are left out.
+    """
+    rows = [row for row in results.flows.iter_rows(named=True) if row["destination"] != hot]
+    destinations = Counter((row["group"], row["source"]) for row in rows)
+    found: dict[tuple[str, str, str, int], float] = defaultdict(float)
+    alike: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
         key = row["group"], row["source"], row["destination"]
-        place = next(n for n in range(len(found) + 1) if (*key, n) not in found)
-        found[*key, place] = row["rate"]
-    return found
+        if destinations[key[:2]] > MANY:
+            found[(*key[:2], "*", 0)] += row["rate"]
+        else:
+            found[(*key, alike[key])] += row["rate"]
+            alike[key] += 1
+    return dict(found)
 
 
 def _rates(results: Results, hot: str) -> Rates:

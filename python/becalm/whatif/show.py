@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from becalm import console
+from becalm.whatif.faults import Fault
 from becalm.whatif.incast import WhatIf
 from becalm.whatif.measured import Root
 
@@ -15,12 +16,16 @@ MOST_ROWS = 10
 """Rows of a table, unless all are asked for."""
 
 
-def show(found: WhatIf, *, every: bool = False) -> None:
-    """Print faults, the congestion tree, victims and throughput; with `every`, all rows."""
-    for fault in found.faults:
+def show_faults(faults: Sequence[Fault]) -> None:
+    """Print the faults of a fabric, or that there are none."""
+    for fault in faults:
         console.say(f"{fault.kind}: {fault.where}: {fault.what}")
-    if not found.faults:
+    if not faults:
         console.say("no faults: cables as their peers, routes in balance, no credit loop")
+
+
+def show(found: WhatIf, *, every: bool = False) -> None:
+    """Print the congestion tree, victims and throughput; with `every`, all rows."""
     console.say(f"{len(found.sources)} hosts send to {found.hot}: {', '.join(found.sources)}")
     if found.congested_before:
         links = (
@@ -126,8 +131,10 @@ def _rates(found: WhatIf) -> Table:
         (
             name,
             console.number(rates.others, "B/s"),
-            console.number(calm.others - rates.others, "B/s") if rates is not calm else "-",
-            console.share(1 - rates.others / calm.others) if rates is not calm and calm.others else "-",
+            console.number(max(0.0, calm.others - rates.others), "B/s") if rates is not calm else "-",
+            console.share(max(0.0, 1 - rates.others / calm.others))
+            if rates is not calm and calm.others
+            else "-",
             console.number(rates.incast, "B/s") if rates is not calm else "-",
         )
         for name, rates in names
