@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import becalm
@@ -141,6 +144,29 @@ def test_mistakes_are_told_with_their_lines(fabric: Fabric, tmp_path: Path) -> N
         file.write_text(text)
         with pytest.raises(becalm.ScenarioError, match=message.replace("(", r"\(")):
             counters.read(file, fabric)
+
+
+LINES = st.sampled_from(
+    [
+        "# Port counters: Lid 2 port 1 (CapMask: 0x1300)",
+        "# Port extended counters: Lid 2 port 10 (CapMask: 0x1300)",
+        "   GUID 0x2c90000001000 port 1: [PortXmitWait == 5] [PortXmitData == 7 (7.0)]",
+        "   GUID 0x2c90000001000 port ALL: [PortXmitWait == 5]",
+        "PortXmitData:....................1008",
+        "PortXmitWait:....................99999999999999999999999",
+        "CounterSelect2:..................0x00",
+        "## Summary: 23 nodes checked",
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(lines=st.lists(LINES | st.text(max_size=60), max_size=12))
+def test_any_text_is_read_or_refused(lines: list[str], fabric: Fabric, tmp_path: Path) -> None:
+    file = tmp_path / "any.txt"
+    file.write_bytes("\n".join(lines).encode(errors="replace"))
+    with contextlib.suppress(becalm.BecalmError):
+        measured.roots(fabric, counters.read(file, fabric), 1.0)
 
 
 def test_the_command_prints_roots_and_writes_a_scenario(fabric: Fabric, tmp_path: Path) -> None:

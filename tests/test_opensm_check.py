@@ -112,3 +112,23 @@ def test_the_command_has_an_exit_code_for_each_outcome(tmp_path: Path) -> None:
     (tmp_path / "binary.conf").write_bytes(b"\xff\xfe")
     for file in ("binary.conf", "none.conf"):
         assert runner.invoke(app, ["check-opensm", str(tmp_path / file)]).exit_code == 2
+
+
+def test_an_export_replaces_no_rollback_of_somebody(tmp_path: Path) -> None:
+    source, target = tmp_path / "fabric.toml", tmp_path / "cc.conf"
+    source.write_text(import_fabric(DATA / "ft2_18" / "ibnetdiscover.txt").text)
+    mine = tmp_path / "cc.conf.rollback"
+    mine.write_text("mine")
+    arguments = ["manage", str(source), "--degree", "4", "--opensm", str(target)]
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, "cc.conf.rollback: exists already" in result.output) == (2, True)
+    assert (mine.read_text(), target.exists()) == ("mine", False)
+    mine.unlink()
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert check(target) == check(mine) == []
+    both = tmp_path / "both.conf"
+    both.write_text(target.read_text() + mine.read_text())
+    undone = load(both)
+    assert not any(undone.levels("cc_ca_cong_setting_ccti_increase"))
+    assert undone.value("cc_sw_cong_setting_threshold") == 0
