@@ -8,8 +8,8 @@ Typical use:
 
 Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
 `results` (tables and folders), `run` (one scenario), `sweep` (many scenarios), `plot` (tables to figures),
-`theory` (closed networks without a simulation), `experiments` (the papers), `design` (a workbench for
-response functions), `cli`.
+`theory` (closed networks without a simulation), `lab` (experiments and their claims), `papers` (the papers'
+experiments), `comparison` (all schemes side by side), `design` (a workbench for response functions), `cli`.
 """
 
 from becalm._core import __version__
@@ -23,10 +23,11 @@ from becalm.errors import (
     ResultsError,
     ScenarioError,
 )
+from becalm.progress import SweepProgress
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
-from becalm.sweep import SweepProgress, SweepResults, sweep
+from becalm.sweep import SweepResults, sweep
 from becalm.workload import read_connection_matrix
 
 __all__ = [

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from becalm import provenance
 from becalm.errors import ResultsError, ScenarioError
 from becalm.parallel import Cancel, run_all
+from becalm.progress import SweepProgress
 from becalm.results import Outcome, Results, load_results, read_manifest
 from becalm.run import Progress, run_one
 from becalm.scenario import Scenario
@@ -24,21 +25,6 @@ if TYPE_CHECKING:
 
 INDEX = "sweep.json"
 """Name of the file that lists the points of a sweep beside their folders."""
-
-
-class SweepProgress(NamedTuple):
-    """How far a sweep is."""
-
-    finished: int
-    """Points finished, those found on disk included."""
-    points: int
-    """How many there are."""
-    fraction: float
-    """Share of the simulated time done, from 0 to 1."""
-    events: int
-    """Events handled by this call."""
-    packet_hops: int
-    """Packet-hops of this call."""
 
 
 @dataclass(frozen=True)
