@@ -23,7 +23,7 @@ GROUP = "hot_spot"
 DEGREE = 8
 """Sources, when not given and there are as many hosts."""
 
-MOST_HOPS = 8e6
+MOST_HOPS = 16e6
 """Packet-hops that a run may have, estimated: some seconds."""
 HOPS = 8
 """Links that a packet and its ACK cross together, about."""
