@@ -263,7 +263,7 @@ def _tree(net: Network, results: dict[str, Results]) -> tuple[list[Branch], int]
         for place, (root, branch) in without.items()
         if root + branch - sum(calm.get(place, (0.0, 0.0))) > GROWN
     ]
-    tree.sort(key=lambda each: (-each.without, each.role != "root", each.link))
+    tree.sort(key=lambda each: (-round(each.without, 3), each.role != "root", each.link))
     return tree, sum(sum(shares) > GROWN for shares in calm.values())
 
 

@@ -26,7 +26,8 @@ def show_faults(faults: Sequence[Fault]) -> None:
 
 def show(found: WhatIf, *, every: bool = False) -> None:
     """Print the congestion tree, victims and throughput; with `every`, all rows."""
-    console.say(f"{len(found.sources)} hosts send to {found.hot}: {', '.join(found.sources)}")
+    sources = _listed(found.sources, len(found.sources) if every else MOST_ROWS)
+    console.say(f"{len(found.sources)} hosts send to {found.hot}: {sources}")
     if found.congested_before:
         links = (
             f"{found.congested_before} links of switches are" if found.congested_before > 1 else "a link is"
@@ -42,7 +43,7 @@ def show(found: WhatIf, *, every: bool = False) -> None:
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
     """Print the likely roots that counters tell, and what hosts send."""
     cells = [
-        (each.port, console.share(each.busy), f"{each.waited:,}", each.why, _listed(each.waiting))
+        (each.port, console.share(each.busy), f"{each.waited:,}", each.why, _listed(each.waiting, 2))
         for each in roots[:MOST_ROWS]
     ]
     if cells:
@@ -60,9 +61,9 @@ def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int)
     console.say(f"{ports} ports read; {len(loads)} hosts send {mean} of their links' rate on average{top}")
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:2])
-    return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown
+def _listed(names: Sequence[str], most: int) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def to_json(found: WhatIf) -> dict[str, Any]:
