@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from becalm.errors import BecalmError, ScenarioError
 from becalm.opensm import ibnetdiscover, lfts
@@ -122,13 +123,26 @@ def _deadlock(topology: str, fabric: Fabric) -> str | None:
     for host in fabric.hosts:
         first.setdefault(host.attached.node, host.name)
     try:
-        Scenario(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
+        return circle(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
+    except ScenarioError as error:
+        lines = (f"{fabric.file}: {mistake['problem']}" for mistake in error.mistakes)
+        raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
+
+
+def circle(source: str | Mapping[str, Any]) -> str | None:
+    """Return how packets could wait for each other in a circle in a scenario; None if they cannot.
+
+    Raises:
+        ScenarioError: with all other mistakes, such as hosts that cannot be reached.
+
+    """
+    try:
+        Scenario(source)
     except ScenarioError as error:
         problem, *others = (mistake["problem"] for mistake in error.mistakes)
-        if not others and "can deadlock" in problem:
-            return problem.partition(";")[0]
-        lines = (f"{fabric.file}: {told}" for told in (problem, *others))
-        raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
+        if others or "can deadlock" not in problem:
+            raise
+        return problem.partition(";")[0]
     return None
 
 

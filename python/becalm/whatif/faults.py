@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from becalm.opensm.importing import circle
 from becalm.opensm.rates import in_words
 from becalm.scenario import Scenario
-from becalm.whatif.network import Network, circle, usual
+from becalm.whatif.network import Network, usual
 
 UNBALANCED = 1.5
 """A link has too many pairs of hosts from this multiple of its peers' mean on."""
@@ -48,7 +49,11 @@ def _loops(scenario: Scenario, network: Network) -> Iterator[Fault]:
     first: dict[str, str] = {}
     for host in network.hosts:
         first.setdefault(network.ports[host][0].peer, host)
-    found = circle(tomllib.loads(scenario.to_toml())["topology"], list(first.values()))
+    topology = tomllib.loads(scenario.to_toml())["topology"]
+    topology["edges"]["allow_cycles"] = False
+    # Packets of all hosts of a switch go the same way from there, so that one of them stands for all.
+    flows = [{"name": "all", "from": list(first.values()), "to": ["*"]}]
+    found = circle({"run": {"duration": "1 us"}, "topology": topology, "flows": flows})
     if found is not None:
         yield Fault("credit loop", "routes", found)
 

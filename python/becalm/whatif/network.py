@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from becalm.errors import BecalmError, ScenarioError
+from becalm.errors import BecalmError
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.importing import numbered, places
 from becalm.scenario import Scenario
@@ -128,29 +128,6 @@ def _routes(given: list[dict[str, Any]], hosts: list[str]) -> dict[str, dict[str
         for switch in _names([entry["switch"]]):
             routes.setdefault(switch, {}).update(dict.fromkeys(to, entry["port"]))
     return routes
-
-
-def circle(topology: dict[str, Any], sources: list[str]) -> str | None:
-    """Return how packets could wait for each other in a circle if all these hosts sent to every host.
-
-    Args:
-        topology: table of a scenario.
-        sources: one host of each switch that has some: packets of the others go the same way.
-
-    Raises:
-        ScenarioError: with all other mistakes of the topology, such as hosts that cannot be reached.
-
-    """
-    given = {**topology, "edges": {**topology["edges"], "allow_cycles": False}}
-    flows = [{"name": "all", "from": sources, "to": ["*"]}]
-    try:
-        Scenario({"run": {"duration": "1 us"}, "topology": given, "flows": flows})
-    except ScenarioError as error:
-        problem, *others = (mistake["problem"] for mistake in error.mistakes)
-        if not others and "can deadlock" in problem:
-            return problem.partition(";")[0]
-        raise
-    return None
 
 
 def usual(values: Iterable[float]) -> float:
