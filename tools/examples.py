@@ -27,6 +27,7 @@ _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(\n?```text\n.*?^```\n)?"
 _VOLATILE = (
     (re.compile(r"^\S+ \S+ of work: ", re.MULTILINE), "... of work: "),
     (re.compile(r"\S+ [kMG] packet-hops per core-second"), "... packet-hops per core-second"),
+    (re.compile(r"each, \S+ s in all"), "each, ... s in all"),
 )
 
 
@@ -37,6 +38,7 @@ def refreshed(text: str) -> str:
         shutil.copytree(ROOT / "scenarios", "scenarios")
         for name in FABRIC:
             shutil.copy(ROOT / "tests" / "data" / "ft2_18" / name, name)
+        shutil.copy(ROOT / "tests" / "data" / "counters" / "incast.txt", "counters.txt")
         return _BLOCK.sub(lambda found: _block(found, names), text)
 
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from becalm.commands import administrator
+
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -85,6 +87,12 @@ def run(
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; may be repeated.")
     ] = None,
+    opensm: Annotated[
+        Path | None, typer.Option(help="Take congestion control from this configuration of OpenSM.")
+    ] = None,
+    fabric: Annotated[
+        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
+    ] = None,
     threads: Threads = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -101,6 +109,7 @@ def run(
     scenario = becalm.load(file)
     if changes:
         scenario = scenario.replace(changes, option="--set")
+    scenario = administrator.with_opensm(scenario, opensm, fabric)
     folder = out or free_folder(Path("results") / file.stem)
     FOLDER.check_target(folder, overwrite=overwrite)
     with console.Bar(quiet=quiet) as bar:
@@ -254,7 +263,10 @@ def manage(
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
     ] = None,
     opensm: Annotated[
-        Path | None, typer.Option(help="Write the parameters as options of OpenSM to a new file.")
+        Path | None,
+        typer.Option(
+            help="Write the parameters as options of OpenSM to a new file, and zeros to FILE.rollback."
+        ),
     ] = None,
     fabric: Annotated[
         Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
@@ -268,16 +280,18 @@ def manage(
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    check_new(out, opensm)
+    rollback = None if opensm is None else opensm.with_name(f"{opensm.name}.rollback")
+    check_new(out, opensm, rollback)
     scenario = becalm.load(file)
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
     managed = recommendation.apply(scenario)
     configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
+    zeros = None if opensm is None else options.rollback(managed, fabric)
     console.show_settings(recommendation)
     console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=degree))
     if recommendation.settings:
         console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=degree))
-    for target, text in ((out, managed.to_toml()), (opensm, configuration)):
+    for target, text in ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros)):
         if target is not None and text is not None:
             write_new(target, text)
             console.say(f"written to {target}")
@@ -338,6 +352,9 @@ def design(
         typer.echo(json.dumps(made.to_json()))
         return
     console.show_design(made, folder)
+
+
+administrator.register(app, guarded)
 
 
 def main() -> None:

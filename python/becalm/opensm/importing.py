@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from becalm.errors import BecalmError, ScenarioError
 from becalm.opensm import ibnetdiscover, lfts
@@ -122,13 +123,26 @@ def _deadlock(topology: str, fabric: Fabric) -> str | None:
     for host in fabric.hosts:
         first.setdefault(host.attached.node, host.name)
     try:
-        Scenario(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
+        return circle(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
+    except ScenarioError as error:
+        lines = (f"{fabric.file}: {mistake['problem']}" for mistake in error.mistakes)
+        raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
+
+
+def circle(source: str | Mapping[str, Any]) -> str | None:
+    """Return how packets could wait for each other in a circle in a scenario; None if they cannot.
+
+    Raises:
+        ScenarioError: with all other mistakes, such as hosts that cannot be reached.
+
+    """
+    try:
+        Scenario(source)
     except ScenarioError as error:
         problem, *others = (mistake["problem"] for mistake in error.mistakes)
-        if not others and "can deadlock" in problem:
-            return problem.partition(";")[0]
-        lines = (f"{fabric.file}: {told}" for told in (problem, *others))
-        raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
+        if others or "can deadlock" not in problem:
+            raise
+        return problem.partition(";")[0]
     return None
 
 
@@ -191,28 +205,28 @@ def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
 def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterator[str]:
     if not routes:
         return
-    places = _places(cables)
+    numbers = places(cables)
     yield "routes = ["
     for switch in fabric.switches:
         for port, peer in switch.ports.items():
             to = routes.get((switch.name, port))
             # To its own host a cable leads anyway.
             if to and not peer.is_host:
-                place = places[End(switch.id, port)]
+                place = numbers[End(switch.id, port)]
                 leads = f"port {port}, to {fabric.name(peer)}"
                 yield f'    {{ switch = "{switch.name}", port = {place}, to = [{_listed(to)}] }}, # {leads}'
     yield "]"
 
 
-def _places(cables: list[Cable]) -> dict[End, int]:
-    """Return the number that a scenario gives each port of a switch."""
+def places(cables: list[Cable]) -> dict[End, int]:
+    """Return the numbers that a scenario with cables in this order gives the ports of switches."""
     used: Counter[str] = Counter()
-    places = {}
+    numbers = {}
     for cable in cables:
         for end in cable.ends:
-            places[end] = used[end.node]
+            numbers[end] = used[end.node]
             used[end.node] += 1
-    return places
+    return numbers
 
 
 def _hot_spot(fabric: Fabric) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from becalm.mistakes import Mistakes
@@ -47,7 +48,7 @@ class PortNumbers:
             problem = "needs the numbers of the ports, which a scenario does not have"
             mistakes.add(None, key, word, problem, "with --fabric and the output of ibnetdiscover")
             return frozenset()
-        self._check_size(self.fabric, mistakes)
+        check_fabric(self.scenario, self.fabric, mistakes)
         by_switch = {
             switch.name: frozenset(port for port, peer in switch.ports.items() if peer.is_host)
             for switch in self.fabric.switches
@@ -61,12 +62,32 @@ class PortNumbers:
                 break
         return ports
 
-    def _check_size(self, fabric: Fabric, mistakes: Mistakes) -> None:
-        facts = self.scenario.summary
-        ours, theirs = (facts["hosts"], facts["switches"]), (len(fabric.hosts), len(fabric.switches))
-        if ours != theirs:
-            problem = f"has {theirs[0]} hosts and {theirs[1]} switches, the scenario {ours[0]} and {ours[1]}"
-            mistakes.add(None, fabric.file, "", problem, "the fabric that the scenario was imported from")
+
+def check_fabric(scenario: Scenario, fabric: Fabric, mistakes: Mistakes) -> None:
+    """Note if a fabric is not the one that a scenario was imported from.
+
+    A scenario with a list of cables must have the fabric's cables, between nodes of the same names; of
+    another one the numbers of hosts and switches are compared.
+    """
+    facts = scenario.summary
+    ours, theirs = (facts["hosts"], facts["switches"]), (len(fabric.hosts), len(fabric.switches))
+    valid = "the fabric that the scenario was imported from"
+    if ours != theirs:
+        problem = f"has {theirs[0]} hosts and {theirs[1]} switches, the scenario {ours[0]} and {ours[1]}"
+        mistakes.add(None, fabric.file, "", problem, valid)
+        return
+    edges = scenario.resolved["topology"].get("edges")
+    if edges is None:
+        return
+    listed = Counter(tuple(sorted(cable["between"])) for cable in edges["cables"])
+    found = Counter(tuple(sorted(map(fabric.name, cable.ends))) for cable in fabric.cables)
+    for word, cables in (("has", found - listed), ("does not have", listed - found)):
+        if cables:
+            one, other = min(cables)
+            more = f", and {cables.total() - 1} more" if cables.total() > 1 else ""
+            problem = f"{word} a cable from {one} to {other}{more}; the scenario is of another fabric"
+            mistakes.add(None, fabric.file, "", problem, valid)
+            return
 
 
 def _listed(ports: frozenset[int]) -> str:

@@ -64,8 +64,7 @@ def configuration(
         ScenarioError: with everything that OpenSM's options cannot say, or the mistakes in the file.
 
     """
-    fabric = None if discovered is None else ibnetdiscover.read(discovered)
-    found = options(scenario, fabric)
+    found = options(scenario, _read(discovered))
     by = f", by the guideline of {recommendation.guideline}" if recommendation.settings else ""
     head = [
         f"Congestion control for the fabric of {Path(scenario.name).name}{by}; made by becalm {__version__}.",
@@ -93,6 +92,45 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
     found += _adapter(scenario, mistakes)
     mistakes.check()
     return found
+
+
+def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) -> str:
+    """Return lines for `opensm.conf` that undo a scenario's configuration: explicit zeros for all it sets.
+
+    OpenSM has to send the zeros, since switches and adapters keep what they have. So it goes on to set up
+    congestion control, and with it all that its control maps name, at all the same service levels.
+
+    Args:
+        scenario: the one with the parameters.
+        discovered: what `ibnetdiscover` printed; needed where a mask is `host_ports`.
+
+    Raises:
+        ScenarioError: with everything that OpenSM's options cannot say, or the mistakes in the file.
+
+    """
+    head = [
+        f"Takes back the congestion control of the file beside it; made by becalm {__version__}.",
+        "To be appended to opensm.conf in place of it. Switches and adapters keep what they have until they",
+        "get something else, so OpenSM sends zeros. After a heavy sweep, congestion_control can be FALSE.",
+    ]
+    return text([_zero(option) for option in options(scenario, _read(discovered))], {}, head)
+
+
+def _read(discovered: str | PathLike[str] | None) -> Fabric | None:
+    return None if discovered is None else ibnetdiscover.read(discovered)
+
+
+def _zero(option: Option) -> Option:
+    """Return an option with the value that switches it off; maps say what zeros go to, and stay."""
+    key, value = option.key, option.value
+    if key == "congestion_control" or key.endswith("control_map"):
+        return Option(key, value, "As it was: what gets zeros")
+    if key.endswith("mask"):
+        return Option(key, mask(()), "No ports")
+    if key == "cc_cct" or key.endswith("return_delay"):
+        return Option(key, "0:0", "No delay")
+    first, _, rest = value.partition(" ")
+    return Option(key, f"{first} 0" if rest else "0", f"Off{f', for SL {first}' if rest else ''}")
 
 
 def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> str:

@@ -1,0 +1,199 @@
+"""What cannot work, or does nothing, in a configuration of OpenSM for congestion control."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+
+from becalm.opensm.configuration import Configuration, Finding, Place, default, load
+from becalm.opensm.fabric import Fabric
+from becalm.opensm.options import CREDIT_MASK, MARKING_RATE, STARVATION, THRESHOLD_AND_SIZE, VICTIM_MASK
+from becalm.opensm.values import SERVICE_LEVELS
+
+SWITCH = "cc_sw_cong_setting_"
+ADAPTER = "cc_ca_cong_setting_"
+PER_LEVEL = ("ccti_timer", "ccti_increase", "trigger_threshold", "ccti_min")
+
+ALL_BITS = VICTIM_MASK | CREDIT_MASK | THRESHOLD_AND_SIZE | STARVATION | MARKING_RATE
+BITS = {
+    "victim_mask": VICTIM_MASK,
+    "credit_mask": CREDIT_MASK,
+    "threshold": THRESHOLD_AND_SIZE,
+    "packet_size": THRESHOLD_AND_SIZE,
+    "credit_starvation_threshold": STARVATION,
+    "credit_starvation_return_delay": STARVATION,
+    "marking_rate": MARKING_RATE,
+}
+"""The bit of the switches' control map that says whether they use a setting."""
+
+LARGEST_PACKET = 4096 + 26
+"""Bytes of the largest packet of InfiniBand, with headers that each packet has."""
+CREDIT = 64
+"""Bytes of a unit of Packet_Size."""
+
+
+def check(path: str | PathLike[str], fabric: Fabric | None = None) -> list[Finding]:
+    """Read a configuration of OpenSM and return what is odd about it, in the order of its lines.
+
+    Args:
+        path: the configuration.
+        fabric: the fabric it is for; the ports of its masks are looked for there.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: not a text file in UTF-8.
+
+    """
+    found = load(path)
+    if found.value("congestion_control"):
+        _check_switches(found)
+        _check_starvation(found)
+        _check_adapters(found)
+        _check_table(found)
+    else:
+        _check_off(found)
+    if fabric is not None:
+        _check_ports(found, fabric)
+    return sorted(found.findings, key=lambda each: each.line)
+
+
+def _given(found: Configuration) -> Iterator[Place]:
+    """Yield what the file sets for congestion control to other values than OpenSM's own."""
+    for place, setting in found.settings.items():
+        if place.key.startswith("cc_") and setting.value != default(place.key):
+            yield place
+
+
+def _check_off(found: Configuration) -> None:
+    for place in list(_given(found)):
+        found.add(place, "does not use it: congestion_control is not TRUE", "congestion_control TRUE")
+
+
+def _is_set(found: Configuration, key: str) -> bool:
+    place = Place(key)
+    return place in found.settings and found.settings[place].value != default(key)
+
+
+def _reacts(found: Configuration) -> bool:
+    """Whether adapters slow down."""
+    increases = found.levels(f"{ADAPTER}ccti_increase")
+    return any(increases) and len(found.value("cc_cct")) > 1
+
+
+def _check_switches(found: Configuration) -> None:
+    used = found.value(f"{SWITCH}control_map")
+    on = Place("congestion_control")
+    if used & ~ALL_BITS:
+        found.add(Place(f"{SWITCH}control_map"), "sends bits that have no meaning", f"0x0 to 0x{ALL_BITS:X}")
+    for name, bit in BITS.items():
+        if _is_set(found, SWITCH + name) and not used & bit:
+            does = f"sends it, but switches do not use it: it needs bit 0x{bit:X} of {SWITCH}control_map"
+            found.add(Place(SWITCH + name), does, f"{SWITCH}control_map 0x{used & ALL_BITS | bit:X}")
+    for name in ("threshold", "credit_starvation_threshold"):
+        value = found.value(SWITCH + name)
+        if value > 15:
+            kept = value & 15
+            means = ", which is off" if not kept else ""
+            found.add(Place(SWITCH + name), f"sends its low 4 bits alone: {kept}{means}", "0 to 15")
+    size = found.value(f"{SWITCH}packet_size")
+    if size * CREDIT > LARGEST_PACKET and used & THRESHOLD_AND_SIZE:
+        does = f"sends it, and packets under {size * CREDIT} B are not marked: none is as large"
+        found.add(Place(f"{SWITCH}packet_size"), does, f"0 to {LARGEST_PACKET // CREDIT}")
+    threshold = found.value(f"{SWITCH}threshold") if used & THRESHOLD_AND_SIZE else 0
+    if threshold == 0 and _reacts(found):
+        where = Place(f"{SWITCH}threshold")
+        does = "sets up adapters, but no switch marks: the threshold is 0, or not in use"
+        valid = f"{SWITCH}threshold 1 to 15, with bit 0x{THRESHOLD_AND_SIZE:X} of {SWITCH}control_map"
+        found.add(where if where in found.settings else on, does, valid)
+
+
+def _check_starvation(found: Configuration) -> None:
+    used = found.value(f"{SWITCH}control_map")
+    parts = {
+        "credit_mask": bool(found.value(f"{SWITCH}credit_mask")) and bool(used & CREDIT_MASK),
+        "credit_starvation_threshold": bool(found.value(f"{SWITCH}credit_starvation_threshold") & 15),
+        "credit_starvation_return_delay": found.value(f"{SWITCH}credit_starvation_return_delay").delay > 0,
+    }
+    missing = [name for name, given in parts.items() if not given]
+    if not missing or len(missing) == len(parts):
+        return
+    for name, given in parts.items():
+        if given:
+            does = f"sends it, but no credit comes late without {' and '.join(SWITCH + m for m in missing)}"
+            found.add(Place(SWITCH + name), does, "all three, or none")
+
+
+def _check_adapters(found: Configuration) -> None:
+    control, levels = Place(f"{ADAPTER}port_control"), found.value(f"{ADAPTER}control_map")
+    if found.value(control.key) & ~1:
+        found.add(control, "sends bits that have no meaning", "0x0 or 0x1")
+    for level in range(SERVICE_LEVELS):
+        if levels >> level & 1:
+            _check_level(found, level)
+            continue
+        for name in PER_LEVEL:
+            place = Place(ADAPTER + name, level)
+            if place in found.settings and found.settings[place].value:
+                does = f"sends it, but adapters do not use it: SL {level} is not in {ADAPTER}control_map"
+                found.add(place, does, f"{ADAPTER}control_map 0x{levels | 1 << level:04X}")
+
+
+def _check_level(found: Configuration, level: int) -> None:
+    """Look at what a service level that is set up has."""
+    timer, increase, trigger, least = (found.value(ADAPTER + name, level) for name in PER_LEVEL)
+    limit = max(0, len(found.value("cc_cct")) - 1)
+    map_place = Place(f"{ADAPTER}control_map")
+
+    def add(name: str, does: str, valid: str) -> None:
+        place = Place(ADAPTER + name, level)
+        found.add(place if place in found.settings else map_place, f"{does}; SL {level}", valid)
+
+    if increase and not timer:
+        add("ccti_timer", "sets no timer: a source once slowed down stays so for ever", "1 to 65535")
+    if not increase and (timer or limit):
+        add("ccti_increase", "sets no increase: a mark slows nobody down", "1 to 255")
+    if increase and not limit:
+        add(
+            "ccti_increase", "sends a table without entries, and CCTI_Limit 0", "cc_cct with 2 to 128 entries"
+        )
+    if least > limit:
+        add(
+            "ccti_min",
+            f"sends it, but it lies beyond the table, whose last index is {limit}",
+            f"0 to {limit}",
+        )
+    if trigger > limit:
+        add("trigger_threshold", f"sends it, but the index gets to {limit} at most", f"0 to {limit}")
+
+
+def _check_table(found: Configuration) -> None:
+    place, table = Place("cc_cct"), found.value("cc_cct")
+    if not table:
+        return
+    delays = [entry.delay for entry in table]
+    if len(table) == 1 and delays[0] > 0:
+        does = "sends CCTI_Limit 0 and none of the delays: a table of one entry means none"
+        found.add(place, does, "2 to 128 entries, the first one 0:0")
+    if not found.value(f"{ADAPTER}control_map") and any(delays):
+        does = f"sends it, but {ADAPTER}control_map sets up no service level"
+        found.add(place, does, f"{ADAPTER}control_map 0x0001 for SL 0")
+    down = next((i for i in range(1, len(delays)) if delays[i] < delays[i - 1]), None)
+    if down is not None:
+        does = f"sends it, but more marks mean less delay: entry {down} is below the one before it"
+        found.add(place, does, "delays that grow, or stay as they are")
+
+
+def _check_ports(found: Configuration, fabric: Fabric) -> None:
+    """Look for the ports of the masks in a fabric; a mask of all of them names more than there are."""
+    there = frozenset(port for switch in fabric.switches for port in switch.ports)
+    used = found.value(f"{SWITCH}control_map")
+    for name in ("victim_mask", "credit_mask"):
+        value = found.value(SWITCH + name)
+        named = {port for port in range(255) if value >> port & 1}
+        if not named or not used & BITS[name] or there <= named:
+            continue
+        place = Place(SWITCH + name)
+        if absent := named - there:
+            ports = ", ".join(map(str, sorted(absent)[:8]))
+            does = f"sends it, but no switch has a cable at port {ports}{', ...' if len(absent) > 8 else ''}"
+            found.add(place, does, f"ports from {min(there)} to {max(there)} of {fabric.file}")

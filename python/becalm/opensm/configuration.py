@@ -1,0 +1,170 @@
+"""OpenSM's configuration, read as OpenSM 3.3.23 reads it: what holds in the end, and what is odd."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, NamedTuple
+
+from becalm.mistakes import read_text
+from becalm.opensm.keys import KEYS
+from becalm.opensm.values import REFUSED, SERVICE_LEVELS, read
+
+LONGEST_LINE = 1022
+"""Bytes of a line that OpenSM reads at a time."""
+
+LONGEST_SHOWN = 60
+"""Characters of a value that a finding shows."""
+
+
+class Finding(NamedTuple):
+    """What is odd about a line of the configuration."""
+
+    line: int
+    key: str
+    value: str
+    does: str
+    """What OpenSM does with it."""
+    valid: str
+    """What would be valid."""
+
+    def told(self, file: str) -> str:
+        """Return it as a message."""
+        what = f"{self.key} {self.value}".strip()
+        return f"{file}:{self.line}: {what}: OpenSM {self.does}; valid: {self.valid}"
+
+
+class Place(NamedTuple):
+    """What a line sets: a key, and of some keys the service level."""
+
+    key: str
+    level: int | None = None
+
+
+class Setting(NamedTuple):
+    """A value that OpenSM took, and where it stands."""
+
+    value: Any
+    line: int
+    text: str
+
+
+@dataclass
+class Configuration:
+    """A configuration as OpenSM has it after reading a file."""
+
+    file: str
+    settings: dict[Place, Setting] = field(default_factory=dict)
+    """What the file sets, the last one of several."""
+    findings: list[Finding] = field(default_factory=list)
+    """What is odd about single lines."""
+
+    def value(self, key: str, level: int | None = None) -> Any:  # noqa: ANN401
+        """Return the value of a key: the file's, or OpenSM's own where it has none."""
+        found = self.settings.get(Place(key, level))
+        return default(key) if found is None else found.value
+
+    def levels(self, key: str) -> list[int]:
+        """Return the values of a key for the service levels from 0 to 15."""
+        return [self.value(key, level) for level in range(SERVICE_LEVELS)]
+
+    def add(self, place: Place, does: str, valid: str) -> None:
+        """Note what is odd about what a place holds."""
+        found = self.settings[place]
+        self.findings.append(Finding(found.line, place.key, shown(found.text), does, valid))
+
+
+def default(key: str) -> Any:  # noqa: ANN401
+    """Return what OpenSM has for a key that no file sets."""
+    kind, text = KEYS[key]
+    if kind.startswith("sl"):
+        return int(text)
+    return read(key, text, lambda *_: None)
+
+
+def shown(text: str) -> str:
+    """Return a value as findings show it, with what a terminal could not print escaped."""
+    short = text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in short)
+
+
+def load(path: str | PathLike[str]) -> Configuration:
+    """Read a configuration of OpenSM.
+
+    What OpenSM would not read as it stands there is a finding, and no error.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: not a text file in UTF-8.
+
+    """
+    made = Configuration(str(path))
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        pieces = list(_pieces(line))
+        for place, piece in enumerate(pieces):
+            key, value = _split(piece)
+            if key and (place == 0 or key in KEYS):
+                _take(made, number, key, value)
+        if len(pieces) > 1:
+            _tell_cut(made, number, line, pieces)
+    return made
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """Yield what OpenSM takes for lines: what fits into its buffer, one after the other."""
+    data = line.encode()
+    for start in range(0, max(len(data), 1), LONGEST_LINE):
+        yield data[start : start + LONGEST_LINE].decode(errors="replace")
+
+
+def _split(piece: str) -> tuple[str, str]:
+    """Return key and value of a line, without comment, blanks and quotes around the value."""
+    words = piece.partition("#")[0].strip().split(None, 1)
+    value = words[1] if len(words) > 1 else ""
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        value = value[1:-1]
+    return (words[0] if words else ""), value
+
+
+def _tell_cut(made: Configuration, number: int, line: str, pieces: list[str]) -> None:
+    key, value = _split(pieces[0])
+    hidden = [first for first, _ in map(_split, pieces[1:]) if first in KEYS]
+    also = f", where it finds `{hidden[0]}`" if hidden else ""
+    does = (
+        f"reads {LONGEST_LINE} bytes of this line of {len(line.encode())}, "
+        f"and takes the rest for a line of its own{also}"
+    )
+    valid = f"lines of at most {LONGEST_LINE} bytes"
+    made.findings.append(Finding(number, shown(key) or "comment", shown(value), does, valid))
+
+
+def _take(made: Configuration, number: int, key: str, text: str) -> None:
+    def tell(does: str, valid: str) -> None:
+        made.findings.append(Finding(number, shown(key), shown(text), does, valid))
+
+    if key not in KEYS:
+        tell("does not know this key, and passes over the line", _nearest(key))
+        return
+    value = read(key, text, tell)
+    if value is REFUSED:
+        return
+    place = Place(key)
+    if KEYS[key].kind.startswith("sl"):
+        level, value = value
+        place = Place(key, level)
+    before = made.settings.get(place)
+    if before is not None and before.value not in (value, default(key)):
+        does = f"takes what line {number} says of it: {shown(text) or 'nothing'}"
+        made.add(place, does, "one line for a key, or for a key and service level")
+    made.settings[place] = Setting(value, number, text)
+
+
+def _nearest(key: str) -> str:
+    """Return the keys that an unknown one could have been."""
+    name = key.partition("=")[0].lower()
+    if "=" in key and name in KEYS:
+        return f"`{name} VALUE`, with a blank and no equals sign"
+    near = [name] if name in KEYS else difflib.get_close_matches(name, KEYS, n=3)
+    return " or ".join(near) or "a key that `opensm -c FILE` writes"

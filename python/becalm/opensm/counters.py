@@ -1,0 +1,189 @@
+"""Counters of ports, as `perfquery` and `ibqueryerrors` print them, at their places in a fabric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import NamedTuple
+
+from becalm.mistakes import Mistakes, read_lines
+from becalm.opensm.fabric import End, Fabric
+
+WORD = 4
+"""Bytes that a unit of PortXmitData and PortRcvData stands for."""
+FULL = 2**32 - 1
+"""Where counters of 32 bits stop."""
+ALL_PORTS = 255
+"""In place of a port: the sum over all of them."""
+
+_LID = re.compile(r"# Port (extended )?counters: Lid (\d{1,5}) port (\d{1,3})\b")
+_VALUE = re.compile(r"([A-Za-z0-9]+):\.*(0x[0-9a-fA-F]{1,16}|\d{1,20})\s*$")
+_GUID = re.compile(r"\s*GUID 0x([0-9a-f]{1,16}) port (\d{1,3}|ALL):(.*)")
+_ITEM = re.compile(r"\[([A-Za-z0-9]+) == (\d{1,20})\b[^\]]*\]")
+_OTHER = re.compile(
+    r"\s*$|##|#|(Errors|Data Counters) for |\s*Link info:|\s*Errors for |ibwarn:|ibqueryerrors:|perfquery:"
+)
+
+EXPECTED = (
+    "`# Port counters: Lid 3 port 1 (CapMask: 0x1300)` and `PortXmitWait:....0` below it, as of perfquery, "
+    "or `GUID 0x2c90000001000 port 1: [PortXmitWait == 1234]`, as of ibqueryerrors"
+)
+
+
+class Counters(NamedTuple):
+    """What a port has counted; None where the dump does not tell."""
+
+    sent: int | None
+    """PortXmitData in bytes."""
+    received: int | None
+    """PortRcvData in bytes."""
+    waited: int | None
+    """PortXmitWait in ticks, whose length is up to the device: only of use to compare ports."""
+
+
+class _Read(NamedTuple):
+    """A counter in a file."""
+
+    value: int
+    line: int
+
+
+_Ports = dict[End, dict[str, _Read]]
+
+
+def read(
+    path: str | PathLike[str], fabric: Fabric, before: str | PathLike[str] | None = None
+) -> dict[End, Counters]:
+    """Read counters of ports, and place them on a fabric.
+
+    Args:
+        path: what `perfquery` printed for some ports, with or without `-x`, or `ibqueryerrors`; also several
+            of such outputs in one file. Of several values for a counter that of `-x` holds, or else the last.
+        fabric: where the ports are.
+        before: an earlier dump: the difference counts. Without it all since the last reset does.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: with all mistakes at once, each with its line: a line that is none of a dump; a LID,
+            GUID or port that the fabric does not have; a counter that has stopped at its largest value, or
+            that is smaller than before.
+
+    """
+    now = _file(path, fabric)
+    earlier = {} if before is None else _file(before, fabric)
+    mistakes = Mistakes(path)
+    found = {}
+    for end, values in now.items():
+        then = earlier.get(end, {})
+        if before is not None and not then:
+            continue
+        names = ("PortXmitData", "PortRcvData", "PortXmitWait")
+        sent, received, waited = (_difference(fabric, end, n, values, then, mistakes) for n in names)
+        found[end] = Counters(_times(sent), _times(received), waited)
+    mistakes.check()
+    return found
+
+
+def _times(words: int | None) -> int | None:
+    return None if words is None else words * WORD
+
+
+def _difference(
+    fabric: Fabric,
+    end: End,
+    name: str,
+    now: Mapping[str, _Read],
+    then: Mapping[str, _Read],
+    mistakes: Mistakes,
+) -> int | None:
+    if name not in now:
+        return None
+    value, line = now[name]
+    where = f"{name} of {fabric.name(end)} port {end.port}"
+    if value == FULL:
+        problem = "has stopped at its largest value of 32 bits"
+        mistakes.add(line, where, str(value), problem, "counters cleared before, or perfquery -x")
+    before = then[name].value if name in then else 0
+    if value < before:
+        problem = f"is less than {before} in the earlier dump, line {then[name].line}"
+        mistakes.add(
+            line, where, str(value), problem, "dumps in their order, of counters not cleared between"
+        )
+    return value - before
+
+
+def _file(path: str | PathLike[str], fabric: Fabric) -> _Ports:
+    reader = _Reader(path, fabric)
+    for number, line in enumerate(read_lines(path), 1):
+        reader.line(number, line)
+    if not reader.ports and not reader.mistakes.list:
+        reader.mistakes.add(1, "counters", "", "no counters of ports in this file", EXPECTED)
+    reader.mistakes.check()
+    return reader.ports
+
+
+class _Reader:
+    """A dump while it is read."""
+
+    def __init__(self, path: str | PathLike[str], fabric: Fabric) -> None:
+        self.mistakes = Mistakes(path)
+        self.file = fabric.file
+        self.hosts = {host.lid: host.end for host in fabric.hosts}
+        self.switches = {switch.lid: switch.id for switch in fabric.switches}
+        self.there = {end for cable in fabric.cables for end in cable.ends}
+        self.guids = {int(end.node[2:], 16): end.node for end in self.there}
+        self.ports: _Ports = {}
+        self.current: dict[str, _Read] | None = None
+        """Where the values of perfquery go that follow."""
+        self.wide = False
+        """Whether they have 64 bits."""
+        self.wides: set[tuple[int, str]] = set()
+        """The values of 64 bits that are there already, by the port's counters."""
+
+    def line(self, number: int, line: str) -> None:
+        if found := _LID.match(line):
+            lid, port = int(found[2]), int(found[3])
+            end = self.hosts.get(lid) or (End(self.switches[lid], port) if lid in self.switches else None)
+            self.wide = found[1] is not None
+            self.current = self.at(number, ("LID", str(lid)), end, port)
+        elif found := _GUID.match(line):
+            port = ALL_PORTS if found[2] == "ALL" else int(found[2])
+            node = self.guids.get(int(found[1], 16))
+            own = self.at(number, ("GUID", f"0x{found[1]}"), End(node, port) if node else None, port)
+            if own is not None:
+                own.update({name: _Read(int(value), number) for name, value in _ITEM.findall(found[3])})
+        elif found := _VALUE.match(line):
+            self.value(number, found[1], int(found[2], 0))
+        elif not _OTHER.match(line):
+            self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is no line of counters", EXPECTED)
+
+    def at(self, number: int, what: tuple[str, str], end: End | None, port: int) -> dict[str, _Read] | None:
+        """Return where to put the counters of a port; None where there is nothing to put."""
+        if end is None:
+            problem = f"is none of {self.file}"
+            self.mistakes.add(number, *what, problem, "counters and fabric of the same time")
+            return None
+        if port in (0, ALL_PORTS):
+            return None
+        if end not in self.there or end.port != port:
+            problem = f"has no cable in {self.file}, at {' '.join(what)}"
+            self.mistakes.add(number, "port", str(port), problem)
+            return None
+        return self.ports.setdefault(end, {})
+
+    def value(self, number: int, name: str, value: int) -> None:
+        if self.current is None:
+            return
+        key = id(self.current), name
+        if self.wide or key not in self.wides:
+            self.current[name] = _Read(value, number)
+        if self.wide:
+            self.wides.add(key)
+
+
+def feeders(fabric: Fabric, end: End) -> Iterator[End]:
+    """Yield the ports that send to the switch of a port: the other ends of the switch's other cables."""
+    for switch in fabric.switches:
+        if switch.id == end.node:
+            yield from (peer for port, peer in switch.ports.items() if port != end.port)

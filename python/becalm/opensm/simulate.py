@@ -1,0 +1,157 @@
+"""A scenario with the congestion control that a configuration of OpenSM sets up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any
+
+from becalm.mistakes import Mistakes
+from becalm.opensm.check import ADAPTER, PER_LEVEL, SWITCH
+from becalm.opensm.configuration import Configuration, Place, load
+from becalm.opensm.fabric import End, Fabric
+from becalm.opensm.importing import numbered, places
+from becalm.opensm.masks import PORTS, check_fabric
+from becalm.opensm.options import CREDIT_MASK, MARKING_RATE, STARVATION, THRESHOLD_AND_SIZE, VICTIM_MASK
+from becalm.opensm.values import Entry
+from becalm.scenario import Scenario
+
+
+def with_configuration(
+    scenario: Scenario, path: str | PathLike[str], fabric: Fabric | None = None
+) -> Scenario:
+    """Return a scenario with the congestion control that OpenSM sets up by a configuration.
+
+    Values are those that switches and adapters get: what OpenSM cuts off is cut off here, too. Service levels
+    that are not set up do not respond. Without `congestion_control TRUE` there is no congestion control.
+
+    Args:
+        scenario: its marking and responses are replaced; an echo that is `ibta` stays.
+        path: the configuration.
+        fabric: the fabric that the scenario was imported from; needed where a mask names some of the ports.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: not a text file; a mask that needs the fabric, or another fabric than the scenario's;
+            values that contradict each other, such as a CCTI_Min beyond the table; service levels with
+            different settings where they are slowed down as a whole.
+
+    """
+    found = load(path)
+    if fabric is not None:
+        other = Mistakes(scenario.name)
+        check_fabric(scenario, fabric, other)
+        other.check()
+    mistakes = Mistakes(path)
+    if not found.value("congestion_control"):
+        off = dict.fromkeys(_levels(scenario), _none(scenario))
+        return _replace(scenario, {"none": {}}, off, {"echo": None})
+    marking = _marking(found, fabric, mistakes)
+    responses = {level: _response(scenario, found, level) for level in _levels(scenario)}
+    by_sl = found.value(f"{ADAPTER}port_control") & 1
+    if by_sl and any(each != responses[_levels(scenario)[0]] for each in responses.values()):
+        setting = found.settings[Place(f"{ADAPTER}port_control")]
+        problem = "slows down service levels, and those of the scenario's flows have different settings"
+        valid = "0x0000, or the same settings for all of them"
+        mistakes.add(setting.line, f"{ADAPTER}port_control", setting.text, problem, valid)
+    mistakes.check()
+    changes: dict[str, Any] = {"adapter.port_control": "sl" if by_sl else "qp"}
+    if "ibta" not in scenario.resolved["echo"]:
+        changes["echo"] = {"ibta": {}}
+    return _replace(scenario, marking, responses, changes)
+
+
+def _levels(scenario: Scenario) -> list[int]:
+    return sorted({group["sl"] for group in scenario.resolved["flows"]})
+
+
+def _replace(
+    scenario: Scenario,
+    marking: Mapping[str, Any],
+    responses: Mapping[int, Mapping[str, Any]],
+    changes: Mapping[str, Any],
+) -> Scenario:
+    groups = scenario.resolved["flows"]
+    first = responses[groups[0]["sl"]]
+    made: dict[str, Any] = {"marking": marking, "response": first, **changes}
+    for place, group in enumerate(groups):
+        own = responses[group["sl"]]
+        made[f"flows.{place}.response"] = None if own == first else own
+    return scenario.replace(made)
+
+
+def _marking(found: Configuration, fabric: Fabric | None, mistakes: Mistakes) -> dict[str, Any]:
+    used = found.value(f"{SWITCH}control_map")
+
+    def number(name: str, bit: int) -> int:
+        value: int = found.value(SWITCH + name)
+        return value if used & bit else 0
+
+    params: dict[str, Any] = {
+        "threshold": number("threshold", THRESHOLD_AND_SIZE) & 15,
+        "packet_size": number("packet_size", THRESHOLD_AND_SIZE),
+        "marking_rate": number("marking_rate", MARKING_RATE),
+    }
+    overrides = _mask(found, "victim_mask", number("victim_mask", VICTIM_MASK), params, fabric, mistakes)
+    delay: Entry = found.value(f"{SWITCH}credit_starvation_return_delay")
+    late = number("credit_starvation_threshold", STARVATION) & 15
+    starved = number("credit_mask", CREDIT_MASK)
+    if starved and late and delay.delay > 0:
+        params |= {"cs_threshold": late, "cs_return_delay": list(delay.sent)}
+        overrides += _mask(found, "credit_mask", starved, params, fabric, mistakes)
+    return {"ibta": {**params, "overrides": overrides} if overrides else params}
+
+
+def _mask(
+    found: Configuration,
+    name: str,
+    value: int,
+    params: dict[str, Any],
+    fabric: Fabric | None,
+    mistakes: Mistakes,
+) -> list[dict[str, Any]]:
+    """Put a mask of all ports or of none into the parameters; of some ports, return what overrides them."""
+    named = {port for port in PORTS if value >> port & 1}
+    there = set(PORTS) if fabric is None else {port for switch in fabric.switches for port in switch.ports}
+    if there <= named:
+        params[name] = "all"
+        return []
+    if not named:
+        return []
+    if fabric is None:
+        setting = found.settings[Place(SWITCH + name)]
+        problem = "names some of the ports, whose numbers a scenario does not have"
+        valid = "no ports, all of them, or --fabric with the output of ibnetdiscover"
+        mistakes.add(setting.line, SWITCH + name, setting.text, problem, valid)
+        return []
+    return list(_overrides(fabric, named, name.removesuffix("_mask")))
+
+
+def _overrides(fabric: Fabric, named: set[int], what: str) -> Iterable[dict[str, Any]]:
+    """Yield, for each switch, the ports of a mask by the numbers that the scenario has for them."""
+    numbers = places(numbered(fabric))
+    for switch in fabric.switches:
+        ports = sorted(numbers[End(switch.id, port)] for port in named.intersection(switch.ports))
+        if ports:
+            yield {"switches": [switch.name], "ports": ports, what: True}
+
+
+def _none(scenario: Scenario) -> dict[str, Any]:
+    """Return no response to congestion; a window is the scenario's own all the same."""
+    return {"none": _window(scenario)}
+
+
+def _window(scenario: Scenario) -> dict[str, Any]:
+    ((_, params),) = scenario.resolved["response"].items()
+    window = params.get("window", "unlimited")
+    return {} if window == "unlimited" else {"window": window}
+
+
+def _response(scenario: Scenario, found: Configuration, level: int) -> dict[str, Any]:
+    table: list[Entry] = found.value("cc_cct")
+    if not found.value(f"{ADAPTER}control_map") >> level & 1 or len(table) < 2:
+        return _none(scenario)
+    numbers = {name: found.value(ADAPTER + name, level) for name in PER_LEVEL}
+    entries = [list(entry.sent) for entry in table]
+    numbers |= _window(scenario)
+    return {"ibta": {**numbers, "ccti_limit": len(table) - 1, "cct": {"list": {"entries": entries}}}}

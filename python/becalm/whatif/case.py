@@ -1,0 +1,135 @@
+"""From files to an incast: reads a fabric, its traffic and its congestion control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from becalm import manager
+from becalm.errors import BecalmError
+from becalm.mistakes import Mistakes
+from becalm.opensm import ibnetdiscover
+from becalm.opensm.fabric import Fabric
+from becalm.opensm.importing import import_fabric
+from becalm.opensm.masks import check_fabric
+from becalm.opensm.simulate import with_configuration
+from becalm.run import Progress
+from becalm.scenario import Scenario, load
+from becalm.whatif.faults import Fault
+from becalm.whatif.incast import WhatIf, whatif
+from becalm.whatif.network import network
+
+LOAD = 0.2
+"""Background of a fabric without a scenario, as a share of each host's link: it congests little."""
+GUIDELINE = "pfister2005"
+
+
+class Case(NamedTuple):
+    """What is asked for."""
+
+    file: Path
+    """A scenario (.toml), or what `ibnetdiscover` printed."""
+    hot: str
+    degree: int | None = None
+    lfts: Path | None = None
+    """Forwarding tables, with what `ibnetdiscover` printed."""
+    fabric: Path | None = None
+    """What `ibnetdiscover` printed of the fabric of a scenario."""
+    load: float | None = None
+    """In place of the scenario's background: the load of each host, which sends to one other."""
+    opensm: Path | None = None
+    """A configuration of OpenSM; the guideline `pfister2005` when not given."""
+
+
+def simulate(
+    case: Case,
+    *,
+    max_time: float = 120.0,
+    threads: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    on_faults: Callable[[list[Fault]], object] | None = None,
+) -> WhatIf:
+    """Read the files of a case and simulate it; the last arguments are those of `whatif`.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: mistakes in one of the files; a fabric that is not that of the scenario.
+        BecalmError: options that do not go together; what `whatif` raises.
+
+    """
+    scenario, fabric = _read(case)
+    scenario = _loaded(scenario, case.load)
+
+    def control(given: Scenario, degree: int) -> Scenario:
+        if case.opensm is not None:
+            return with_configuration(given, case.opensm, fabric)
+        # The guideline speaks of two sources at least.
+        recommended = manager.recommend(given, hot_spot_degree=max(2, degree), guideline=GUIDELINE)
+        return recommended.apply(_one_response(given))
+
+    return whatif(
+        scenario,
+        case.hot,
+        control,
+        control_name=f"the guideline {GUIDELINE}" if case.opensm is None else str(case.opensm),
+        degree=case.degree,
+        net=network(scenario, fabric),
+        max_time=max_time,
+        threads=threads,
+        progress=progress,
+        on_faults=on_faults,
+    )
+
+
+def _read(case: Case) -> tuple[Scenario, Fabric | None]:
+    if case.file.suffix == ".toml":
+        if case.lfts is not None:
+            raise BecalmError("--lfts: has no effect with a scenario, which has its routes")
+        if case.fabric is None:
+            return load(case.file), None
+        fabric = ibnetdiscover.read(case.fabric)
+        return checked(case.file, fabric), fabric
+    if case.fabric is not None:
+        raise BecalmError(f"--fabric: has no effect with {case.file}, which is a fabric itself")
+    imported = import_fabric(case.file, case.lfts)
+    scenario = Scenario(imported.text, name=str(case.file))
+    return (scenario if case.load is not None else _loaded(scenario, LOAD)), imported.fabric
+
+
+def checked(file: Path, fabric: Fabric) -> Scenario:
+    """Read a scenario that was imported from a fabric.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: mistakes in it, or another fabric.
+
+    """
+    scenario = load(file)
+    mistakes = Mistakes(file)
+    check_fabric(scenario, fabric, mistakes)
+    mistakes.check()
+    return scenario
+
+
+def imported(discovered: Path, tables: Path | None) -> Scenario:
+    """Return the scenario that is imported from a fabric; for what it raises, see `import_fabric`."""
+    return Scenario(import_fabric(discovered, tables).text, name=str(discovered))
+
+
+def _loaded(scenario: Scenario, load: float | None) -> Scenario:
+    """Return the scenario with a background of this load, if one is given."""
+    if load is None:
+        return scenario
+    flows = {"name": "background", "from": ["*"], "pattern": {"permutation": {}}}
+    return scenario.replace({"flows": [{**flows, "traffic": {"poisson": {"load": load}}}]})
+
+
+def _one_response(scenario: Scenario) -> Scenario:
+    """Return the scenario without responses of single groups: the guideline sets up all adapters alike."""
+    own: dict[str, Any] = {
+        f"flows.{place}.response": None
+        for place, group in enumerate(scenario.resolved["flows"])
+        if group["response"] is not None
+    }
+    return scenario.replace(own) if own else scenario

@@ -1,0 +1,66 @@
+"""Configurations of OpenSM: one that is good, and faults to plant in it."""
+
+from __future__ import annotations
+
+from fabrics import DATA
+
+DEFAULT = (DATA / "opensm-default.conf").read_text()
+"""What OpenSM 3.3.23 writes by itself."""
+GOOD = (DATA / "opensm-loaded.conf").read_text()
+"""A configuration for congestion control, as OpenSM wrote it after loading."""
+
+SW, CA = "cc_sw_cong_setting_", "cc_ca_cong_setting_"
+TABLE = next(line for line in GOOD.splitlines() if line.startswith("cc_cct"))
+LONG = ",".join(f"0:{12000 + place}" for place in range(128))
+
+FAULTS = {
+    "a threshold of 16 is 0 on the wire": ("threshold 0x0F", "threshold 16", "low 4 bits alone: 0"),
+    "so is that of starvation": (
+        "starvation_threshold 0x09",
+        "starvation_threshold 16",
+        "alone: 0, which is off",
+    ),
+    "a multiplier wraps": ("0:0,3:1", "0:16385,3:1", "sends 0:16385 as 1:1"),
+    "a shift has two bits": ("delay 2:77", "delay 4:77", "sends 4:77 as 0:77"),
+    "TRUE has capitals": ("control TRUE", "control true", "takes everything but TRUE"),
+    "a table of one entry": (TABLE, "cc_cct 0:3", "a table of one entry means none"),
+    "more entries than 128": (TABLE, TABLE + ",3:155,3:155", "takes 128 entries and drops the other 2"),
+    "a line that is cut": (TABLE, f"cc_cct {LONG}", "takes the rest for a line of its own"),
+    "an entry that is none": ("0:0,3:1", "0:0,3;1", "does not take a table with `3;1` in it"),
+    "a key misspelt": ("marking_rate", "making_rate", "does not know this key"),
+    "a key with an equals sign": (
+        "congestion_control TRUE",
+        "congestion_control=TRUE",
+        "does not know this key",
+    ),
+    "a number too large": ("packet_size 8", "packet_size 256", "out of range"),
+    "no number": ("marking_rate 1", "marking_rate often", "takes whole numbers alone"),
+    "octal by accident": ("packet_size 8", "packet_size 010", "octal: 8"),
+    "a value without its service level": ("timer 0 150", "timer 150", "without a service level"),
+    "a service level that is none": ("timer 1 150", "timer 16 150", "with such a service level"),
+    "a mask in decimals": ("victim_mask 0x" + "0" * 61, "victim_mask 1", "for hexadecimal"),
+    "a bit of the control map is missing": ("control_map 0x1F", "control_map 0x1B", "needs bit 0x4"),
+    "a bit without a meaning": ("control_map 0x1F", "control_map 0x3F", "no meaning"),
+    "settings of a service level that is not set up": ("map 0x0003", "map 0x0001", "SL 1 is not in"),
+    "a service level without a timer": ("timer 1 150", "timer 1 0", "stays so for ever"),
+    "a service level without an increase": ("increase 0 1\n", "increase 0 0\n", "slows nobody down"),
+    "an index beyond the table": (
+        "ccti_min 0 2",
+        "ccti_min 0 128",
+        "beyond the table, whose last index is 127",
+    ),
+    "an index that is never reached": ("threshold 0 100", "threshold 0 200", "gets to 127 at most"),
+    "a table that falls": ("3:153,3:155", "3:153,0:1", "entry 127 is below"),
+    "packets that are never marked": ("packet_size 8", "packet_size 200", "none is as large"),
+    "adapters without switches": ("setting_threshold 0x0F", "setting_threshold 0", "no switch marks"),
+    "starvation without its mask": ("credit_mask 0x", "no_mask 0x", "no credit comes late without"),
+    "two values for one key": (
+        "marking_rate 1",
+        "marking_rate 2\ncc_sw_cong_setting_marking_rate 1",
+        "what line 12",
+    ),
+    "a value that is replaced": ("cc_key", "lmc 9\ncc_key", "takes 0 in its place"),
+    "a word that is none": ("cc_key", "part_enforce on\ncc_key", "takes both"),
+    "congestion control forgotten": ("congestion_control TRUE\n", "", "congestion_control is not TRUE"),
+}
+"""By name: what stands in a good configuration, what is put there, and what is to be found."""

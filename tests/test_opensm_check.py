@@ -1,0 +1,134 @@
+"""Configurations of OpenSM: planted faults are found, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import becalm
+from becalm import manager
+from becalm.cli import app
+from becalm.opensm import ibnetdiscover
+from becalm.opensm.check import check
+from becalm.opensm.configuration import Finding, load
+from becalm.opensm.importing import import_fabric
+from becalm.opensm.keys import KEYS
+from becalm.opensm.options import configuration, rollback
+from fabrics import DATA
+from opensm_faults import DEFAULT, FAULTS, GOOD
+
+
+def found(folder: Path, text: str) -> list[Finding]:
+    file = folder / "opensm.conf"
+    file.write_text(text)
+    return check(file)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
+    there, planted, told = FAULTS[fault]
+    assert there in GOOD
+    text = GOOD.replace(there, planted, 1)
+    findings = found(tmp_path, text)
+    hits = [each for each in findings if told in each.does]
+    assert hits, [each.does for each in findings]
+    for each in findings:
+        assert each.key in text.splitlines()[each.line - 1]
+    assert all(each.valid for each in findings)
+
+
+@pytest.mark.parametrize("text", [DEFAULT, GOOD, f"{DEFAULT}\n{GOOD}"], ids=["default", "good", "appended"])
+def test_nothing_is_found_where_nothing_is_wrong(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, text) == []
+
+
+@pytest.mark.parametrize("guideline", list(manager.GUIDELINES))
+def test_nothing_is_found_in_what_becalm_writes(guideline: str, tmp_path: Path) -> None:
+    fabric = DATA / "ft2_18" / "ibnetdiscover.txt"
+    source = becalm.Scenario(import_fabric(fabric).text).replace({"adapter.drain_rate": "20 Gb/s"})
+    recommendation = manager.recommend(source, hot_spot_degree=6, guideline=guideline)
+    managed = recommendation.apply(source)
+    written = configuration(managed, recommendation, fabric)
+    zeros = rollback(managed, fabric)
+    for text in (written, zeros, f"{DEFAULT}{written}"):
+        (tmp_path / "opensm.conf").write_text(text)
+        assert check(tmp_path / "opensm.conf", ibnetdiscover.read(fabric)) == []
+    (tmp_path / "opensm.conf").write_text(zeros)
+    taken_back = load(tmp_path / "opensm.conf")
+    (tmp_path / "set.conf").write_text(written)
+    assert taken_back.settings.keys() == load(tmp_path / "set.conf").settings.keys()
+    for place, setting in taken_back.settings.items():
+        if place.key != "congestion_control" and not place.key.endswith("control_map"):
+            assert setting.value in (0, (0, 0), [(0, 0)]), place
+
+
+def test_ports_without_cables_are_found_in_the_fabric(tmp_path: Path) -> None:
+    fabric = ibnetdiscover.read(DATA / "ft2_18" / "ibnetdiscover.txt")
+    file = tmp_path / "opensm.conf"
+    file.write_text(GOOD)
+    assert check(file, fabric) == []
+    file.write_text(GOOD.replace("0000003FE", "FFE0003FE", 1))
+    (finding,) = check(file, fabric)
+    assert "no switch has a cable at port 25, 26, 27" in finding.does
+
+
+def test_a_comment_of_which_the_end_is_read_is_found(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "#" + "x" * 1021 + " lmc 3\n")
+    assert "finds `lmc`" in finding.does
+    assert load(tmp_path / "opensm.conf").value("lmc") == 3
+
+
+@given(
+    st.text(max_size=200)
+    | st.lists(st.sampled_from([*KEYS, "=", "TRUE", "0", ":", ",", "\n", "#", "-1", " "])).map("".join)
+)
+def test_any_text_is_read(text: str) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "any.conf"
+        file.write_text(text, newline="")
+        for finding in check(file):
+            assert finding.told("f").isprintable()
+
+
+def test_the_command_has_an_exit_code_for_each_outcome(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.conf", tmp_path / "bad.conf"
+    good.write_text(GOOD)
+    bad.write_text(GOOD.replace("0x0F", "16", 1))
+    runner = CliRunner()
+    result = runner.invoke(app, ["check-opensm", str(good)])
+    assert (result.exit_code, result.output) == (0, f"{good}: ok\n")
+    result = runner.invoke(app, ["check-opensm", str(bad)])
+    assert result.exit_code == 1
+    assert f"{bad}:7: cc_sw_cong_setting_threshold 16: OpenSM sends its low 4 bits" in result.output
+    result = runner.invoke(app, ["check-opensm", str(bad), "--json"])
+    assert [json.loads(line)["line"] for line in result.output.splitlines()] == [7]
+    (tmp_path / "binary.conf").write_bytes(b"\xff\xfe")
+    for file in ("binary.conf", "none.conf"):
+        assert runner.invoke(app, ["check-opensm", str(tmp_path / file)]).exit_code == 2
+
+
+def test_an_export_replaces_no_rollback_of_somebody(tmp_path: Path) -> None:
+    source, target = tmp_path / "fabric.toml", tmp_path / "cc.conf"
+    source.write_text(import_fabric(DATA / "ft2_18" / "ibnetdiscover.txt").text)
+    mine = tmp_path / "cc.conf.rollback"
+    mine.write_text("mine")
+    arguments = ["manage", str(source), "--degree", "4", "--opensm", str(target)]
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, "cc.conf.rollback: exists already" in result.output) == (2, True)
+    assert (mine.read_text(), target.exists()) == ("mine", False)
+    mine.unlink()
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert check(target) == check(mine) == []
+    both = tmp_path / "both.conf"
+    both.write_text(target.read_text() + mine.read_text())
+    undone = load(both)
+    assert not any(undone.levels("cc_ca_cong_setting_ccti_increase"))
+    assert undone.value("cc_sw_cong_setting_threshold") == 0
