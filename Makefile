@@ -16,7 +16,7 @@ ci: lint test guard ## what CI runs: all linters, all tests, the count of instru
 .PHONY: demo
 demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
 	@# Exit code 1 says that a claim does not hold: the table shows which and why, and nothing went wrong.
-	@$(BIN)/becalm reproduce $(DEMO) --out figures || [ $$? -eq 1 ]
+	@$(BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
 
 .PHONY: test
 test: test-rust test-python ## set up everything and run all tests
