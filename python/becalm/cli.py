@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, printable, stop, told
+from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
+from becalm.mistakes import printable
 
 app = typer.Typer(
     help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
@@ -20,7 +21,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores when not given.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=4096, help="Threads to use; all cores when not given.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -171,8 +174,8 @@ def compare(
 def draw(
     folder: Annotated[Path, typer.Argument(help="Results with snapshots.", show_default=False)],
     time: Annotated[str, typer.Option(help="Time of the snapshot, such as '5 ms'.", show_default=False)],
-    vl: Annotated[int, typer.Option(min=0, help="Virtual lane.")] = 0,
-    replication: Annotated[int, typer.Option(min=0, help="Which replication.")] = 0,
+    vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane.")] = 0,
+    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Which replication.")] = 0,
     out: Annotated[
         Path | None,
         typer.Option(help="The picture, a new file: .png, .svg or .pdf; `fabric.png` when not given."),

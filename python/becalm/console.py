@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from becalm import contents
-from becalm.exits import printable
+from becalm.mistakes import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -309,5 +309,5 @@ def show_design(design: Design, folder: Path) -> None:
         where = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in condition.fails)
         rates = f" at rates of {where}" if where else ""
         note = f": {condition.note}" if condition.note else ""
-        out.print(escape(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
+        out.print(_safe(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
     say(f"figure, tables and numbers in {folder}")

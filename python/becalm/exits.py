@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
+from becalm.mistakes import printable
+
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -67,16 +69,6 @@ def stop(message: str, code: int) -> NoReturn:
 
     typer.echo(printable(message), err=True)
     raise typer.Exit(code)
-
-
-def printable(text: str) -> str:
-    """Return a text whose control characters are escaped: files of others must not steer the terminal."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode()
-        for each in text
-    )
 
 
 def prepare() -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any
 
 from becalm import provenance
@@ -201,7 +201,8 @@ class Results:
         return {
             **provenance.describe(),
             "scenario": {
-                "name": scenario.name,
+                # Only the file's name: where it lies is nobody else's business.
+                "name": PurePath(scenario.name).name,
                 "hash": scenario.hash,
                 "toml": scenario.to_toml(),
                 "resolved": scenario.resolved,
@@ -288,7 +289,9 @@ def _read_table(file: Path) -> pl.DataFrame:
     if file.is_symlink():
         raise ResultsError(f"{file}: is a symbolic link; the tables are files of the folder itself")
     try:
-        return pl.read_parquet(file)
+        # An open file: Polars reads names as patterns, and only those in UTF-8.
+        with file.open("rb") as content:
+            return pl.read_parquet(content)
     except FileNotFoundError as error:
         raise ResultsError(f"{file}: is missing") from error
     except pl.exceptions.PolarsError as error:

@@ -45,7 +45,7 @@ pub use choice::{Choice, OptionDoc};
 pub use field::Field;
 pub use mistakes::{Mistake, Mistakes};
 pub use node::{Node, Value};
-pub use quantity::quantity;
+pub use quantity::{quantity, seconds};
 pub use range::Ranged;
 #[doc(hidden)]
 pub use serde_json;

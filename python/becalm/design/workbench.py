@@ -112,13 +112,13 @@ class Design:
         from becalm.design import files
         from becalm.plot import save
 
-        (folder / INDEX).write_text(json.dumps(self.to_json(), indent=2) + "\n")
-        (folder / "functions.csv").write_text(files.functions(self.law, self.check))
-        (folder / "response.toml").write_text(files.toml(self.table))
+        (folder / INDEX).write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+        (folder / "functions.csv").write_text(files.functions(self.law, self.check), encoding="utf-8")
+        (folder / "response.toml").write_text(files.toml(self.table), encoding="utf-8")
         for form in files.FORMATS:
-            (folder / f"table.{form}").write_text(files.text(self.table, form))
+            (folder / f"table.{form}").write_text(files.text(self.table, form), encoding="utf-8")
             if self.cct is not None:
-                (folder / f"cct.{form}").write_text(files.text(self.cct, form))
+                (folder / f"cct.{form}").write_text(files.text(self.cct, form), encoding="utf-8")
         check()
         save(self.figure(), folder / "design.png")
 
