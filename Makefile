@@ -104,7 +104,7 @@ $(VENV)/.done: requirements.lock | need-python
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 .PHONY: need-python need-rust need-cc need-valgrind

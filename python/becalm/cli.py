@@ -39,7 +39,8 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command()
 @guarded
 def run(
-    file: Annotated[Path, typer.Argument(help="A scenario.", show_default=False)],
+    file: Annotated[Path | None, typer.Argument(help="A scenario.", show_default=False)] = None,
+    example: Annotated[str | None, typer.Option(help="One of `becalm examples` instead of a file.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")
     ] = None,
@@ -55,10 +56,13 @@ def run(
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
-    from becalm import console
+    from becalm import console, examples
     from becalm.results import FOLDER
     from becalm.scenario import parse_change
 
+    if (file is None) == (example is None):
+        stop("run: needs a scenario, or --example with one of `becalm examples`, not both", BAD_INPUT)
+    file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
         changes["run.seed"] = seed
@@ -108,6 +112,21 @@ def list_(
         stop(f"`{what}`: nothing of that kind; valid: {', '.join(kinds)}", BAD_INPUT)
     for kind in kinds if what is None else [what]:
         console.show_entries(kind, contents.entries(kind), details=what is not None)
+
+
+@app.command("examples")
+@guarded
+def examples_(
+    name: Annotated[str | None, typer.Argument(help="Print this one; a list of all when not given.")] = None,
+) -> None:
+    """List the scenarios that come with becalm, or print one, to begin a scenario of your own with."""
+    from becalm import console, examples
+
+    if name is not None:
+        typer.echo(examples.path(name).read_text(encoding="utf-8"), nl=False)
+        return
+    rows = [(each, examples.summary(each)) for each in examples.names()]
+    console.out.print(console.table("examples", ("name", "what it shows"), rows, text=2))
 
 
 @app.command()
