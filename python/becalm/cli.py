@@ -12,6 +12,8 @@ import typer
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.mistakes import printable
 
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "guarded", "main", "stop", "told"]
+
 app = typer.Typer(
     help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
     no_args_is_help=True,
