@@ -8,7 +8,14 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 # Modules that macros declare: cargo fmt does not find them.
 LISTED := --edition 2024 $(wildcard crates/control/src/marking/*.rs crates/control/src/echo/*.rs \
 	crates/control/src/response/*.rs crates/control/tests/contract/out_of_tree/*/*.rs)
+PACKAGING := target/packaging
+# Zig links against an older glibc than that of this machine: 2.28, as RHEL 8 has it.
+PORTABLE := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28)
 DEMO := santos2003/fig2 santos2003/fig4b
+
+# No folder of whoever builds becalm belongs into the compiled module, and the same sources give the same one anywhere.
+CARGO_HOME ?= $(HOME)/.cargo
+export RUSTFLAGS += --remap-path-prefix=$(CURDIR)=becalm --remap-path-prefix=$(CARGO_HOME)/registry/src=crates
 
 .DEFAULT_GOAL := ci
 .DELETE_ON_ERROR:
@@ -19,7 +26,7 @@ ci: lint test guard ## what CI runs: all linters, all tests, the count of instru
 .PHONY: demo
 demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
 	@# Exit code 1 says that a claim does not hold: the table shows which and why, and nothing went wrong.
-	@$(BIN)/becalm reproduce $(DEMO) --out figures || [ $$? -eq 1 ]
+	@$(BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
 
 .PHONY: test
 test: test-rust test-python ## set up everything and run all tests
@@ -88,13 +95,23 @@ guard-write: need-rust need-valgrind ## write the committed instructions per pac
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
-wheel: $(VENV)/.done need-rust ## a wheel in target/wheels
-	$(BIN)/maturin build --release
+wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
+
+.PHONY: packages
+packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" .ci/packages $(PYTHON) maturin $(PORTABLE)
+
+.PHONY: licences
+licences: need-rust ## whether all crates may be given on under the licence of becalm
+	$(PYTHON) .ci/licences
 
 .PHONY: lock
-lock: $(VENV)/.done ## write requirements.lock anew from what is installed
-	{ echo '# Everything that `make` installs into .venv; written by `make lock`.'; \
-		$(BIN)/pip freeze --exclude becalm; } > requirements.lock
+lock: need-python ## write requirements.lock anew: versions for every Python and platform, with hashes
+	$(PYTHON) -m venv target/lock
+	target/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	target/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras \
+		--no-annotate --custom-compile-command 'make lock' pyproject.toml --output-file requirements.lock
 
 .PHONY: clean
 clean: ## remove the virtual environment and everything built
@@ -106,11 +123,17 @@ help: ## this list
 
 $(VENV)/.done: requirements.lock | need-python
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		-r requirements.lock
+	@touch $@
+
+$(PACKAGING)/.done: | need-python
+	$(PYTHON) -m venv $(PACKAGING)
+	$(PACKAGING)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' ziglang
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 .PHONY: need-python need-rust need-cc need-valgrind

@@ -71,7 +71,8 @@ def test_a_time_without_a_snapshot_is_an_error(congested: becalm.Results) -> Non
 def test_the_command_draws_from_a_folder(congested: becalm.Results, tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
-    from becalm.cli import BAD_INPUT, app
+    from becalm.cli import app
+    from becalm.exits import BAD_INPUT
 
     folder = congested.save(tmp_path / "results")
     picture = tmp_path / "tree.svg"

@@ -83,11 +83,40 @@ def test_manifest(results: becalm.Results, tmp_path: Path) -> None:
 
 def test_never_overwrites_silently(results: becalm.Results, tmp_path: Path) -> None:
     folder = results.save(tmp_path / "out")
-    (folder / "extra").touch()
+    (folder / "groups.parquet").unlink()
     with pytest.raises(becalm.ResultsError, match="exists already"):
         results.save(folder)
     results.save(folder, overwrite=True)
-    assert not (folder / "extra").exists()
+    assert (folder / "groups.parquet").is_file()
+
+
+@pytest.mark.parametrize("name", ["../secret.parquet", "/etc/passwd", "sub/x.parquet", "x.txt", 3])
+def test_tables_are_files_of_the_folder(results: becalm.Results, tmp_path: Path, name: object) -> None:
+    results.groups.write_parquet(tmp_path / "secret.parquet")
+    folder = results.save(tmp_path / "out")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["tables"]["groups"]["file"] = name
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(becalm.ResultsError, match=r"manifest\.json: not a manifest of becalm"):
+        becalm.load_results(folder)
+
+
+def test_a_table_that_is_a_link_is_not_followed(results: becalm.Results, tmp_path: Path) -> None:
+    folder = results.save(tmp_path / "out")
+    (folder / "groups.parquet").rename(tmp_path / "elsewhere.parquet")
+    (folder / "groups.parquet").symlink_to(tmp_path / "elsewhere.parquet")
+    with pytest.raises(becalm.ResultsError, match=r"groups\.parquet: is a symbolic link"):
+        becalm.load_results(folder)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PAR1", bytes(1000)])
+def test_a_damaged_table_is_named(results: becalm.Results, tmp_path: Path, content: bytes | None) -> None:
+    folder = results.save(tmp_path / "out")
+    (folder / "groups.parquet").unlink()
+    if content is not None:
+        (folder / "groups.parquet").write_bytes(content)
+    with pytest.raises(becalm.ResultsError, match=r"groups\.parquet: (damaged|is missing)"):
+        becalm.load_results(folder)
 
 
 def test_never_overwrites_what_is_not_a_results_folder(results: becalm.Results, tmp_path: Path) -> None:

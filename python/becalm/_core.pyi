@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypedDict, final
 
-__all__ = ["Scenario", "__version__", "catalogue", "json_schema", "parse", "run"]
+__all__ = ["Scenario", "__version__", "catalogue", "json_schema", "parse", "run", "seconds"]
 
 __version__: str
 
@@ -37,3 +37,4 @@ def run(
 ) -> _Outcome: ...
 def catalogue() -> str: ...
 def json_schema() -> str: ...
+def seconds(text: str) -> float | None: ...

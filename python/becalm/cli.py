@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from becalm.commands import administrator
+from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
+from becalm.mistakes import printable
 
-FAILED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "guarded", "main", "stop", "told"]
 
 app = typer.Typer(
     help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
@@ -26,41 +24,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores when not given.")]
-
-
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn what becalm raises into one clear message and an exit code."""
-
-    @functools.wraps(command)
-    def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        from becalm.errors import BecalmError, FabricError
-
-        try:
-            command(*args, **kwargs)
-        except KeyboardInterrupt:
-            stop("interrupted; nothing half-written was left behind", INTERRUPTED)
-        except FabricError as error:
-            stop(str(error), FAILED)
-        except (BecalmError, OSError) as error:
-            stop(told(error), BAD_INPUT)
-
-    return call
-
-
-def told(error: Exception) -> str:
-    """Return an error as one line; what the system has against a file, in the order of all other messages."""
-    if isinstance(error, FileNotFoundError):
-        return f"{error.filename}: no such file"
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
-    return str(error)
-
-
-def stop(message: str, code: int) -> None:
-    """Print a message on the error stream and leave."""
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=4096, help="Threads to use; all cores when not given.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -76,7 +42,8 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command()
 @guarded
 def run(
-    file: Annotated[Path, typer.Argument(help="A scenario.", show_default=False)],
+    file: Annotated[Path | None, typer.Argument(help="A scenario.", show_default=False)] = None,
+    example: Annotated[str | None, typer.Option(help="One of `becalm examples` instead of a file.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")
     ] = None,
@@ -98,11 +65,13 @@ def run(
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
-    from becalm import console
-    from becalm.folders import free_folder
+    from becalm import console, examples
     from becalm.results import FOLDER
     from becalm.scenario import parse_change
 
+    if (file is None) == (example is None):
+        stop("run: needs a scenario, or --example with one of `becalm examples`, not both", BAD_INPUT)
+    file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
         changes["run.seed"] = seed
@@ -110,13 +79,13 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
-    folder = out or free_folder(Path("results") / file.stem)
-    FOLDER.check_target(folder, overwrite=overwrite)
-    with console.Bar(quiet=quiet) as bar:
-        results = becalm.run(scenario, progress=bar.on_run, threads=threads)
-    results.save(folder, overwrite=overwrite)
+    default = Path("results") / file.stem
+    with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+        with console.Bar(quiet=quiet) as bar:
+            results = becalm.run(scenario, progress=bar.on_run, threads=threads)
+        place.write(results.fill)
     if not quiet:
-        console.show_run(results, folder)
+        console.show_run(results, place.folder)
 
 
 @app.command()
@@ -133,9 +102,9 @@ def validate(
             becalm.load(file)
         except (becalm.BecalmError, OSError) as error:
             bad = True
-            typer.echo(told(error), err=True)
+            typer.echo(printable(told(error)), err=True)
         else:
-            typer.echo(f"{file}: ok")
+            typer.echo(printable(f"{file}: ok"))
     if bad:
         raise typer.Exit(BAD_INPUT)
 
@@ -155,6 +124,21 @@ def list_(
         console.show_entries(kind, contents.entries(kind), details=what is not None)
 
 
+@app.command("examples")
+@guarded
+def examples_(
+    name: Annotated[str | None, typer.Argument(help="Print this one; a list of all when not given.")] = None,
+) -> None:
+    """List the scenarios that come with becalm, or print one, to begin a scenario of your own with."""
+    from becalm import console, examples
+
+    if name is not None:
+        typer.echo(examples.path(name).read_text(encoding="utf-8"), nl=False)
+        return
+    rows = [(each, examples.summary(each)) for each in examples.names()]
+    console.out.print(console.table("examples", ("name", "what it shows"), rows, text=2))
+
+
 @app.command()
 @guarded
 def reproduce(
@@ -163,6 +147,7 @@ def reproduce(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per experiment and line.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing figures.")] = False,
     short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
     threads: Threads = None,
@@ -173,11 +158,16 @@ def reproduce(
     try:
         with console.Bar(quiet=as_json) as bar:
             reports = lab.reproduce(
-                ids or [], out=out, threads=threads, short=short, seed=seed, progress=bar.on_experiment
+                ids or [],
+                out=out,
+                overwrite=overwrite,
+                threads=threads,
+                short=short,
+                seed=seed,
+                progress=bar.on_experiment,
             )
     except ValueError as error:
         stop(str(error), BAD_INPUT)
-        return
     if as_json:
         for report in reports:
             typer.echo(json.dumps(report.to_json()))
@@ -212,18 +202,27 @@ def compare(
 def draw(
     folder: Annotated[Path, typer.Argument(help="Results with snapshots.", show_default=False)],
     time: Annotated[str, typer.Option(help="Time of the snapshot, such as '5 ms'.", show_default=False)],
-    vl: Annotated[int, typer.Option(min=0, help="Virtual lane.")] = 0,
-    replication: Annotated[int, typer.Option(min=0, help="Which replication.")] = 0,
-    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path("fabric.png"),
+    vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane.")] = 0,
+    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Which replication.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The picture, a new file: .png, .svg or .pdf; `fabric.png` when not given."),
+    ] = None,
 ) -> None:
     """Draw the fabric at the time of a snapshot: full buffers, roots and victims of congestion."""
     import becalm
-    from becalm.plot import draw_fabric, save
+    from becalm import console
+    from becalm.folders import free_file, new_file
+    from becalm.plot import FORMATS, draw_fabric, save
     from becalm.quantities import seconds
 
-    results = becalm.load_results(folder)
-    drawn = draw_fabric(results, seconds(time), vl=vl, replication=replication)
-    typer.echo(save(drawn, out))
+    picture = out or free_file(Path("fabric.png"))
+    if picture.suffix not in FORMATS:
+        stop(f"{picture}: must end in one of: {', '.join(FORMATS)}", BAD_INPUT)
+    with new_file(picture) as partial:
+        results = becalm.load_results(folder)
+        save(draw_fabric(results, seconds(time), vl=vl, replication=replication), partial)
+    console.say(str(picture))
 
 
 @app.command("import")
@@ -240,10 +239,10 @@ def import_(
 ) -> None:
     """Make a scenario of an InfiniBand fabric: its nodes, cables and routes, and traffic to begin with."""
     from becalm import console
-    from becalm.folders import check_new, write_new
+    from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
 
-    check_new(out)
+    check_writable(out)
     imported = import_fabric(file, lfts)
     write_new(out, imported.text)
     console.show_imported(imported, out)
@@ -275,13 +274,13 @@ def manage(
     """Set the parameters of IBTA congestion control for a fabric, and warn of those that cannot work."""
     import becalm
     from becalm import console, manager
-    from becalm.folders import check_new, write_new
+    from becalm.folders import check_writable, write_new
     from becalm.opensm import options
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else opensm.with_name(f"{opensm.name}.rollback")
-    check_new(out, opensm, rollback)
+    check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
     managed = recommendation.apply(scenario)
@@ -327,31 +326,30 @@ def design(
     from becalm import console
     from becalm.design import files
     from becalm.design.workbench import FOLDER
-    from becalm.folders import free_folder
 
     decrease = files.read_function(f_dec)
     increase = None if f_inc is None else files.read_function(f_inc)
-    folder = out or free_folder(Path("designs") / name)
-    FOLDER.check_target(folder, overwrite=overwrite)
-    with console.Bar(quiet=as_json) as bar:
-        made = becalm.design(
-            decrease,
-            increase,
-            rmin=rmin,
-            rmax=rmax,
-            name=name,
-            packet_time=packet_time * 1e-6,
-            trial=trial,
-            short=short,
-            seed=seed,
-            threads=threads,
-            progress=bar.on_experiment,
-        )
-    made.save(folder, overwrite=overwrite)
+    default = Path("designs") / name
+    with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+        with console.Bar(quiet=as_json) as bar:
+            made = becalm.design(
+                decrease,
+                increase,
+                rmin=rmin,
+                rmax=rmax,
+                name=name,
+                packet_time=packet_time * 1e-6,
+                trial=trial,
+                short=short,
+                seed=seed,
+                threads=threads,
+                progress=bar.on_experiment,
+            )
+        place.write(made.fill)
     if as_json:
         typer.echo(json.dumps(made.to_json()))
         return
-    console.show_design(made, folder)
+    console.show_design(made, place.folder)
 
 
 administrator.register(app, guarded)
@@ -359,6 +357,7 @@ administrator.register(app, guarded)
 
 def main() -> None:
     """Entry point."""
+    prepare()
     try:
         app()
     except KeyboardInterrupt:

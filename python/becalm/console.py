@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 
 from becalm import contents
+from becalm.mistakes import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,8 +73,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
     for index, column in enumerate(columns):
         result.add_column(column, justify="left" if index < text else "right")
     for row in rows:
-        result.add_row(*[escape(cell) for cell in row])
+        result.add_row(*[_safe(cell) for cell in row])
     return result
+
+
+def _safe(text: str) -> str:
+    """Return a text that rich prints as it is, and that does not steer the terminal."""
+    return escape(printable(text))
 
 
 def summary(results: Results) -> list[Table]:
@@ -136,7 +142,7 @@ def show_run(results: Results, folder: Path) -> None:
     )
     out.print(f"{seconds(results.wall_time)} of work: {rates}", soft_wrap=True)
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
-    out.print(f"results in {folder}", soft_wrap=True)
+    say(f"results in {folder}")
 
 
 def show_entries(kind: str, entries: Sequence[Entry], *, details: bool) -> None:
@@ -283,14 +289,14 @@ def show_imported(imported: Imported, file: Path) -> None:
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
     """Print what cannot work, or that nothing was found."""
     if not concerns:
-        out.print(f"{escape(title)}: nothing that cannot work")
+        out.print(f"{_safe(title)}: nothing that cannot work")
     for concern in concerns:
-        out.print(escape(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
+        out.print(_safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
 
 
 def say(message: str) -> None:
     """Print one line, however long."""
-    out.print(escape(message), soft_wrap=True)
+    out.print(_safe(message), soft_wrap=True)
 
 
 def show_design(design: Design, folder: Path) -> None:
@@ -303,5 +309,5 @@ def show_design(design: Design, folder: Path) -> None:
         where = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in condition.fails)
         rates = f" at rates of {where}" if where else ""
         note = f": {condition.note}" if condition.note else ""
-        out.print(escape(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
-    out.print(f"figure, tables and numbers in {folder}", soft_wrap=True, markup=False)
+        out.print(_safe(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
+    say(f"figure, tables and numbers in {folder}")

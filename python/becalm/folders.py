@@ -1,16 +1,40 @@
-"""Folders and files that becalm writes: there whole or not at all, and never overwritten unasked."""
+"""Folders and files that becalm writes: there whole or not at all, and never replaced unasked.
+
+A name is reserved before the work begins: beside `NAME` stand `.lock.NAME`, held as long as the process
+lives, and `.partial.NAME`, which takes the name at the end. What a killed process left of the two is removed
+by the next one that reserves the name. While a folder is replaced the old one is called `.old.NAME`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
+from becalm.parallel import run_all
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+Fill = Callable[[Path, Callable[[], None]], None]
+"""Puts files into an empty folder; calls its second argument often, which raises when the work is to end."""
+
+_ROOM = 1 << 16
+"""Bytes that a disk must have for a reservation; what the results take is not known before the run."""
+_TRIES = 20
+"""Attempts to reserve a name in a folder that others make and remove at the same time."""
+
+
+class Taken(ResultsError):
+    """The name exists already, or another process is about to write it."""
 
 
 @dataclass(frozen=True)
@@ -18,44 +42,151 @@ class Kind:
     """A kind of folder."""
 
     index: str
-    """Name of the file that makes a folder one of this kind."""
+    """Name of the file that makes a folder one of this kind: JSON, with the version of becalm as `becalm`."""
     name: str
     """What to call it, with its article."""
+    files: Callable[[dict[str, Any]], set[str]]
+    """Names of all other files, by the content of the index."""
 
     def check_target(self, folder: Path, *, overwrite: bool) -> None:
-        """Make sure that a folder may be written here, before the work begins.
+        """Make sure that a folder may be written here.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it is of another kind.
+            Taken: something of this name exists and `overwrite` is not given.
+            ResultsError: what exists there was not written by becalm, or not all of it.
 
         """
-        if not folder.exists():
+        if not os.path.lexists(folder):
             return
         if not overwrite:
-            raise ResultsError(f"{folder}: exists already; choose another folder or allow to overwrite it")
-        if not (folder / self.index).is_file():
-            raise ResultsError(f"{folder}: is not {self.name}, and is not overwritten")
+            raise Taken(f"{folder}: exists already; choose another folder or allow to overwrite it")
+        foreign = self._foreign(folder)
+        if foreign:
+            raise ResultsError(f"{folder}: {foreign}, and is not overwritten")
 
-    def write(
-        self, folder: str | PathLike[str], fill: Callable[[Path], None], *, overwrite: bool = False
-    ) -> Path:
-        """Write a folder: `fill` puts the files into an empty one beside it, which is renamed at the end.
+    def _foreign(self, folder: Path) -> str:
+        """Return why a folder is not becalm's to remove; nothing if it is."""
+        if folder.is_symlink():
+            return "is a symbolic link"
+        index = folder / self.index
+        if index.is_symlink() or not index.is_file():
+            return f"is not {self.name}"
+        try:
+            content = json.loads(index.read_bytes())
+            own = {self.index, *self.files(content)} if "becalm" in content else set()
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            own = set()
+        if not own:
+            return f"is not {self.name}: {self.index} is not becalm's"
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            if entry.name not in own or not entry.is_file(follow_symlinks=False):
+                return f"holds {entry.name}, which becalm did not write"
+        return ""
+
+    @contextlib.contextmanager
+    def reserve(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Iterator[Reservation]:
+        """Reserve a folder's name, and make sure that it can be written.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it is of another kind.
+            Taken: something of this name exists and `overwrite` is not given, or another process reserved it.
+            ResultsError: it cannot be written, or it holds what becalm did not write.
 
         """
         folder = Path(folder)
         self.check_target(folder, overwrite=overwrite)
-        partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            fill(partial)
-            _move(partial, folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-        return folder
+        with _reserved(folder) as partial:
+            self.check_target(folder, overwrite=overwrite)
+            with _written(folder):
+                partial.mkdir()
+                _check_room(partial / "room")
+            yield Reservation(folder, partial, overwrite)
+
+    @contextlib.contextmanager
+    def reserve_free(self, folder: Path) -> Iterator[Reservation]:
+        """Reserve the folder, or the first of `folder-2`, `folder-3` ... that nobody has."""
+        with contextlib.ExitStack() as stack:
+            for name in _numbered(folder, ""):
+                with contextlib.suppress(Taken):
+                    found = stack.enter_context(self.reserve(name))
+                    break
+            yield found
+
+    def write(self, folder: str | PathLike[str], fill: Fill, *, overwrite: bool = False) -> Path:
+        """Reserve a folder and write it at once.
+
+        Raises:
+            Taken: something of this name exists and `overwrite` is not given, or another process reserved it.
+            ResultsError: it cannot be written, or it holds what becalm did not write.
+
+        """
+        with self.reserve(folder, overwrite=overwrite) as place:
+            return place.write(fill)
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """The name of a folder that nobody else of becalm writes."""
+
+    folder: Path
+    """The folder."""
+    _partial: Path
+    _overwrite: bool
+
+    def write(self, fill: Fill) -> Path:
+        """Write the folder: `fill` puts the files into an empty one, which takes the name at the end.
+
+        A thread of its own writes: the caller's only waits, so that Ctrl-C reaches it at once.
+
+        Raises:
+            ResultsError: the folder cannot be written, or somebody else has made one of this name.
+
+        """
+
+        def work(_: int, cancel: Any) -> None:  # noqa: ANN401
+            fill(self._partial, cancel.check)
+            for file in self._partial.iterdir():
+                cancel.check()
+                _sync(file)
+            _sync(self._partial)
+
+        with _written(self.folder):
+            run_all(work, 1, 1)
+            if os.path.lexists(self.folder):
+                if not self._overwrite:
+                    raise Taken(f"{self.folder}: exists by now; the results would have replaced it")
+                self.folder.rename(_beside(self.folder, "old"))
+            self._partial.rename(self.folder)
+            _sync(_place(self.folder).parent)
+        return self.folder
+
+
+@contextlib.contextmanager
+def new_file(file: Path) -> Iterator[Path]:
+    """Give a path to write a new file to; it takes its name at the end of the block.
+
+    Raises:
+        Taken: something of this name exists, or another process is about to write it.
+        ResultsError: it cannot be written.
+
+    """
+    with _reserved(file) as partial:
+        check_new(file)
+        with _written(file):
+            yield partial
+            _sync(partial)
+            _link(partial, file)
+
+
+def write_new(file: Path, text: str) -> None:
+    """Write a new file.
+
+    Raises:
+        Taken: something of this name exists, or another process is about to write it.
+        ResultsError: it cannot be written.
+
+    """
+    with new_file(file) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def check_new(*files: Path | None) -> None:
@@ -69,41 +200,181 @@ def check_new(*files: Path | None) -> None:
     for place, file in enumerate(given):
         if file in given[:place]:
             raise ResultsError(f"{file}: is to be two files at once")
-        if file.exists():
-            raise ResultsError(f"{file}: exists already; choose another file")
+        if os.path.lexists(file):
+            raise Taken(f"{file}: exists already; choose another file")
         if not file.parent.is_dir():
             raise ResultsError(f"{file}: there is no folder {file.parent}")
 
 
-def write_new(file: Path, text: str) -> None:
-    """Write a file that is not there.
+def check_writable(*files: Path | None) -> None:
+    """Make sure that new files can be written, as `check_new` does, by writing there.
 
     Raises:
-        ResultsError: it is.
+        ResultsError: one cannot.
 
     """
-    check_new(file)
-    partial = file.with_name(f".{file.name}.partial-{os.getpid()}")
+    check_new(*files)
+    for file in files:
+        if file is not None:
+            with reserve_file(file):
+                pass
+
+
+@contextlib.contextmanager
+def reserve_file(file: Path) -> Iterator[None]:
+    """Keep other processes of becalm from writing a file, and make sure that its folder can be written.
+
+    Raises:
+        Taken: another process is about to write it.
+        ResultsError: it cannot be written.
+
+    """
+    with _reserved(file) as partial:
+        with _written(file):
+            _check_room(partial)
+        yield
+
+
+def free_file(file: Path) -> Path:
+    """Return the file, or the first of `file-2`, `file-3` ... that does not exist."""
+    return next(each for each in _numbered(file, file.suffix) if not os.path.lexists(each))
+
+
+def _numbered(path: Path, suffix: str) -> Iterator[Path]:
+    yield path
+    stem = path.name.removesuffix(suffix)
+    yield from (path.with_name(f"{stem}-{number}{suffix}") for number in itertools.count(2))
+
+
+def _place(path: Path) -> Path:
+    """Return the path with a name, also for `.` and `..`."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow symbolic links
+
+
+def _beside(path: Path, role: str) -> Path:
+    place = _place(path)
+    return place.with_name(f".{role}.{place.name}")
+
+
+@contextlib.contextmanager
+def _reserved(path: Path) -> Iterator[Path]:
+    """Hold a name, without what was left there by a killed process; gives the path to write to."""
+    made = _parents_missing(path)
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.rename(file)
+        lock = _lock(path)
+        try:
+            _clear(path)
+            yield _beside(path, "partial")
+        finally:
+            try:
+                with contextlib.suppress(OSError):
+                    _clear(path)
+            finally:
+                _unlock(lock)
     finally:
-        partial.unlink(missing_ok=True)
+        for parent in made:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
 
 
-def free_folder(folder: Path) -> Path:
-    """Return the folder, or the first of `folder-2`, `folder-3` ... that does not exist."""
-    if not folder.exists():
-        return folder
-    numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
-    return next(each for each in numbered if not each.exists())
+def _parents_missing(path: Path) -> list[Path]:
+    """Return the parents that do not exist, the innermost first."""
+    return list(itertools.takewhile(lambda parent: not parent.exists(), _place(path).parents))
 
 
-def _move(partial: Path, folder: Path) -> None:
-    if not folder.exists():
-        partial.rename(folder)
+def _lock(path: Path) -> BaseFileLock:
+    from filelock import FileLock, Timeout
+
+    file = _beside(path, "lock")
+    for _ in range(_TRIES):
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(file, blocking=False)
+            lock.acquire()
+        except Timeout:
+            if file.exists():
+                raise Taken(f"{path}: another becalm is writing it; choose another name") from None
+        except FileExistsError:
+            wrong = next(parent for parent in file.parents if parent.exists())
+            raise ResultsError(f"{path}: cannot be written: {wrong} is not a folder") from None
+        except FileNotFoundError:
+            # Another one has just failed and removed the parents that it had made.
+            pass
+        except OSError as error:
+            raise _cannot(path, error) from error
+        else:
+            return lock
+    raise ResultsError(f"{path}: cannot be written: no file can be made in {file.parent}")
+
+
+def _unlock(lock: BaseFileLock) -> None:
+    if os.name == "posix":
+        # While it is held: somebody else may hold it right after.
+        Path(lock.lock_file).unlink(missing_ok=True)
+    lock.release()
+    if os.name != "posix":
+        with contextlib.suppress(OSError):
+            Path(lock.lock_file).unlink()
+
+
+def _clear(path: Path) -> None:
+    """Remove what is half-written, and bring back a folder that was about to be replaced."""
+    old, partial = _beside(path, "old"), _beside(path, "partial")
+    if os.path.lexists(old) and not os.path.lexists(path):
+        old.rename(path)
+    for each in (old, partial):
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        else:
+            each.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Turn what the system has against a file inside into a message about the path the user knows."""
+    try:
+        yield
+    except ResultsError:
+        raise
+    except OSError as error:
+        raise _cannot(path, error) from error
+
+
+def _cannot(path: Path, error: OSError) -> ResultsError:
+    reason = error.strerror or str(error)
+    return ResultsError(f"{path}: cannot be written: {reason[:1].lower()}{reason[1:]}")
+
+
+def _check_room(file: Path) -> None:
+    with file.open("wb") as out:
+        out.write(bytes(_ROOM))
+        out.flush()
+        os.fsync(out.fileno())
+    file.unlink()
+
+
+def _sync(path: Path) -> None:
+    """Have a file or the entries of a folder on the disk, where the system can do that."""
+    if os.name != "posix" and path.is_dir():
         return
-    old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
-    folder.rename(old)
-    partial.rename(folder)
-    shutil.rmtree(old)
+    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _link(partial: Path, file: Path) -> None:
+    """Give a file its name, unless somebody else has taken it by now."""
+    try:
+        os.link(partial, file)
+    except FileExistsError:
+        raise Taken(f"{file}: exists by now; choose another file") from None
+    except OSError:
+        # No hard links on this disk: the name is taken first, and then filled.
+        try:
+            with file.open("xb"):
+                pass
+        except FileExistsError:
+            raise Taken(f"{file}: exists by now; choose another file") from None
+        partial.replace(file)

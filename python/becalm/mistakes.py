@@ -1,4 +1,4 @@
-"""Mistakes in a file of another program, gathered while it is read and told all at once."""
+"""How messages show values, and the mistakes in a file of another program, told all at once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,37 @@ from becalm.errors import Mistake, ScenarioError
 
 MOST_TOLD = 50
 """Mistakes that a message tells one by one; two files that do not belong together have thousands."""
+
+
+SHOWN = 60
+"""Characters of a value that a message shows."""
+
+
+def short(text: str) -> str:
+    """Return a text as a message shows it: on one line, and only the beginning of a long one."""
+    text = text.replace("\n", "\\n")
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters are escaped: files of others must not steer the terminal."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode()
+        for each in text
+    )
+
+
+def reason(error: Exception) -> str:
+    """Return in plain words why Python could not read a value."""
+    if isinstance(error, RecursionError | MemoryError):
+        return "is nested too deeply"
+    if isinstance(error, OverflowError) or "integer string conversion" in str(error):
+        return "has a number with too many digits"
+    if isinstance(error, UnicodeError):
+        return "is not text in UTF-8"
+    return str(error)
 
 
 class Mistakes:
@@ -42,7 +73,7 @@ class Mistakes:
 
     def _told(self, mistake: Mistake) -> str:
         where = self.file if mistake["line"] is None else f"{self.file}:{mistake['line']}"
-        what = " ".join(filter(None, (mistake["key"], mistake["value"])))
+        what = " ".join(map(short, filter(None, (mistake["key"], mistake["value"]))))
         valid = f"; valid: {mistake['valid']}" if mistake["valid"] else ""
         return f"{where}: {what}: {mistake['problem']}{valid}"
 

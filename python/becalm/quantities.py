@@ -1,22 +1,26 @@
-"""Amounts with a unit, as scenarios write them."""
+"""Amounts with a unit, read by the parser of scenarios."""
 
 from __future__ import annotations
 
+from becalm import _core
 from becalm.errors import BecalmError
+from becalm.mistakes import short
 
-SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-"""Units of time, in s."""
+UNITS = ("ps", "ns", "us", "ms", "s")
+"""Units of time."""
 
 
 def seconds(text: str) -> float:
-    """Return the seconds of a time such as `5 ms`.
+    """Return the seconds of a time such as `5 ms` or `5ms`.
 
     Raises:
         BecalmError: if it is none; the message lists the units.
 
     """
-    number, _, unit = text.strip().partition(" ")
     try:
-        return float(number) * SECONDS[unit.strip()]
-    except (ValueError, KeyError):
-        raise BecalmError(f"time `{text}`: must be a number and one of {', '.join(SECONDS)}") from None
+        found = _core.seconds(text)
+    except UnicodeEncodeError:
+        found = None
+    if found is None:
+        raise BecalmError(f"time `{short(text)}`: must be a number and one of {', '.join(UNITS)}")
+    return found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import IO, TYPE_CHECKING, Any
 
 from becalm import provenance
 from becalm.errors import ResultsError
@@ -21,7 +22,19 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 """Name of the file that makes a folder a results folder."""
-FOLDER = Kind(MANIFEST, "a results folder")
+_FILE = re.compile(r"[a-z][a-z_]*\.parquet")
+
+
+def _files(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the names of the files of the tables; a name that leads elsewhere raises ValueError."""
+    names = [entry["file"] for entry in manifest["tables"].values()]
+    for name in names:
+        if not _FILE.fullmatch(name):
+            raise ValueError(f"{name!r} is not the name of a table's file")
+    return set(names)
+
+
+FOLDER = Kind(MANIFEST, "a results folder", _files)
 """The folders that results are kept in."""
 
 
@@ -188,7 +201,8 @@ class Results:
         return {
             **provenance.describe(),
             "scenario": {
-                "name": scenario.name,
+                # Only the file's name: where it lies is nobody else's business.
+                "name": PurePath(scenario.name).name,
                 "hash": scenario.hash,
                 "toml": scenario.to_toml(),
                 "resolved": scenario.resolved,
@@ -213,16 +227,19 @@ class Results:
         at all.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it holds something else.
+            ResultsError: the folder exists and `overwrite` is not given, or it holds what becalm did not
+                write, or it cannot be written.
 
         """
-        return FOLDER.write(folder, self._fill, overwrite=overwrite)
+        return FOLDER.write(folder, self.fill, overwrite=overwrite)
 
-    def _fill(self, folder: Path) -> None:
+    def fill(self, folder: Path, check: Callable[[], None]) -> None:
+        """Write the files into an empty folder; `check` is called often, and raises to end the work."""
         for name, table in self.tables.items():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
-            table.write_parquet(folder / f"{name}.parquet", metadata=metadata)
-        (folder / MANIFEST).write_text(json.dumps(self.manifest(), indent=2) + "\n")
+            with (folder / f"{name}.parquet").open("wb") as file:
+                _write_parquet(table, file, metadata, check)
+        (folder / MANIFEST).write_text(json.dumps(self.manifest(), indent=2) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
@@ -233,18 +250,23 @@ def load_results(folder: str | PathLike[str]) -> Results:
     """Read a results folder back.
 
     Raises:
-        ResultsError: not a results folder.
+        ResultsError: not a results folder, or a damaged one.
         ScenarioError: its scenario is not valid in this version of becalm.
 
     """
-    import polars as pl
-
     folder = Path(folder)
     manifest = read_manifest(folder)
-    tables = {name: pl.read_parquet(folder / entry["file"]) for name, entry in manifest["tables"].items()}
-    units = {name: entry["units"] for name, entry in manifest["tables"].items()}
-    scenario = Scenario(manifest["scenario"]["toml"], name=manifest["scenario"]["name"])
-    return Results(scenario, [Replication(**item) for item in manifest["replications"]], tables, units)
+    try:
+        _files(manifest)
+        entries = manifest["tables"]
+        units = {name: entry["units"] for name, entry in entries.items()}
+        replications = [Replication(**item) for item in manifest["replications"]]
+        text, name = manifest["scenario"]["toml"], manifest["scenario"]["name"]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
+    scenario = Scenario(text, name=name)
+    tables = {name: _read_table(folder / entry["file"]) for name, entry in entries.items()}
+    return Results(scenario, replications, tables, units)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -255,10 +277,66 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
     """
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
-    except (OSError, json.JSONDecodeError) as error:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, RecursionError, ValueError) as error:
         raise ResultsError(f"{folder}: not a results folder, it has no readable {MANIFEST}") from error
     return manifest
+
+
+def _read_table(file: Path) -> pl.DataFrame:
+    import polars as pl
+
+    if file.is_symlink():
+        raise ResultsError(f"{file}: is a symbolic link; the tables are files of the folder itself")
+    try:
+        # An open file: Polars reads names as patterns, and only those in UTF-8.
+        with file.open("rb") as content:
+            return pl.read_parquet(content)
+    except FileNotFoundError as error:
+        raise ResultsError(f"{file}: is missing") from error
+    except pl.exceptions.PolarsError as error:
+        raise ResultsError(f"{file}: damaged: {error}") from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+class _Writer:
+    """A file that can be told to end, and that remembers why it could not be written.
+
+    Polars writes from threads of its own, which hear no Ctrl-C, and turns every error into one of its own.
+    """
+
+    def __init__(self, file: IO[bytes], check: Callable[[], None]) -> None:
+        self.file = file
+        self.check = check
+        self.error: Exception | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            self.check()
+            return self.file.write(data)
+        except Exception as error:
+            self.error = error
+            raise
+
+    def flush(self) -> None:
+        self.file.flush()
+
+
+def _write_parquet(
+    table: pl.DataFrame, file: IO[bytes], metadata: dict[str, str], check: Callable[[], None]
+) -> None:
+    import polars as pl
+
+    writer = _Writer(file, check)
+    try:
+        table.write_parquet(writer, metadata=metadata)  # type: ignore[arg-type]
+    except pl.exceptions.PolarsError:
+        if writer.error is None:
+            raise
+        raise writer.error from None
 
 
 def _frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:

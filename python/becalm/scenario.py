@@ -13,7 +13,10 @@ from typing import Any
 
 from becalm import _core
 from becalm.errors import Mistake, ScenarioError
-from becalm.mistakes import read_text
+from becalm.mistakes import printable, read_text, reason, short
+
+MOST_PARTS = 32
+"""Parts of a key, more than any scenario has."""
 
 
 class Scenario:
@@ -40,7 +43,10 @@ class Scenario:
         self.name = name
         written = isinstance(source, str)
         self._text = source if isinstance(source, str) else _to_toml(source, name)
-        self.core = _core.parse(self._text, name, lines=written, origins=list((origins or {}).items()))
+        try:
+            self.core = _core.parse(self._text, name, lines=written, origins=list((origins or {}).items()))
+        except UnicodeEncodeError as error:
+            raise ScenarioError(f"{name}: not text in UTF-8", name) from error
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
@@ -85,17 +91,20 @@ class Scenario:
         """
         data = self._data()
         origins = {}
-        for key, value in changes.items():
-            path = _put(data, key, value, self.name)
-            if option is not None:
-                origins[path] = f"{option} {key}={_shown(value)}"
-        return Scenario(data, name=self.name, origins=origins)
+        try:
+            for key, value in changes.items():
+                path = _put(data, key, value, self.name)
+                if option is not None:
+                    origins[path] = f"{option} {key}={_shown(value)}"
+            return Scenario(data, name=self.name, origins=origins)
+        except RecursionError as error:
+            raise ScenarioError(f"{self.name}: a change {reason(error)}", self.name) from error
 
     def _data(self) -> dict[str, Any]:
         try:
             return tomllib.loads(self._text)
-        except tomllib.TOMLDecodeError as error:
-            problem = f"only TOML 1.0 can be changed from Python: {error}"
+        except (RecursionError, ValueError) as error:
+            problem = f"only TOML 1.0 can be changed from Python: {reason(error)}"
             raise ScenarioError(f"{self.name}: {problem}", self.name) from error
 
     def __eq__(self, other: object) -> bool:
@@ -116,23 +125,28 @@ def load(path: str | PathLike[str]) -> Scenario:
         ScenarioError: with all mistakes at once.
 
     """
-    return Scenario(read_text(path), name=str(path))
+    return Scenario(read_text(path), name=printable(str(path)).replace("\n", "\\n"))
 
 
 def parse_change(text: str) -> tuple[str, Any]:
     """Split `key=value` as the command line has it; the value is TOML, or else plain text.
 
     Raises:
-        ScenarioError: without `=` or without key.
+        ScenarioError: without `=` or without key, or with a value that no scenario can have.
 
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise ScenarioError(f"`{text}`: a change is written as key=value, such as run.seed=7")
+        raise ScenarioError(f"`{short(text)}`: a change is written as key=value, such as run.seed=7")
     try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+        found = tomllib.loads(f"value = {value}")
     except tomllib.TOMLDecodeError:
         return key.strip(), value.strip()
+    except (RecursionError, ValueError) as error:
+        raise ScenarioError(f"`{short(text)}`: {reason(error)}") from error
+    if list(found) != ["value"]:
+        raise ScenarioError(f"`{short(text)}`: is more than one change; each needs a `--set` of its own")
+    return key.strip(), found["value"]
 
 
 def _to_toml(data: Mapping[str, Any], name: str) -> str:
@@ -140,19 +154,21 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
 
     try:
         return tomli_w.dumps(data)
-    except TypeError as error:
-        problem = f"{error}: a scenario holds text, numbers, lists and tables"
+    except (RecursionError, TypeError, ValueError) as error:
+        problem = f"{reason(error)}: a scenario holds text, numbers, lists and tables"
         raise ScenarioError(f"{name}: {problem}", name) from error
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401
     """Return a value as a command line has it."""
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    return printable(short(value if isinstance(value, str) else json.dumps(value, default=str)))
 
 
 def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa: ANN401
     """Set a value in nested dictionaries and lists; return its key as messages have it: `flows[0].stop`."""
     *path, last = key.split(".")
+    if len(path) >= MOST_PARTS:
+        raise _no_place(short(key), f"has {len(path) + 1} parts", f"up to {MOST_PARTS}", name)
     place: Any = data
     read = ""
     for part in path:
@@ -180,13 +196,15 @@ def _item(place: Any, part: str, key: str, name: str) -> int:  # noqa: ANN401
     """Return the place of an item in a list, by its number or its name."""
     if not isinstance(place, list):
         raise _no_place(key, f"nothing can be named `{part}` there", "a key inside a table", name)
-    if part.isdecimal() and int(part) < len(place):
+    if part.isdecimal() and len(part) < 10 and int(part) < len(place):
         return int(part)
     names = [item.get("name") for item in place if isinstance(item, dict)]
     if part in names:
         return names.index(part)
     known = ", ".join(str(item) for item in names) or "none"
-    raise _no_place(key, f"no item `{part}`", f"0 to {len(place) - 1}, or one of: {known}", name)
+    raise _no_place(
+        short(key), f"no item `{short(part)}`", f"0 to {len(place) - 1}, or one of: {known}", name
+    )
 
 
 def _no_place(key: str, problem: str, valid: str, name: str) -> ScenarioError:

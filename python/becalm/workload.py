@@ -11,8 +11,10 @@ from becalm.mistakes import Mistakes, read_text
 
 LARGEST_MESSAGE = 1 << 26
 """Bytes that a message of a scenario may have."""
+LONGEST = 18
+"""Digits that any number of a connection may have."""
 _LATEST_START = {"ps": 10**12 * 86_400, "us": 10**6 * 86_400}
-_PAIR = re.compile(r"(\d+)->(\d+)")
+_PAIR = re.compile(r"(\d{1,18})->(\d{1,18})")
 _FIELDS = ("id", "start", "size")
 _TRIGGERS = ("trigger", "send_done_trigger", "recv_done_trigger")
 
@@ -96,7 +98,7 @@ class _Matrix:
 
     def header(self, lines: list[tuple[int, list[str]]], place: int, key: str) -> int | None:
         line, words = lines[place] if place < len(lines) else (len(lines) + 1, [])
-        if len(words) == 2 and words[0] == key and words[1].isdecimal() and int(words[1]) > 0:
+        if len(words) == 2 and words[0] == key and re.fullmatch(r"0*[1-9]\d{0,17}", words[1]):
             return int(words[1])
         which = ("first", "second")[place]
         self.add(line, key, " ".join(words), f"bad header, the {which} line is `{key} N`", "N at least 1")
@@ -138,6 +140,8 @@ class _Matrix:
                 self.add(line, key, value, "is given twice", "")
             elif not re.fullmatch(r"-?\d+", value):
                 self.add(line, key, value, "must be a whole number", "")
+            elif len(value) > LONGEST:
+                self.add(line, key, value, "has too many digits", "")
             else:
                 yield key, int(value)
             seen.add(key)

@@ -5,16 +5,28 @@ use becalm_schema::{Error, Errors};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// `ScenarioError(message, file, errors)`.
+/// Errors that a message lists one by one; a file that is no scenario at all has thousands.
+const MOST_LISTED: usize = 50;
+
+/// `ScenarioError(message, file, errors)`; all errors are in its list, and the first of them in its message.
 pub fn from_errors(py: Python<'_>, errors: &Errors) -> PyErr {
     let list = errors.list.iter().map(|error| to_dict(py, error)).collect::<PyResult<Vec<_>>>();
     let arguments = list.and_then(|list| {
         let list = PyList::new(py, list)?;
-        (errors.to_string(), errors.file.as_str(), list).into_pyobject(py)
+        (message(errors), errors.file.as_str(), list).into_pyobject(py)
     });
     arguments
         .and_then(|arguments| exception(py, "ScenarioError")?.call1(arguments))
         .map_or_else(|e| e, PyErr::from_value)
+}
+
+fn message(errors: &Errors) -> String {
+    let listed = errors.list.iter().take(MOST_LISTED).cloned().collect();
+    let shown = Errors { file: errors.file.clone(), list: listed };
+    match errors.list.len().saturating_sub(MOST_LISTED) {
+        0 => shown.to_string(),
+        rest => format!("{shown}\n{}: and {rest} more", errors.file),
+    }
 }
 
 /// `DeadlockError(message, cycle)` or `FabricError(message)`.

@@ -20,6 +20,12 @@ fn catalogue() -> String {
     becalm_scenario::catalogue().to_string()
 }
 
+/// The seconds that a text such as `2.5 ms` or `4us` stands for, read as in a scenario; None if it is no time.
+#[pyfunction]
+fn seconds(text: &str) -> Option<f64> {
+    becalm_schema::seconds(text)
+}
+
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 fn json_schema() -> String {
@@ -35,5 +41,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(seconds, module)?)?;
     Ok(())
 }

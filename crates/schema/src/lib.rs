@@ -51,7 +51,7 @@ pub use field::Field;
 pub use located::{Located, Place, Review};
 pub use node::{Node, Value};
 pub use parse::parse;
-pub use quantity::quantity;
+pub use quantity::{quantity, seconds};
 pub use range::Ranged;
 #[doc(hidden)]
 pub use serde_json;

@@ -23,6 +23,11 @@ pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     amount.is_finite().then_some(amount)
 }
 
+/// The seconds that a text such as `2.5 ms` stands for, with the units that scenarios have.
+pub fn seconds(text: &str) -> Option<f64> {
+    quantity(text, &TIMES).map(|picoseconds| picoseconds / 1e12)
+}
+
 impl Field for Time {
     fn expects() -> String {
         "a time with its unit, such as \"40 ns\" or \"2 ms\"".to_string()

@@ -42,6 +42,8 @@ NODES = 40_000
 """Rates at which the curve is worked out, about."""
 CELLS = (64, 256)
 """Fewest and most cells of one recovery time."""
+NO_DISTANCE = 1e-12
+"""Relative distance between two rates that comes from rounding alone."""
 RECOVERIES = 20_000
 """Most recovery times from rmin to rmax."""
 
@@ -63,12 +65,23 @@ def derive(f_dec: RateFunction, *, rmin: float = RMIN, rmax: float = RMAX, name:
     """
     decrease = function.read(f_dec, "f_dec", rmin, rmax)
     function.check_decrease(decrease)
+    _check_leaves_rmin(decrease)
     curve = _solved(decrease)
 
     def increase(rates: Array) -> Array:
         return curve.rate(curve.time(rates) + 1 / rates)
 
     return Law(name, rmin, rmax, decrease, increase, curve)
+
+
+def _check_leaves_rmin(f_dec: Function) -> None:
+    """Refuse a decrease that comes ever nearer to rmin: the increase that undoes it never leaves rmin."""
+    if lowest_free(f_dec, f_dec.rmin, f_dec.rmax) <= f_dec.rmin * (1 + NO_DISTANCE):
+        raise DesignError(
+            f"{f_dec.at(f_dec.rmin)} = {f_dec.rmin:.6g}: no other rate decreases to rmin, so that "
+            "no increase leaves it; must be rmin also for the rates just above, such as max(..., rmin)",
+            f_dec.rmin,
+        )
 
 
 def _solved(f_dec: Function) -> Curve:

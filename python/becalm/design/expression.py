@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 from becalm.errors import DesignError
+from becalm.mistakes import reason, short
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "abs": abs,
@@ -45,16 +46,22 @@ def compiled(text: str, rmin: float, rmax: float) -> Callable[[float], float]:
         DesignError: anything else.
 
     """
+    shown = short(text)
     try:
         tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        for node in ast.walk(tree):
+            _check(node, shown)
+            if isinstance(node, ast.Constant):
+                # No power of floating-point numbers takes for ever, as one of integers may.
+                node.value = float(node.value)  # type: ignore[arg-type]
+        code = compile(tree, "<expression>", "eval")
+    except SyntaxError as error:
+        why = reason(ValueError(error.msg)) if "nested" not in error.msg else "is nested too deeply"
         raise DesignError(
-            f"`{text}`: not an expression: {reason}; such as max(r - 0.05 * sqrt(r), rmin)"
+            f"`{shown}`: not an expression: {why}; such as max(r - 0.05 * sqrt(r), rmin)"
         ) from error
-    for node in ast.walk(tree):
-        _check(node, text)
-    code = compile(ast.fix_missing_locations(_Floats().visit(tree)), "<expression>", "eval")
+    except (MemoryError, OverflowError, RecursionError, UnicodeError) as error:
+        raise DesignError(f"`{shown}`: {reason(error)}; such as max(r - 0.05 * sqrt(r), rmin)") from error
     names = {**FUNCTIONS, "rmin": rmin, "rmax": rmax, "__builtins__": {}}
 
     def call(r: float) -> float:
@@ -69,18 +76,9 @@ def _check(node: ast.AST, text: str) -> None:
     if isinstance(node, ast.Name) and node.id not in {"r", "rmin", "rmax", *FUNCTIONS}:
         raise DesignError(f"`{text}`: unknown name `{node.id}`; valid: {valid}")
     if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS):
-        raise DesignError(f"`{text}`: `{ast.unparse(node.func)}` cannot be called; valid: {valid}")
+        called = node.func.id if isinstance(node.func, ast.Name) else type(node.func).__name__
+        raise DesignError(f"`{text}`: `{called}` cannot be called; valid: {valid}")
     if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
-        raise DesignError(f"`{text}`: `{node.value!r}` is not a number; valid: {valid}")
+        raise DesignError(f"`{text}`: `{short(repr(node.value))}` is not a number; valid: {valid}")
     if not isinstance(node, _NODES):
         raise DesignError(f"`{text}`: `{type(node).__name__}` cannot be used; valid: {valid}")
-
-
-class _Floats(ast.NodeTransformer):
-    """Integers become floating-point numbers, so that no power of them takes for ever."""
-
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        try:
-            return ast.copy_location(ast.Constant(float(str(node.value))), node)
-        except (OverflowError, ValueError) as error:
-            raise DesignError("an integer in the expression has too many digits") from error

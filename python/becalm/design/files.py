@@ -15,10 +15,12 @@ from becalm.design.check import Check
 from becalm.design.law import Law
 from becalm.design.tabulate import MAX_MULTIPLIER, Cct, DelayTable
 from becalm.errors import DesignError
+from becalm.mistakes import reason
 
 FORMATS = ("json", "csv", "h")
 """Formats, as the suffixes of their files."""
 
+_UNREADABLE = (csv.Error, OverflowError, RecursionError, TypeError, ValueError)
 _STEP = ("slower", "acks", "faster")
 _ENTRY = ("shift", "multiplier")
 _SETTINGS = ("increase", "timer", "limit")
@@ -43,11 +45,11 @@ def read(path: str | PathLike[str]) -> DelayTable | Cct:
     if form not in FORMATS:
         raise DesignError(f"{path}: must end in one of: {', '.join(f'.{each}' for each in FORMATS)}")
     try:
-        return parse(path.read_text(), form)
-    except (KeyError, TypeError, ValueError, UnicodeDecodeError) as error:
-        if isinstance(error, DesignError):
-            raise DesignError(f"{path}: {error}") from error
-        raise DesignError(f"{path}: not a table of becalm: {type(error).__name__} {error}") from error
+        return parse(path.read_text(encoding="utf-8"), form)
+    except DesignError as error:
+        raise DesignError(f"{path}: {error}") from error
+    except (KeyError, *_UNREADABLE) as error:
+        raise DesignError(f"{path}: not a table of becalm: {type(error).__name__} {reason(error)}") from error
 
 
 def parse(content: str, form: str) -> DelayTable | Cct:
@@ -86,14 +88,16 @@ def read_points(path: str | PathLike[str]) -> list[tuple[float, float]]:
     """
     path = Path(path)
     try:
-        content = path.read_text()
+        content = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
             return [(float(rate), float(value)) for rate, value in json.loads(content)]
         lines = [line for line in csv.reader(io.StringIO(content)) if line and not line[0].startswith("#")]
         start = 0 if _is_number(lines[0][0]) else 1
         return [(float(line[0]), float(line[1])) for line in lines[start:]]
-    except (IndexError, TypeError, ValueError) as error:
-        raise DesignError(f"{path}: must hold pairs of a rate and the function there: {error}") from error
+    except (IndexError, *_UNREADABLE) as error:
+        raise DesignError(
+            f"{path}: must hold pairs of a rate and the function there: {reason(error)}"
+        ) from error
 
 
 def read_function(given: str) -> str | list[tuple[float, float]]:

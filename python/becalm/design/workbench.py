@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 INDEX = "design.json"
 """Name of the file that makes a folder that of a design."""
-FOLDER = Kind(INDEX, "the folder of a design")
+_FILES = {"functions.csv", "response.toml", "design.png"} | {
+    f"{table}.{form}" for table in ("table", "cct") for form in ("json", "csv", "h")
+}
+FOLDER = Kind(INDEX, "the folder of a design", lambda _: _FILES)
 """The folders that designs are kept in."""
 OTHERS = ("LIPD", "FIMD", "AIMD")
 """What a design is compared with."""
@@ -98,22 +101,25 @@ class Design:
         """Write numbers, functions, tables and figure to a folder, which is there whole or not at all.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it holds something else.
+            ResultsError: the folder exists and `overwrite` is not given, or it holds what becalm did not
+                write, or it cannot be written.
 
         """
-        return FOLDER.write(folder, self._fill, overwrite=overwrite)
+        return FOLDER.write(folder, self.fill, overwrite=overwrite)
 
-    def _fill(self, folder: Path) -> None:
+    def fill(self, folder: Path, check: Callable[[], None]) -> None:
+        """Write the files into an empty folder; `check` raises when the work is to end."""
         from becalm.design import files
         from becalm.plot import save
 
-        (folder / INDEX).write_text(json.dumps(self.to_json(), indent=2) + "\n")
-        (folder / "functions.csv").write_text(files.functions(self.law, self.check))
-        (folder / "response.toml").write_text(files.toml(self.table))
+        (folder / INDEX).write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+        (folder / "functions.csv").write_text(files.functions(self.law, self.check), encoding="utf-8")
+        (folder / "response.toml").write_text(files.toml(self.table), encoding="utf-8")
         for form in files.FORMATS:
-            (folder / f"table.{form}").write_text(files.text(self.table, form))
+            (folder / f"table.{form}").write_text(files.text(self.table, form), encoding="utf-8")
             if self.cct is not None:
-                (folder / f"cct.{form}").write_text(files.text(self.cct, form))
+                (folder / f"cct.{form}").write_text(files.text(self.cct, form), encoding="utf-8")
+        check()
         save(self.figure(), folder / "design.png")
 
     def __repr__(self) -> str:

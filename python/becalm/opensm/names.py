@@ -45,7 +45,10 @@ def different(candidates: Mapping[Node, Sequence[str]]) -> dict[Node, str]:
 
 def natural(name: str) -> list[tuple[int, str]]:
     """Return what to sort names by so that `host2` comes before `host10`."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+    parts = re.split(r"([0-9]+)", name)
+    # Of two numbers without zeros before them the longer one is the larger one.
+    digits = [part.lstrip("0") for part in parts]
+    return [(len(digits[i]), digits[i]) if i % 2 else (-1, part) for i, part in enumerate(parts)]
 
 
 def ranges(names: Iterable[str]) -> list[str]:

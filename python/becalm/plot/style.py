@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ WIDTH = 6.4
 
 HEIGHT = 4.0
 """Height of a panel, in inches."""
+
+FORMATS = (".png", ".svg", ".pdf")
+"""What figures are saved as, by the ends of their files' names."""
 
 _STYLE: Any = {
     "axes.grid": True,
@@ -70,8 +74,11 @@ def save(made: Figure, path: Path) -> Path:
     import matplotlib as mpl
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    partial = path.with_name(f".{path.stem}.partial-{os.getpid()}{path.suffix}")
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-    with mpl.rc_context(_STYLE):
-        made.savefig(partial, metadata=metadata)
-    return partial.rename(path)
+    try:
+        with mpl.rc_context(_STYLE):
+            made.savefig(partial, metadata=metadata)
+        return partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

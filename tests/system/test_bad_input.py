@@ -1,0 +1,241 @@
+"""Bad input of every kind: one message, exit code 2, no traceback, nothing that steers the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import commands
+import pytest
+from typer.testing import CliRunner
+
+import becalm
+from becalm.cli import app
+from becalm.design import files
+from becalm.errors import DesignError
+
+DIGITS = "1" * 5000
+SUM = "max(({})/{}/2.5, rmin)"
+
+
+@pytest.fixture(autouse=True)
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def refused(*arguments: object, lines: int = 1) -> str:
+    """Return what a command says about bad input."""
+    done = CliRunner().invoke(app, commands.words(arguments), catch_exceptions=False)  # type: ignore[arg-type]
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    assert len(done.stderr.splitlines()) == lines, done.stderr
+    assert all(len(line) < 600 for line in done.stderr.splitlines())
+    assert "\x1b" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (f"run.seed={DIGITS}", "has a number with too many digits"),
+        (f"run.seed={'[' * 5000}", "is nested too deeply"),
+        (f"run.seed={'[' * 2000}{']' * 2000}", "is nested too deeply"),
+        (f"run.seed={'[' * 300}{']' * 300}", ""),
+        (f"run.seed={'{a=' * 200}1{'}' * 200}", ""),
+        (f"{'.'.join('a' * 3000)}=1", "has 3000 parts; valid: up to 32"),
+        (f"{'.'.join('a' * 33)}=1", "has 33 parts; valid: up to 32"),
+        (f"{'.'.join('a' * 32)}=1", "a = table {a}: unknown key"),
+        ("run.seed=1\nrun.duration='1 s'", "is more than one change"),
+        ("run.seed=1\n[topology]", "is more than one change"),
+        ("run.seed=\udcff\udcfe", "not text in UTF-8"),
+        ("run.\udcff=1", "not text in UTF-8"),
+        (f"flows.{DIGITS}.start=1", "no item `111"),
+        ("run.seed=\x1b[2J", r"must be an integer"),
+        ("run.\x1b[31m=1", r"run.\x1b[31m = 1: unknown key"),
+        ("=1", "a change is written as key=value"),
+        ("run..seed=1", "unknown key"),
+        ("run.seed=1e999", "must be an integer"),
+        ("run.seed=nan", "must be an integer"),
+        ("run.seed=1979-05-27T07:32:00", "must be an integer"),
+    ],
+)
+def test_changes(file: Path, work: Path, change: str, said: str) -> None:
+    assert said in refused("run", file, "--set", change)
+    assert commands.names(work) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(" * 3000 + "r" + ")" * 3000, "is nested too deeply"),
+        ("abs(" * 150 + "r" + ")" * 150, ""),
+        ("+".join(["r"] * 100_000), "is nested too deeply"),
+        (f"r / {DIGITS}", "too many digits"),
+        (f"r / {'9' * 400}", "has a number with too many digits"),
+        ("r ** -r ** -r ** -r", "raises OverflowError"),
+        ("\udcff", "is not text in UTF-8"),
+        ("r\0", "null bytes"),
+        ("(lambda: r)()", "`Lambda` cannot be called"),
+        ("r.__class__", "cannot be used"),
+    ],
+)
+def test_expressions(work: Path, text: str, said: str) -> None:
+    assert said in refused("design", "--no-trial", "--", text)
+    assert commands.names(work) == []
+
+
+@pytest.mark.parametrize("terms", [500, 1000, 2500])
+def test_long_expressions_are_read(terms: int) -> None:
+    from becalm.design.expression import compiled
+
+    try:
+        read = compiled(SUM.format("+".join(["r"] * terms), terms), 1 / 256, 1.0)
+    except DesignError as error:
+        assert "is nested too deeply" in str(error)
+    else:
+        assert read(0.5) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("deep.json", "[" * 100_000, "is nested too deeply"),
+        ("infinite.json", "[[1e999, 1], [1, 0.5]]", "points must be finite"),
+        ("large.json", f"[[{'1' * 400}, 1], [1, 0.5]]", "has a number with too many digits"),
+        ("digits.json", f"[[{DIGITS}, 1], [1, 0.5]]", "has a number with too many digits"),
+        ("escape.json", '[["\\u001b[2J", 1]]', r"\x1b[2J"),
+        ("wide.csv", "a" * 200_000 + ",1\n1,2\n", "field larger than field limit"),
+        ("digits.csv", f"{DIGITS},1\n1,0.5\n", "points must be finite"),
+        ("empty.csv", "", "must hold pairs"),
+        ("binary.csv", b"\0\xff,1\n", "must hold pairs"),
+        ("two.json", "[[0.00390625, 0.00390625], [1, 0.5]]", "no other rate decreases to rmin"),
+        ("one.json", "[[1, 0.5]]", "must be at least 2"),
+    ],
+)
+def test_points(work: Path, name: str, content: str | bytes, said: str) -> None:
+    (work / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert said in refused("design", name, "--no-trial")
+    assert commands.names(work) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("deep.json", "[" * 100_000),
+        ("infinite.json", '{"kind": "delays", "name": "x", "rmax": 1, "steps": [[1e999, 1, 1]]}'),
+        ("digits.json", f'{{"kind": "cct", "name": "x", "entries": [[{DIGITS}, 1]]}}'),
+        ("wide.csv", '# {"kind": "delays", "name": "x"}\nslower,acks,faster\n' + "1" * 200_000 + ",1,1\n"),
+        ("binary.h", b"\xff\xfe"),
+    ],
+)
+def test_tables(work: Path, name: str, content: str | bytes) -> None:
+    (work / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DesignError, match=f"{name}: not a table of becalm"):
+        files.read(name)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"{DIGITS}->1 start 0 size 1", "is no connection"),
+        (f"0->1 start {DIGITS} size 1", "has too many digits"),
+        (f"0->1 id {DIGITS} start 0 size 1", "has too many digits"),
+        ("0->1 start 0 size 1" + " x" * 100_000, "unknown field"),
+    ],
+)
+def test_connection_matrices(work: Path, line: str, said: str) -> None:
+    (work / "a.cm").write_text(f"Nodes 2\nConnections 1\n{line}\n")
+    with pytest.raises(becalm.ScenarioError, match=said) as error:
+        becalm.read_connection_matrix("a.cm")
+    assert all(len(line) < 300 for line in str(error.value).splitlines())
+    (work / "b.cm").write_text(f"Nodes {DIGITS}\nConnections {DIGITS}\n")
+    with pytest.raises(becalm.ScenarioError, match="bad header"):
+        becalm.read_connection_matrix("b.cm")
+
+
+def test_fabrics_with_long_numbers(work: Path) -> None:
+    sample = Path(__file__).parents[1] / "data" / "ft2_18" / "ibnetdiscover.txt"
+    text = sample.read_text()
+    (work / "name.txt").write_text(text.replace("host0 HCA", f"host{DIGITS} HCA"))
+    assert CliRunner().invoke(app, ["import", "name.txt"], catch_exceptions=False).exit_code == 0
+    (work / "port.txt").write_text(text.replace("[1]", f"[{DIGITS}]", 1))
+    assert "port.txt:" in refused("import", "port.txt", "--out", "port.toml")
+
+
+def test_junk_is_told_in_fifty_lines_and_a_number(file: Path, work: Path) -> None:
+    junk = file.read_text() + "[run2]\n" + "".join(f"k{index} = 1\n" for index in range(1000))
+    (work / "junk.toml").write_text(
+        junk.replace("[run]\n", "[run]\n" + "".join(f"k{n} = 1\n" for n in range(999)))
+    )
+    lines = refused("validate", "junk.toml", lines=51).splitlines()
+    assert lines[-1] == "junk.toml: and 950 more"
+    with pytest.raises(becalm.ScenarioError) as error:
+        becalm.load("junk.toml")
+    assert len(error.value.mistakes) == 1000
+    for name, content in (
+        ("deep.toml", "a = " + "[" * 100_000),
+        ("keys.toml", ".".join("a" * 50_000) + " = 1"),
+    ):
+        (work / name).write_text(content)
+        assert 1 <= len(CliRunner().invoke(app, ["validate", name]).stderr.splitlines()) <= 51
+
+
+def test_escape_sequences_are_shown(file: Path) -> None:
+    spoilt = (
+        file.read_text()
+        .replace('"1 ms"', '"\\u001b[2J"')
+        .replace('from = ["AV"]', 'from = ["\\u001b]0;x\\u0007"]')
+    )
+    file.write_text(spoilt.replace('name = "local"', 'name = "local"\n"\\u001b[31m" = 1\n"\\u202e" = 1'))
+    said = refused("validate", file, lines=4)
+    assert r"\x1b[31m = 1: unknown key" in said
+    assert r"\u202e = 1: unknown key" in said
+    assert refused("run", "\x1b[2J.toml") == "\\x1b[2J.toml: no such file\n"
+
+
+@pytest.mark.parametrize("picture", ["a", "a.xyz", "a.png.", "a.PNG ", ".png"])
+def test_unknown_kinds_of_pictures(picture: str) -> None:
+    assert "must end in one of: .png, .svg, .pdf" in refused("draw", "x", "--time", "1ms", "--out", picture)
+
+
+@pytest.mark.parametrize("time", ["4", "ms", "4 parsecs", "1e999 s", "nan s", "\udcff", "4 m s", DIGITS])
+def test_times(scenario: becalm.Scenario, time: str) -> None:
+    folder = becalm.run(scenario.replace({"observe.snapshots": ["400 us"]})).save("results")
+    assert "must be a number and one of ps, ns, us, ms, s" in refused("draw", folder, "--time", time)
+
+
+@pytest.mark.parametrize("time", ["400us", "400 us", " 0.4ms", "4e-4 s", "400000ns"])
+def test_times_are_read_as_in_scenarios(scenario: becalm.Scenario, time: str) -> None:
+    assert becalm.Scenario(scenario.to_toml().replace("1 ms", time)).resolved["run"]["duration"] == "400 us"
+    from becalm.quantities import seconds
+
+    assert seconds(time) == 4e-4
+
+
+@pytest.mark.parametrize("name", [b"n\xffme.toml", "ünïcode.toml".encode(), b"a\x1b[2J.toml", b"a\nb.toml"])
+def test_names_in_any_bytes_and_any_locale(name: bytes, file: Path, work: Path) -> None:
+    try:
+        (work / os.fsdecode(name)).write_text(file.read_text().replace('"local"', '"lökal"'))
+    except OSError:
+        pytest.skip("this file system has no such names")
+    ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = commands.becalm("run", name, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "\x1b" not in done.stdout
+    (folder,) = (work / "results").iterdir()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["scenario"]["name"].isprintable()
+    assert becalm.load_results(folder).groups["group"][0] == "lökal"
+
+
+def test_output_that_cannot_be_written() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    with full.open("w") as out:
+        done = commands.becalm("list", "topologies", stdout=out, stderr=-1, capture_output=False)
+    assert (done.returncode, done.stderr) == (2, "no space left on device\n")

@@ -1,0 +1,75 @@
+"""Same scenario, same seed, same bits: whatever the threads, hashes, locale, folder and time zone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import commands
+import pytest
+
+CHANGES = (
+    "--set",
+    "run.replications=2",
+    "--set",
+    'observe.snapshots=["500 us"]',
+    "--set",
+    "observe.paces=true",
+)
+ENVIRONMENTS = {
+    "one thread": ({}, 1),
+    "two threads": ({}, 2),
+    "seven threads": ({}, 7),
+    "hashes and Turkish": ({"PYTHONHASHSEED": "0", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}, 2),
+    "ASCII in Kiritimati": (
+        {
+            "LC_ALL": "C",
+            "PYTHONCOERCECLOCALE": "0",
+            "PYTHONHASHSEED": "4294967295",
+            "PYTHONUTF8": "0",
+            "TZ": "Pacific/Kiritimati",
+        },
+        2,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    from conftest import SMALL
+
+    folder = tmp_path_factory.mktemp("reference")
+    (folder / "small.toml").write_text(SMALL)
+    return _digests(folder, "small.toml", {}, 2)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_table_is_the_same_to_the_last_bit(
+    name: str, file: Path, tmp_path: Path, reference: dict[str, str]
+) -> None:
+    environment, threads = ENVIRONMENTS[name]
+    elsewhere = tmp_path / "a folder" / "of anöther name"
+    elsewhere.mkdir(parents=True)
+    assert _digests(elsewhere, file, environment, threads) == reference
+
+
+def _digests(folder: Path, file: Path | str, environment: dict[str, str], threads: int) -> dict[str, str]:
+    """Return a digest of each table's file, and the fingerprints."""
+    done = commands.becalm(
+        "run", file, "-q", "--out", "out", "--threads", threads, *CHANGES,
+        cwd=folder, env={**os.environ, **environment},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    tables = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (folder / "out").glob("*.parquet")
+    }
+    assert {"snapshots.parquet", "paces.parquet", "flows.parquet"} <= set(tables)
+    manifest = json.loads((folder / "out" / "manifest.json").read_text())
+    return {
+        **tables,
+        "fingerprints": " ".join(manifest["fingerprints"]),
+        "hash": manifest["scenario"]["hash"],
+    }

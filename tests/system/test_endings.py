@@ -1,0 +1,193 @@
+"""Runs that are ended from outside: by a full disk, by signals, by a crash. No debris, no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import commands
+import polars as pl
+import pytest
+
+import becalm
+from becalm import folders
+from becalm.results import FOLDER, Results
+
+KILLS = 51
+
+
+@pytest.fixture(autouse=True)
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_disk_that_is_too_small_for_the_results(file: Path, work: Path) -> None:
+    resource = pytest.importorskip("resource")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
+
+    changes = ("--set", "run.duration=20 ms", "--set", "observe.step=1 us")
+    done = commands.becalm("run", file, "--out", "here", *changes, preexec_fn=limit)
+    commands.check_message(done, "here: cannot be written: file too large")
+    assert commands.names(work) == []
+
+
+def test_a_full_disk(file: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = f"""
+        mount -t tmpfs -o size=300k none {disk} || exit 77
+        "$@"; code=$?; ls -A {disk} >&2
+        head -c 290000 /dev/zero > {disk}/full
+        "$@" || ls -A {disk} >&2; exit $code
+    """
+    arguments = [str(file), "--out", f"{disk}/here", "-q", "--set", "run.duration=20 ms"]
+    step = ["--set", "observe.step=1 us"]
+    command = ["unshare", "-rm", "sh", "-c", script, "sh", *commands.BECALM, "run", *arguments, *step]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except FileNotFoundError:
+        pytest.skip("`unshare` is not there")
+    if "here:" not in done.stderr:
+        pytest.skip(f"cannot mount here: {done.stderr.strip()}")
+    assert done.returncode == 2
+    # Once while the tables were written, and once before the run.
+    message = f"{disk}/here: cannot be written: no space left on device"
+    assert done.stderr.splitlines() == [message, message, "full"]
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_during_the_run(file: Path, work: Path, number: str, code: int) -> None:
+    run = commands.start("run", file, *commands.LONG)
+    _wait_for(work / "results" / ".partial.small")
+    time.sleep(0.3)
+    run.send_signal(getattr(signal, number))
+    begin = time.monotonic()
+    out, error = run.communicate(timeout=10)
+    assert time.monotonic() - begin < 3
+    assert (run.returncode, out) == (code, "")
+    word = "interrupted" if number == "SIGINT" else "terminated"
+    assert error == f"{word}; nothing half-written was left behind\n"
+    assert commands.names(work) == []
+
+
+def test_a_signal_while_the_results_are_written(scenario: becalm.Scenario, work: Path) -> None:
+    results = becalm.run(scenario)
+    rows = 6_000_000
+    numbers = pl.Series(range(rows)).sample(rows, shuffle=True, seed=1)
+    results.tables["big"] = pl.DataFrame({f"column{index}": numbers for index in range(4)})
+    results.units["big"] = {}
+    place = folders._beside(Path("out"), "partial")
+    sent: list[float] = []
+
+    def send() -> None:
+        _wait_for(place / "big.parquet", 10_000_000)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        results.save("out")
+    assert time.monotonic() - sent[0] < 1.5
+    thread.join()
+    assert commands.names(work) == []
+
+
+def test_killed_runs_lose_nothing_and_their_names_can_be_used_again(file: Path, work: Path) -> None:
+    assert commands.becalm("run", file, "--out", "kept", "-q").returncode == 0
+    kept = becalm.load_results("kept").fingerprint
+    run = commands.start("run", file, "--out", "kept", "--overwrite", *commands.LONG)
+    _wait_for(work / ".partial.kept")
+    run.kill()
+    run.communicate()
+    assert becalm.load_results("kept").fingerprint == kept
+    assert commands.names(work) == [".lock.kept", ".partial.kept", "kept"]
+    done = commands.becalm("run", file, "--out", "kept", "--overwrite", "-q", "--seed", 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert becalm.load_results("kept").fingerprint != kept
+    assert commands.names(work) == ["kept"]
+
+
+_WRITER = """
+import os, shutil, sys
+from pathlib import Path
+from becalm.results import FOLDER
+
+place, steps = int(sys.argv[1]), 0
+
+def stepping(function):
+    def call(*arguments, **settings):
+        global steps
+        steps += 1
+        if steps == place:
+            os._exit(9)
+        return function(*arguments, **settings)
+    return call
+
+def fill(folder, check):
+    for file in Path("new").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+
+for name in ("rename", "fsync", "mkdir", "unlink", "rmdir"):
+    setattr(os, name, stepping(getattr(os, name)))
+Path.write_bytes = stepping(Path.write_bytes)
+FOLDER.write("kept", fill, overwrite=True)
+"""
+
+
+def test_a_crash_at_any_step_of_replacing_loses_nothing(scenario: becalm.Scenario, work: Path) -> None:
+    """Every call that changes the disk is a place to die at; `os._exit` cleans up no more than SIGKILL."""
+    contents = []
+    for seed, name in enumerate(("kept", "new")):
+        folder = becalm.run(scenario.replace({"run.seed": seed})).save(name)
+        contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    died = 0
+    for place in range(1, KILLS + 1):
+        done = subprocess.run([sys.executable, "-c", _WRITER, str(place)], capture_output=True, text=True)
+        assert done.returncode in (0, 9), done.stderr
+        died += done.returncode == 9
+        # What the next call does before it begins.
+        with FOLDER.reserve("kept", overwrite=True):
+            pass
+        assert commands.names(work) == ["kept", "new"]
+        assert {path.name: path.read_bytes() for path in (work / "kept").iterdir()} in contents
+        if done.returncode == 0:
+            break
+    assert died > 20
+    assert done.returncode == 0
+
+
+def test_an_error_while_writing_leaves_the_old_folder(
+    scenario: becalm.Scenario, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = becalm.run(scenario)
+    results.save("out")
+    before = (work / "out" / "manifest.json").read_bytes()
+
+    def fail(_: Results, folder: Path, __: Callable[[], None]) -> None:
+        (folder / "groups.parquet").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Results, "fill", fail)
+    with pytest.raises(becalm.ResultsError, match="out: cannot be written: no space left"):
+        results.save("out", overwrite=True)
+    assert (work / "out" / "manifest.json").read_bytes() == before
+    assert commands.names(work) == ["out"]
+
+
+def _wait_for(path: Path, size: int = 0) -> None:
+    end = time.monotonic() + 20
+    while not path.exists() or path.stat().st_size < size:
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -1,0 +1,134 @@
+"""`--overwrite` replaces what becalm wrote, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import commands
+import pytest
+
+import becalm
+
+
+@pytest.fixture
+def out(scenario: becalm.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return becalm.run(scenario).save(Path("out"))
+
+
+def _foreign_file(out: Path) -> str:
+    (out / "thesis.tex").write_text("years of work")
+    return "out: holds thesis.tex, which becalm did not write, and is not overwritten"
+
+
+def _hidden_file(out: Path) -> str:
+    (out / ".notes").touch()
+    return "out: holds .notes, which"
+
+
+def _foreign_table(out: Path) -> str:
+    (out / "mine.parquet").touch()
+    return "out: holds mine.parquet, which"
+
+
+def _folder_inside(out: Path) -> str:
+    (out / "groups.parquet").unlink()
+    (out / "groups.parquet").mkdir()
+    return "out: holds groups.parquet, which"
+
+
+def _link_out(out: Path) -> str:
+    (out / "groups.parquet").rename("kept.parquet")
+    (out / "groups.parquet").symlink_to(Path("kept.parquet").absolute())
+    return "out: holds groups.parquet, which"
+
+
+def _linked_folder(out: Path) -> str:
+    out.rename("real")
+    out.symlink_to("real")
+    return "out: is a symbolic link, and is not overwritten"
+
+
+def _manifest_of_others(out: Path) -> str:
+    (out / "manifest.json").write_text(json.dumps({"name": "a web page", "tables": {}}))
+    return "out: is not a results folder: manifest.json is not becalm's"
+
+
+def _list(out: Path) -> str:
+    (out / "manifest.json").write_text('["becalm"]')
+    return "manifest.json is not becalm's"
+
+
+def _deep(out: Path) -> str:
+    (out / "manifest.json").write_text("[" * 100_000)
+    return "manifest.json is not becalm's"
+
+
+def _names_outside(out: Path) -> str:
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["tables"]["groups"]["file"] = "../kept.parquet"
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    return "manifest.json is not becalm's"
+
+
+def _no_manifest(out: Path) -> str:
+    (out / "manifest.json").unlink()
+    return "out: is not a results folder, and is not overwritten"
+
+
+def _file(out: Path) -> str:
+    out.rename("real")
+    out.write_text("a file")
+    return "out: is not a results folder, and is not overwritten"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _foreign_file,
+        _hidden_file,
+        _foreign_table,
+        _folder_inside,
+        _link_out,
+        _linked_folder,
+        _manifest_of_others,
+        _list,
+        _deep,
+        _names_outside,
+        _no_manifest,
+        _file,
+    ],
+)
+def test_what_becalm_did_not_write_stays(
+    spoil: Callable[[Path], str], out: Path, scenario: becalm.Scenario, tmp_path: Path
+) -> None:
+    expected = spoil(out)
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    results = becalm.run(scenario)
+    with pytest.raises(becalm.ResultsError) as error:
+        results.save(out, overwrite=True)
+    assert expected in str(error.value)
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
+def test_the_command_says_so_before_the_run(out: Path, file: Path) -> None:
+    expected = _foreign_file(out)
+    done = commands.becalm("run", file, "--out", out, "--overwrite", *commands.LONG, timeout=30)
+    commands.check_message(done, expected)
+
+
+def test_what_becalm_wrote_is_replaced(out: Path, file: Path, tmp_path: Path) -> None:
+    assert commands.becalm("run", file, "--out", out, "--overwrite", "--seed", 9).returncode == 0
+    assert becalm.load_results(out).scenario.resolved["run"]["seed"] == 9
+    assert commands.names(tmp_path) == ["out", file.name]
+
+
+def test_a_design_is_replaced_by_the_same_rules(tmp_path: Path) -> None:
+    made = becalm.design("max(r / 2, rmin)", trial=False)
+    out = made.save(tmp_path / "out")
+    made.save(out, overwrite=True)
+    (out / "notes.txt").touch()
+    with pytest.raises(becalm.ResultsError, match=r"holds notes\.txt, which becalm did not write"):
+        made.save(out, overwrite=True)
