@@ -54,7 +54,7 @@ def refused(*arguments: object, lines: int = 1) -> str:
         ("run.\udcff=1", "not text in UTF-8"),
         (f"flows.{DIGITS}.start=1", "no item `111"),
         ("run.seed=\x1b[2J", r"must be an integer"),
-        ("run.\x1b[31m=1", r"run.\x1b[31m = 1: unknown key"),
+        ("run.\x1b[31m=1", r"run.\x1b[31m=1: unknown key"),
         ("=1", "a change is written as key=value"),
         ("run..seed=1", "unknown key"),
         ("run.seed=1e999", "must be an integer"),

@@ -22,7 +22,7 @@ pub fn from_errors(py: Python<'_>, errors: &Errors) -> PyErr {
 
 fn message(errors: &Errors) -> String {
     let listed = errors.list.iter().take(MOST_LISTED).cloned().collect();
-    let shown = Errors { file: errors.file.clone(), list: listed };
+    let shown = Errors { list: listed, ..errors.clone() };
     match errors.list.len().saturating_sub(MOST_LISTED) {
         0 => shown.to_string(),
         rest => format!("{shown}\n{}: and {rest} more", errors.file),

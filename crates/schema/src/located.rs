@@ -6,7 +6,6 @@ use crate::errors::Errors;
 use crate::field::Field;
 use crate::node::Node;
 use crate::range::Ranged;
-use crate::table::{FieldDoc, Table};
 
 /// A place in a document; by default its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,60 +151,5 @@ impl<T: Ranged> Ranged for Located<T> {
     type Bound = T::Bound;
     fn within(&self, range: &impl RangeBounds<T::Bound>) -> bool {
         self.value.as_ref().is_none_or(|value| value.within(range))
-    }
-}
-
-impl<T: Table> Table for Located<T> {
-    fn doc() -> String {
-        T::doc()
-    }
-
-    fn fields() -> Vec<FieldDoc> {
-        T::fields()
-    }
-}
-
-/// A document and the errors found in it so far.
-pub struct Review<'a> {
-    root: &'a Node,
-    errors: &'a mut Errors,
-}
-
-impl<'a> Review<'a> {
-    /// A review of a document that has been read.
-    pub fn new(root: &'a Node, errors: &'a mut Errors) -> Review<'a> {
-        Review { root, errors }
-    }
-
-    /// Notes that the value at a place is wrong.
-    pub fn add(&mut self, place: Place, problem: impl Into<String>) {
-        self.add_valid(place, problem, "");
-    }
-
-    /// Notes that the value at a place is wrong, and what would be valid.
-    pub fn add_valid(&mut self, place: Place, problem: impl Into<String>, valid: impl Into<String>) {
-        self.errors.add(self.root.find(place.node), problem, valid);
-    }
-
-    /// Notes that values in the table at a place do not go together.
-    pub fn conflict(&mut self, table: Place, conflict: crate::Conflict) {
-        crate::table::note(self.root.find(table.node), conflict, self.errors);
-    }
-
-    /// Notes that what a table at a place has at a path, such as `ibta.overrides[0]`, is wrong. It is for what a scheme
-    /// says of its own parameters.
-    pub fn add_in(&mut self, table: Place, path: &str, problem: impl Into<String>) {
-        let table = self.root.find(table.node);
-        self.errors.add(table.at(path).unwrap_or(table), problem, "");
-    }
-
-    /// Whether a table at a place has something at a path.
-    pub fn has(&self, table: Place, path: &str) -> bool {
-        self.root.find(table.node).at(path).is_some()
-    }
-
-    /// How many errors there are.
-    pub fn count(&self) -> usize {
-        self.errors.list.len()
     }
 }

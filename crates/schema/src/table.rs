@@ -206,6 +206,16 @@ impl<'a> Row<'a> {
     }
 }
 
+impl<T: Table> Table for Located<T> {
+    fn doc() -> String {
+        T::doc()
+    }
+
+    fn fields() -> Vec<FieldDoc> {
+        T::fields()
+    }
+}
+
 /// Notes a conflict in a table. It is blamed on the table if the key is not given.
 pub(crate) fn note(table: &Node, conflict: Conflict, errors: &mut Errors) {
     let Conflict { key, problem, valid } = conflict;

@@ -3,7 +3,7 @@
 use becalm_engine::Time;
 use becalm_schema::Conflict;
 
-use super::{CctEntry, MAX_ENTRIES};
+use super::entry::{CctEntry, MAX_ENTRIES};
 
 /// Fewest entries of a table that a formula fills: the specification's.
 const MIN_ENTRIES: u32 = 128;

@@ -1,0 +1,51 @@
+//! Errors of a document that has been read.
+
+use crate::errors::Errors;
+use crate::located::Place;
+use crate::node::Node;
+use crate::table::{Conflict, note};
+
+/// A document and the errors found in it so far.
+pub struct Review<'a> {
+    root: &'a Node,
+    errors: &'a mut Errors,
+}
+
+impl<'a> Review<'a> {
+    /// A review of a document that has been read.
+    pub fn new(root: &'a Node, errors: &'a mut Errors) -> Review<'a> {
+        Review { root, errors }
+    }
+
+    /// Notes that the value at a place is wrong.
+    pub fn add(&mut self, place: Place, problem: impl Into<String>) {
+        self.add_valid(place, problem, "");
+    }
+
+    /// Notes that the value at a place is wrong, and what would be valid.
+    pub fn add_valid(&mut self, place: Place, problem: impl Into<String>, valid: impl Into<String>) {
+        self.errors.add(self.root.find(place.node), problem, valid);
+    }
+
+    /// Notes that values in the table at a place do not go together.
+    pub fn conflict(&mut self, table: Place, conflict: Conflict) {
+        note(self.root.find(table.node), conflict, self.errors);
+    }
+
+    /// Notes that what a table at a place has at a path, such as `ibta.overrides[0]`, is wrong. It is for what a scheme
+    /// says of its own parameters.
+    pub fn add_in(&mut self, table: Place, path: &str, problem: impl Into<String>) {
+        let table = self.root.find(table.node);
+        self.errors.add(table.at(path).unwrap_or(table), problem, "");
+    }
+
+    /// Whether a table at a place has something at a path.
+    pub fn has(&self, table: Place, path: &str) -> bool {
+        self.root.find(table.node).at(path).is_some()
+    }
+
+    /// How many errors there are.
+    pub fn count(&self) -> usize {
+        self.errors.list.len()
+    }
+}
