@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any, TypedDict, final
 
-__all__ = ["Scenario", "__version__", "catalogue", "json_schema", "parse", "run"]
+__all__ = ["Scenario", "__version__", "catalogue", "compiler", "json_schema", "model", "parse", "run"]
 
 __version__: str
+model: str
+compiler: str
 
 class _Outcome(TypedDict):
     fingerprint: int

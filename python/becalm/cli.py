@@ -341,6 +341,16 @@ def design(
     console.show_design(made, folder)
 
 
+def _register() -> None:
+    """Add the commands that have modules of their own."""
+    from becalm.store import cli as store
+
+    app.add_typer(store.app, name="store")
+
+
+_register()
+
+
 def main() -> None:
     """Entry point."""
     try:

@@ -50,6 +50,10 @@ class ResultsError(BecalmError, OSError):
     """A results folder that exists already, or that is none."""
 
 
+class StoreError(BecalmError, OSError):
+    """A store of runs that is none, a damaged file in it, or two different results of the same run."""
+
+
 class DesignError(BecalmError, ValueError):
     """A response function that cannot be used; the message shows the rate where it goes wrong."""
 
