@@ -22,11 +22,14 @@ from becalm.errors import (
     Mistake,
     ResultsError,
     ScenarioError,
+    StoreError,
+    SweepError,
 )
+from becalm.progress import SweepProgress
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
-from becalm.sweep import SweepProgress, SweepResults, sweep
+from becalm.sweep import SweepResults, sweep
 from becalm.workload import read_connection_matrix
 
 __all__ = [
@@ -41,6 +44,8 @@ __all__ = [
     "ResultsError",
     "Scenario",
     "ScenarioError",
+    "StoreError",
+    "SweepError",
     "SweepProgress",
     "SweepResults",
     "__version__",

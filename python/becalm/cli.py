@@ -344,7 +344,9 @@ def design(
 def _register() -> None:
     """Add the commands that have modules of their own."""
     from becalm.store import cli as store
+    from becalm.sweep import cli as sweep
 
+    app.command()(sweep.sweep)
     app.add_typer(store.app, name="store")
 
 
