@@ -33,6 +33,7 @@ test-python: build ## Python tests, examples of the documentation included
 system: build ## long tests: workers and clients that are killed, overhead of sweeps, a tuning of a 32-host tree
 	$(BIN)/python tests/system/kill_sweep.py
 	$(BIN)/python tests/system/overhead.py
+	$(BIN)/python tests/system/tune_tree.py
 
 .PHONY: lint
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module

@@ -30,6 +30,7 @@ from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
 from becalm.sweep import SweepResults, sweep
+from becalm.tune import Tuned, tune
 from becalm.workload import read_connection_matrix
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "SweepError",
     "SweepProgress",
     "SweepResults",
+    "Tuned",
     "__version__",
     "design",
     "load",
@@ -55,4 +57,5 @@ __all__ = [
     "read_connection_matrix",
     "run",
     "sweep",
+    "tune",
 ]

@@ -345,8 +345,10 @@ def _register() -> None:
     """Add the commands that have modules of their own."""
     from becalm.store import cli as store
     from becalm.sweep import cli as sweep
+    from becalm.tune import cli as tune
 
     app.command()(sweep.sweep)
+    app.command()(tune.tune)
     app.add_typer(store.app, name="store")
 
 

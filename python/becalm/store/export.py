@@ -45,7 +45,7 @@ def exported(store: Store, name: str = "groups") -> pl.DataFrame:
 
 def differences(scenarios: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return every dotted key whose value is not the same in all scenarios, with its values."""
-    flat = [dict(_flat(scenario, "")) for scenario in scenarios]
+    flat = [dict(flat(scenario)) for scenario in scenarios]
     keys = dict.fromkeys(key for each in flat for key in each)
     columns = {key: [each.get(key) for each in flat] for key in keys}
     return {key: _alike(cells) for key, cells in columns.items() if any(cell != cells[0] for cell in cells)}
@@ -82,15 +82,16 @@ def write_table(made: pl.DataFrame, path: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Yield every value in tables and lists of tables by its dotted key; other lists as JSON."""
     if isinstance(value, Mapping):
         if path and not value:
             yield path, "{}"
         for key, inside in value.items():
-            yield from _flat(inside, f"{path}.{key}" if path else key)
+            yield from flat(inside, f"{path}.{key}" if path else key)
     elif isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
         for place, inside in enumerate(value):
-            yield from _flat(inside, f"{path}.{inside.get('name', place)}")
+            yield from flat(inside, f"{path}.{inside.get('name', place)}")
     else:
         yield path, json.dumps(value) if isinstance(value, list) else value
 

@@ -20,17 +20,24 @@ SHORT = 0.05
 """Runs below this many seconds are handed out in batches."""
 
 
-def run_tasks(
+def drive(
     tasks: Sequence[Task], engine: Engine, shelf: Shelf, on_done: Callable[[Done], object] = lambda _: None
 ) -> None:
     """Compute runs; each comes back to `on_done` once, in the caller's thread.
 
-    The engine is closed at the end, whatever the end is. What a run raised other than that it cannot go on,
-    such as a full disk, goes on to the caller.
+    What a run raised other than that it cannot go on, such as a full disk, goes on to the caller, who closes
+    the engine.
     """
+    _Loop(tasks, engine, shelf, on_done).go()
+
+
+def run_tasks(
+    tasks: Sequence[Task], engine: Engine, shelf: Shelf, on_done: Callable[[Done], object] = lambda _: None
+) -> None:
+    """Compute runs as `drive` does, and close the engine at the end, whatever the end is."""
     whole = False
     try:
-        _Loop(tasks, engine, shelf, on_done).go()
+        drive(tasks, engine, shelf, on_done)
         whole = True
     finally:
         engine.close(abort=not whole)
