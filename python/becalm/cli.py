@@ -161,6 +161,7 @@ def reproduce(
     """Reproduce figures of papers, and check what the papers say: exit code 1 if a claim does not hold."""
     from becalm import console, experiments
 
+    console.warn_short(short)
     try:
         with console.Bar(quiet=as_json) as bar:
             reports = experiments.reproduce(
@@ -190,13 +191,14 @@ def compare(
     from becalm import console
     from becalm.experiments import comparison
 
+    console.warn_short(short)
     with console.Bar(quiet=as_json) as bar:
         scenes = comparison.compare(short, seed, threads, progress=bar.on_experiment)
     if as_json:
         for scene, found in scenes.items():
-            typer.echo(json.dumps({"scene": scene, "schemes": found.to_dicts()}))
+            typer.echo(json.dumps({"scene": scene, "short": short, "schemes": found.to_dicts()}))
         return
-    console.show_comparison(scenes)
+    console.show_comparison(scenes, short=short)
 
 
 @app.command()
@@ -320,6 +322,7 @@ def design(
     increase = None if f_inc is None else files.read_function(f_inc)
     folder = out or free_folder(Path("designs") / name)
     FOLDER.check_target(folder, overwrite=overwrite)
+    console.warn_short(short)
     with console.Bar(quiet=as_json) as bar:
         made = becalm.design(
             decrease,

@@ -2,8 +2,8 @@
 
     python tests/system/tune_tree.py [TRIALS]
 
-Exit code 1 if the loss on fresh seeds, the case that was held out among them, is above 0.4 of the guideline's,
-if the interval of the gain includes 0, or if OpenSM reads other values than those written.
+Exit code 1 if the loss on fresh seeds, the case that was held out among them, is above 0.4 of the
+guideline's, if the interval of the gain includes 0, or if OpenSM reads other values than those written.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from becalm import console
 from becalm.sweep.task import Done
 
-EVERY = 10.0
+EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""
 
 

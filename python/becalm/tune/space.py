@@ -105,8 +105,8 @@ def opensm_space(scenario: Scenario, degree: int) -> Space:
         degree: sources of the worst hot spot: the longest delay must be about as many packets.
 
     """
-    # Below half of what the sources need the table saturates, whatever else is set; a timer of 150 is the longest
-    # of the guidelines, and marks that are rarer than one in eight packets come too late for a short queue.
+    # Below half of what the sources need the table saturates, whatever else is set; a timer of 150 is the
+    # longest of the guidelines; marks rarer than one in eight packets come too late for a short queue.
     packet_us = scenario.facts["packet_time"] * 1e6
     longest = degree * packet_us
     echo: dict[str, Any] = {} if "ibta" in scenario.resolved["echo"] else {"echo.ibta": {}}
