@@ -79,13 +79,14 @@ def threads(store: Store) -> Engine:
 def test_cases_of_a_hot_spot(spot: HotSpot) -> None:
     cases = spot.cases()
     assert [(case.name, case.role) for case in cases] == [
-        ("3 hot at 0.5", TUNE),
-        ("all hot at 0.5", TUNE),
-        ("all hot at 0.9", TUNE),
-        ("3 hot at 0.9", HELD_OUT),
-        ("none hot at 0.9", GUARD),
+        ("3 hot, 0.5", TUNE),
+        ("all hot, 0.5", TUNE),
+        ("all hot, 0.9", TUNE),
+        ("3 hot, 0.9", HELD_OUT),
+        ("all hot, 0.7", HELD_OUT),
+        ("none hot, 0.9", GUARD),
     ]
-    assert {case.link for case in cases[:4]} == {"L1S3->H7"}
+    assert {case.link for case in cases[:5]} == {"L1S3->H7"}
     assert worst_degree(cases) == 7
     assert cases[1].groups(cases[1].victims) == ["cold own", "cold"]
 
@@ -238,7 +239,7 @@ def test_parameters_that_cannot_be_are_hopeless(spot: HotSpot, tmp_path: Path) -
     evaluator = Evaluator(spot.cases(), store, engine)
     found = evaluator.evaluate({"bad": {"switch.buffer": "0 packets"}}, spot.cases()[:1], [1])
     engine.close()
-    assert by_case(found, "bad")["3 hot at 0.5"]["loss"] == 10
+    assert by_case(found, "bad")["3 hot, 0.5"]["loss"] == 10
 
 
 def small(spot: HotSpot, folder: Path, trials: int, **more: Any) -> Tuned:  # noqa: ANN401
@@ -255,7 +256,7 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     assert known < set(Store(tmp_path / "study" / "store").keys())
     assert sum(tuned.importance.values()) == pytest.approx(1)
     assert tuned.gain.seeds == 2
-    assert set(tuned.validation["candidate"]) == {"without control", tuned.guideline, BEST}
+    assert set(tuned.validation["candidate"]) == {"no control", tuned.guideline, BEST}
     assert tuned.recommended == (BEST if tuned.gain.sure and not tuned.broken else tuned.guideline)
     tuned.save(tmp_path / "study", spot.scenario)
     found = json.loads((tmp_path / "study" / "tune.json").read_text())
@@ -310,7 +311,7 @@ def test_settings_that_cannot_be(spot: HotSpot) -> None:
 
 def test_reads_the_ready_tuning() -> None:
     spec = read_tune(ROOT / "scenarios" / "tree32" / "tune.toml")
-    assert len(spec.cases) == 5
+    assert len(spec.cases) == 6
     assert spec.budget == {"trials": 60, "seeds": 1, "finalists": 0.2, "validate": 8}
     assert worst_degree(spec.cases) == 31
 

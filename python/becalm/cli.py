@@ -251,8 +251,15 @@ def manage(
         int | None, typer.Option(help="Sources that send to one hot spot at worst; all hosts when not given.")
     ] = None,
     guideline: Annotated[
-        str, typer.Option(help="pfister2005, gran2010, or none to keep the scenario's parameters.")
-    ] = "pfister2005",
+        str | None,
+        typer.Option(
+            help="pfister2005, gran2010, or none to keep the scenario's parameters; "
+            "pfister2005 when not given, or with --hot the one that does better."
+        ),
+    ] = None,
+    hot: Annotated[
+        str | None, typer.Option(help="Try both guidelines with this hot host, and show what they do.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
     ] = None,
@@ -268,12 +275,18 @@ def manage(
     from becalm import console, manager
     from becalm.folders import check_new, write_new
     from becalm.opensm import options
+    from becalm.tune import guidelines
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
     check_new(out, opensm)
     scenario = becalm.load(file)
-    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
+    better = "pfister2005"
+    if hot is not None:
+        tried = guidelines.try_guidelines(scenario, hot, degree)
+        guidelines.show_tried(tried)
+        better = tried.better
+    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline or better)
     managed = recommendation.apply(scenario)
     configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
     console.show_settings(recommendation)

@@ -34,7 +34,7 @@ RACE = 3
 """Seeds of the second stage, those of the first included."""
 FRESH = 101
 """First seed of the validation; the search never sees it or a later one."""
-WITHOUT = "without control"
+WITHOUT = "no control"
 
 
 def tune(

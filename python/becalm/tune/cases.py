@@ -21,6 +21,8 @@ SEVERITY = 3.0
 """Load offered to the hot link where all hosts are hot, as a multiple of it (Pfister 2005, HSV 300%)."""
 LOADS = (0.5, 0.9)
 """Background loads of the cases that are made (Pfister 2005, Table 1)."""
+BETWEEN = 0.7
+"""Background load of a case that is held out: one that the search never saw, all hosts hot."""
 SAMPLES = 60
 """Samples of a hot period: what comes back to normal is seen with this resolution."""
 
@@ -87,22 +89,29 @@ class HotSpot:
     """What is simulated after it, in s."""
 
     def cases(self) -> list[Case]:
-        """Return the cases: few and all hosts hot, at each load, the last of few held out; and a guard.
+        """Return the cases: few and all hosts hot, at each load, and a guard; two are held out.
 
         Raises:
             BecalmError: the host or the degree cannot be.
 
         """
-        few = [self._case(load, few=True) for load in LOADS]
-        whole = [self._case(load, few=False) for load in LOADS]
-        return [few[0], *whole, replace(few[1], role=HELD_OUT), self._guard()]
+        few = [self.case(load, few=True) for load in LOADS]
+        whole = [self.case(load, few=False) for load in LOADS]
+        unseen = self.case(BETWEEN, few=False)
+        return [few[0], *whole, replace(few[1], role=HELD_OUT), replace(unseen, role=HELD_OUT), self._guard()]
 
     @cached_property
     def hosts(self) -> list[str]:
         """All hosts of the fabric."""
         return self._probed.hosts["host"].to_list()
 
-    def _case(self, load: float, *, few: bool) -> Case:
+    def case(self, load: float, *, few: bool) -> Case:
+        """Return a case with few or with all hosts hot.
+
+        Raises:
+            BecalmError: the host or the degree cannot be.
+
+        """
         hosts = self.hosts
         if self.host not in hosts:
             raise BecalmError(f"hot host {self.host}: no host of {self.scenario.name}; valid: {_some(hosts)}")
@@ -113,7 +122,7 @@ class HotSpot:
         flows = self._few(others, load, degree) if few else self._all(others, load)
         scenario = self._with(flows, self.start + self.hot + self.after)
         return Case(
-            name=f"{degree if few else 'all'} hot at {load:g}",
+            name=f"{degree if few else 'all'} hot, {load:g}",
             scenario=scenario,
             hot=("hot",),
             victims=("cold*",),
@@ -125,7 +134,7 @@ class HotSpot:
     def _guard(self) -> Case:
         flow = _group("background", ["*"], ["*"], LOADS[-1])
         scenario = self._with([flow], self.start + self.hot)
-        return Case(f"none hot at {LOADS[-1]:g}", scenario, (), ("background",), role=GUARD)
+        return Case(f"none hot, {LOADS[-1]:g}", scenario, (), ("background",), role=GUARD)
 
     def _all(self, others: list[str], load: float) -> list[dict[str, Any]]:
         """All hosts offer the hot link three times what it takes, background included; less to others."""

@@ -162,20 +162,10 @@ def _show(tuned: Tuned) -> None:
 
 def _show_cases(tuned: Tuned) -> None:
     from becalm import console
+    from becalm.tune.guidelines import case_row
 
-    rows = [
-        (
-            row["case"],
-            row["candidate"],
-            console.share(row["victims"]),
-            console.share(row["hot_link"]),
-            console.seconds(row["settle"]) if row["settle"] else "0",
-            console.seconds(row["latency_p99"]),
-            f"{row['loss']:.4f}",
-        )
-        for row in tuned.validation.iter_rows(named=True)
-    ]
-    columns = ("case", "with", "victims", "hot link", "settles", "99%", "loss")
+    columns = ("case", "with", "victims", "link", "settles", "99%", "loss")
+    rows = [case_row(row, row["candidate"]) for row in tuned.validation.iter_rows(named=True)]
     console.out.print(console.table(f"Means of {tuned.gain.seeds} fresh seeds", columns, rows, text=2))
     roles = tuned.validation.select("case", "role").unique(maintain_order=True).rows()
     for role, said in (("held_out", "held out of the search"), ("guard", "must not lose anything")):
