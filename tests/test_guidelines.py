@@ -27,9 +27,7 @@ def test_manage_tries_both_guidelines(tmp_path: Path) -> None:
     file, out = tmp_path / "fabric.toml", tmp_path / "managed.toml"
     command = ["manage", str(file), "--hot", "H7", "--out", str(out)]
     file.write_text(FABRIC)
-    done = CliRunner().invoke(
-        app, ["manage", str(file), "--hot", "H7", "--out", str(out)], env={"COLUMNS": "140"}
-    )
+    done = CliRunner().invoke(app, command, env={"COLUMNS": "140"})
     assert done.exit_code == 0, done.output
     (better,) = [
         name for name in manager.GUIDELINES if f"the guideline of {name} does better here" in done.output

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-FAILED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
+from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, stop, told
+from becalm.store import cli as store
+from becalm.sweep import cli as sweep
+from becalm.tune import cli as tune
+
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "guarded", "main", "stop", "told"]
 
 app = typer.Typer(
     help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
@@ -25,40 +26,6 @@ app = typer.Typer(
 )
 
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores when not given.")]
-
-
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn what becalm raises into one clear message and an exit code."""
-
-    @functools.wraps(command)
-    def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        from becalm.errors import BecalmError, FabricError
-
-        try:
-            command(*args, **kwargs)
-        except KeyboardInterrupt:
-            stop("interrupted; nothing half-written was left behind", INTERRUPTED)
-        except FabricError as error:
-            stop(str(error), FAILED)
-        except (BecalmError, OSError) as error:
-            stop(told(error), BAD_INPUT)
-
-    return call
-
-
-def told(error: Exception) -> str:
-    """Return an error as one line; what the system has against a file, in the order of all other messages."""
-    if isinstance(error, FileNotFoundError):
-        return f"{error.filename}: no such file"
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
-    return str(error)
-
-
-def stop(message: str, code: int) -> None:
-    """Print a message on the error stream and leave."""
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
 
 
 @app.callback(invoke_without_command=True)
@@ -357,18 +324,9 @@ def design(
     console.show_design(made, folder)
 
 
-def _register() -> None:
-    """Add the commands that have modules of their own."""
-    from becalm.store import cli as store
-    from becalm.sweep import cli as sweep
-    from becalm.tune import cli as tune
-
-    app.command()(sweep.sweep)
-    app.command()(tune.tune)
-    app.add_typer(store.app, name="store")
-
-
-_register()
+app.command()(sweep.sweep)
+app.command()(tune.tune)
+app.add_typer(store.app, name="store")
 
 
 def main() -> None:

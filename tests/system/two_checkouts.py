@@ -2,8 +2,8 @@
 
     python tests/system/two_checkouts.py
 
-Only the build script runs and the crates are checked: that is enough to know the hash. Exit code 1 if it differs
-from that of the installed module.
+Only the build script runs and the crates are checked: that is enough to know the hash. Exit code 1 if it
+differs from that of the installed module.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def built(copy: Path, home: Path) -> str:
     command = ["cargo", "check", "--locked", "--quiet", "-p", "becalm-py"]
     subprocess.run(command, cwd=copy, env=environment, check=True, timeout=1800)
     outputs = (copy / "target" / "debug" / "build").glob("becalm-py-*/output")
-    (model,) = {
-        match[1] for path in outputs for match in re.finditer("BECALM_MODEL=([0-9a-f]{64})", path.read_text())
-    }
+    said = "".join(path.read_text() for path in outputs)
+    model: str
+    (model,) = set(re.findall("BECALM_MODEL=([0-9a-f]{64})", said))
     return model
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from becalm.cli import BAD_INPUT, FAILED, guarded, stop
+from becalm.exits import BAD_INPUT, FAILED, guarded, stop
 
 DEFAULT = Path("results/store")
 """Where runs are kept when nothing else is said."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm.cli import BAD_INPUT, FAILED, guarded, stop
+from becalm.exits import BAD_INPUT, FAILED, guarded, stop
 
 if TYPE_CHECKING:
     from becalm.store import Store

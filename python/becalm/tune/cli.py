@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm.cli import BAD_INPUT, guarded, stop
+from becalm.exits import BAD_INPUT, guarded, stop
 from becalm.sweep.cli import Address, EngineName, Slurm, Workers, check_engine, made_engine
 
 if TYPE_CHECKING:
