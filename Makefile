@@ -40,9 +40,10 @@ system: build ## long tests: workers and clients that are killed, overhead of sw
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module
 
 .PHONY: lint-rust
-lint-rust: need-rust ## rustfmt and clippy
+lint-rust: need-rust ## rustfmt, clippy and rustdoc
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 
 .PHONY: lint-python
 lint-python: build ## ruff, mypy and stubtest
@@ -61,14 +62,14 @@ format: $(VENV)/.done ## format everything
 build: $(VENV)/.built ## virtual environment with becalm in it, editable
 
 .PHONY: docs
-docs: build ## write the generated pages: schemes, scenario keys, JSON Schema
-	$(BIN)/python docs/generate.py
+docs: build ## write the generated pages: schemes, scenario keys, JSON Schema, result columns
+	$(BIN)/python tools/generate.py
 
 .PHONY: pictures
 pictures: build ## draw the pictures of the README and of the docs
-	$(BIN)/python docs/pictures/victim.py
-	$(BIN)/python docs/pictures/design.py
-	$(BIN)/python docs/pictures/fabric.py
+	$(BIN)/python tools/pictures/victim.py
+	$(BIN)/python tools/pictures/design.py
+	$(BIN)/python tools/pictures/fabric.py
 
 .PHONY: bench
 bench: need-rust ## packet-hops per core-second on fixed scenarios
@@ -78,7 +79,7 @@ bench: need-rust ## packet-hops per core-second on fixed scenarios
 bench-docs: build ## measure all scenarios, two runs each, and write the tables of docs/performance.md
 	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 2 --json > docs/performance.jsonl.new
 	mv docs/performance.jsonl.new docs/performance.jsonl
-	$(BIN)/python docs/bench_table.py
+	$(BIN)/python tools/bench_table.py
 
 .PHONY: guard
 guard: need-rust need-valgrind ## instructions per packet-hop against those committed; fails when they grow by over 5%

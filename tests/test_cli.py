@@ -177,7 +177,7 @@ class Report:
 @pytest.mark.parametrize("arguments", [[], ["--json"]])
 def test_reproduce_prints_claims(monkeypatch: pytest.MonkeyPatch, holds: bool, arguments: list[str]) -> None:
     report = Report([Claim(holds=True), Claim(holds=holds)], [Path("figures/fig2.png")])
-    monkeypatch.setattr("becalm.experiments.reproduce", lambda *_, **__: [report])
+    monkeypatch.setattr("becalm.lab.reproduce", lambda *_, **__: [report])
     done = becalm_command("reproduce", *arguments)
     assert done.exit_code == (0 if holds else 1)
     if arguments:

@@ -10,8 +10,8 @@ import pytest
 
 import becalm
 from becalm import theory
-from becalm.experiments.ramakrishnan1990_measure import UNIT
-from becalm.experiments.ramakrishnan1990_scene import EXPONENTIAL, PACKET, REST, UNMARKED, Path, window
+from becalm.papers.ramakrishnan1990.measure import UNIT
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, PACKET, REST, UNMARKED, Path, window
 
 WINDOWS = range(1, 41)
 REPLICATIONS = 20

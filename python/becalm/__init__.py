@@ -8,8 +8,8 @@ Typical use:
 
 Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
 `results` (tables and folders), `run` (one scenario), `sweep` (many scenarios), `plot` (tables to figures),
-`theory` (closed networks without a simulation), `experiments` (the papers), `design` (a workbench for
-response functions), `cli`.
+`theory` (closed networks without a simulation), `lab` (experiments and their claims), `papers` (the papers'
+experiments), `comparison` (all schemes side by side), `design` (a workbench for response functions), `cli`.
 """
 
 from becalm._core import __version__

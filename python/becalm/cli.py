@@ -126,12 +126,12 @@ def reproduce(
     threads: Threads = None,
 ) -> None:
     """Reproduce figures of papers, and check what the papers say: exit code 1 if a claim does not hold."""
-    from becalm import console, experiments
+    from becalm import console, lab
 
     console.warn_short(short)
     try:
         with console.Bar(quiet=as_json) as bar:
-            reports = experiments.reproduce(
+            reports = lab.reproduce(
                 ids or [], out=out, threads=threads, short=short, seed=seed, progress=bar.on_experiment
             )
     except ValueError as error:
@@ -155,8 +155,7 @@ def compare(
     threads: Threads = None,
 ) -> None:
     """Run the schemes of all papers on the same scenes, and print what each does for victims and culprits."""
-    from becalm import console
-    from becalm.experiments import comparison
+    from becalm import comparison, console
 
     console.warn_short(short)
     with console.Bar(quiet=as_json) as bar:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from becalm.contents import Entry
     from becalm.design import Design
-    from becalm.experiments import Report
-    from becalm.experiments import RunProgress as LabProgress
+    from becalm.lab import Report
     from becalm.manager import Concern, Recommendation
     from becalm.opensm.importing import Imported
+    from becalm.progress import SweepProgress
     from becalm.results import Results
     from becalm.run import Progress as RunProgress
 
@@ -256,10 +256,10 @@ class Bar:
         events = sum(run.events for run in runs)
         self._show(description, time / total, events, sum(run.packet_hops for run in runs))
 
-    def on_experiment(self, now: LabProgress) -> None:
+    def on_experiment(self, now: SweepProgress) -> None:
         """Show how many runs of a set of experiments are finished."""
-        description = f"{now.done} of {now.total} runs"
-        self._show(description, now.done / now.total, now.events, now.packet_hops)
+        description = f"{now.finished} of {now.points} runs"
+        self._show(description, now.fraction, now.events, now.packet_hops)
 
     def _show(self, description: str, fraction: float, events: int, packet_hops: int) -> None:
         elapsed = max(self._bar.tasks[0].elapsed or 0.0, 1e-3)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from becalm import _core
 
 if TYPE_CHECKING:
-    from becalm.experiments import Experiment
+    from becalm.lab import Experiment
 
 
 class Parameter(TypedDict):
@@ -85,10 +86,10 @@ def entries(kind: str) -> list[Entry]:
     return catalogue()[kind]
 
 
-def _experiments() -> list[Experiment]:
-    from becalm import experiments
+def _experiments() -> Sequence[Experiment]:
+    from becalm import lab
 
-    return experiments.registry()
+    return lab.registry()
 
 
 def _figures_of(paper: str) -> str:

@@ -5,7 +5,7 @@
 
 use becalm_engine::Time;
 use becalm_fabric::Packet;
-use becalm_fabric::seam::{
+use becalm_fabric::policy::{
     Answer, Arrival, Departure, Echo, Marker, Notice, Pace, Response, SwitchShape, SwitchView, Unanswered,
 };
 use becalm_schema::{Choice, FieldDoc, Table};

@@ -3,7 +3,7 @@
 use becalm_control::{EchoParams, Echoing, Marking, MarkingParams, Responding, ResponseParams, SchemeDoc};
 use becalm_engine::Time;
 use becalm_fabric::Kind;
-use becalm_fabric::seam::{Arrival, Departure, Marker, Notice, Response, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, Notice, Response, SwitchShape, SwitchView};
 use becalm_schema::{Choice, Field, FieldDoc, read_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -295,14 +295,8 @@ impl Switch {
 }
 
 impl SwitchView for Switch {
-    fn occupancy(&self, input: u16, vl: u8) -> u32 {
-        self.count(|packet| (packet.input, packet.vl) == (input, vl))
-    }
     fn is_full(&self, input: u16, vl: u8) -> bool {
-        self.occupancy(input, vl) >= Switch::ROOM
-    }
-    fn fill(&self, input: u16, vl: u8) -> f64 {
-        (f64::from(self.occupancy(input, vl)) / f64::from(Switch::ROOM)).min(1.0)
+        self.count(|packet| (packet.input, packet.vl) == (input, vl)) >= Switch::ROOM
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.count(|packet| (packet.output, packet.vl) == (output, vl))
@@ -341,7 +335,7 @@ fn verdicts(params: &MarkingParams, steps: &[u16]) -> Vec<bool> {
     let mut returned = [[Time::ZERO; 2]; 4];
     for (order, step) in steps.iter().enumerate() {
         let (arrival, departure) = packet(order as u64, *step, step & 64 == 0);
-        if switch.occupancy(arrival.input, arrival.vl) < Switch::ROOM {
+        if !switch.is_full(arrival.input, arrival.vl) {
             switch.packets.push(departure);
             marker.arrived(&arrival, &switch);
         }

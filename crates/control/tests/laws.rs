@@ -5,7 +5,7 @@ use becalm_control::response::{
     Law, RateControl, RateLimited, Settings, aimd, fimd, increase_curve, lipd, recovery_time,
 };
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Response};
+use becalm_fabric::policy::{Notice, Response};
 
 const RMIN: f64 = 1.0 / 256.0;
 

@@ -1,24 +1,60 @@
-//! The engine: simulated time, the event queue, the run loop and random streams.
+//! The engine: simulated time, the event queue, the run loop and random streams. It knows no networks.
 //!
-//! It knows no networks. From the ground up:
-//!
-//! - [`time`]: integer picoseconds.
-//! - [`random`]: independent streams, one per (seed, entity, purpose), and the hash behind them.
-//! - [`queue`]: pending events in the order (time, [`Key`]).
-//! - [`run`]: a [`Model`] handles events until a time, until nothing is left, or for so many events.
-//! - [`parts`]: one model on several threads.
-//!
-//! The order of events never depends on when they were inserted, only on what they are. A result
+//! The order of events depends only on their times and keys, never on the order in which they were scheduled. A result
 //! therefore does not depend on how entities are laid out in memory or spread over threads.
+//!
+//! # Rooms
+//!
+//! Imports run one way: a room uses only rooms above it in this list.
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`time`] | time in integer picoseconds |
+//! | [`random`] | independent random streams, one per (seed, entity, purpose), and the hash behind them |
+//! | [`key`] | pending events and their rank: (time, [`Key`]) |
+//! | [`queue`] | the queue of pending events |
+//! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or for a number of events |
+//! | [`parts`] | one model on several threads |
+//!
+//! # Example
+//!
+//! ```
+//! use becalm_engine::{Agenda, Key, Model, Simulator, Stop, Time};
+//!
+//! /// Rings every 10 us, three times.
+//! struct Bell {
+//!     rings: Vec<Time>,
+//! }
+//!
+//! impl Model for Bell {
+//!     type Event = ();
+//!
+//!     fn handle(&mut self, now: Time, key: Key, (): (), agenda: &mut Agenda<()>) {
+//!         self.rings.push(now);
+//!         if self.rings.len() < 3 {
+//!             agenda.at(now + Time::from_us(10), key, ());
+//!         }
+//!     }
+//! }
+//!
+//! let mut simulator = Simulator::new(Bell { rings: Vec::new() });
+//! simulator.agenda.at(Time::from_us(5), Key::new(0, 0, 0, 0), ());
+//! assert_eq!(simulator.run_until(Time::from_us(20)), Stop::Time);
+//! assert_eq!(simulator.model.rings, [Time::from_us(5), Time::from_us(15)]);
+//! assert_eq!(simulator.run_until_idle(), Stop::Idle);
+//! assert_eq!(simulator.now(), Time::from_us(25));
+//! ```
 
+pub mod key;
 pub mod parts;
 pub mod queue;
 pub mod random;
 pub mod run;
 pub mod time;
 
+pub use key::{Entry, Key};
 pub use parts::{Part, Parts, Work};
-pub use queue::{Entry, Key, Queue};
+pub use queue::Queue;
 pub use random::{Stream, mix};
 pub use run::{Agenda, Model, Simulator, Stop};
 pub use time::Time;

@@ -8,7 +8,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use crate::{Agenda, Model, Simulator, Stop, Time};
+use crate::run::{Agenda, Model, Simulator, Stop};
+use crate::time::Time;
 
 /// Events between two looks at whether to stop: a few milliseconds.
 const EVENTS_AT_ONCE: u64 = 10_000;
@@ -275,7 +276,8 @@ impl<T: Send> Shared<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Key, mix};
+    use crate::key::Key;
+    use crate::random::mix;
     use proptest::prelude::*;
 
     /// Cells that send each other tokens: what a cell does with one depends on all that it has seen before.

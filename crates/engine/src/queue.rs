@@ -5,10 +5,10 @@
 //! plain lists. A bucket spans 4 ns at first, then less where that turns out to be many events and more where it is few;
 //! nearly all events of a fabric fall into the wheel, since packets take microseconds at the most.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::Time;
+use crate::key::{Entry, Key};
+use crate::time::Time;
 
 /// log2 of a bucket's length in picoseconds at first (4.096 ns).
 const FIRST_BITS: u32 = 12;
@@ -22,70 +22,6 @@ const TWICE_EVENTS: std::ops::RangeInclusive<u64> = 3..=8;
 /// Buckets between two looks at how many events they hold.
 const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
-
-/// The rank of an event among those of the same time: target entity, kind, tie-breaker, source.
-///
-/// The tie-breaker is a hash that the model chooses, so that equal times favour nobody; the source
-/// (a port of the target, say) makes the order total where hashes collide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(u64);
-
-impl Key {
-    /// The number of entities that can be told apart.
-    pub const TARGETS: u32 = 1 << 20;
-
-    /// A key; `target` is below [`Key::TARGETS`], `kind` below 16, 24 bits of `tie` count.
-    pub const fn new(target: u32, kind: u8, tie: u64, source: u16) -> Key {
-        debug_assert!(target < Key::TARGETS && kind < 16);
-        Key((target as u64) << 44 | (kind as u64) << 40 | (tie & 0xFF_FFFF) << 16 | source as u64)
-    }
-
-    /// The entity that the event is for.
-    pub const fn target(self) -> u32 {
-        (self.0 >> 44) as u32
-    }
-
-    /// The source that was given, a port of the target by convention.
-    pub const fn source(self) -> u16 {
-        self.0 as u16
-    }
-}
-
-/// A pending event.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry<E> {
-    /// When it happens.
-    pub time: Time,
-    /// Its rank among events of the same time.
-    pub key: Key,
-    /// What happens.
-    pub event: E,
-}
-
-impl<E> Entry<E> {
-    #[inline]
-    fn rank(&self) -> u128 {
-        u128::from(self.time.0) << 64 | u128::from(self.key.0)
-    }
-}
-
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank() == other.rank()
-    }
-}
-impl<E> Eq for Entry<E> {}
-impl<E> PartialOrd for Entry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<E> Ord for Entry<E> {
-    /// Reversed, so that the earliest is the greatest: the top of a `BinaryHeap`, the end of a sorted list.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.rank().cmp(&self.rank())
-    }
-}
 
 /// A pending event in the list of its bucket.
 #[derive(Clone, Copy, Debug)]
@@ -343,6 +279,7 @@ impl<E: Copy> Queue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::mix;
     use proptest::prelude::*;
 
     proptest! {
@@ -382,7 +319,7 @@ mod tests {
             // Crowded, then sparse, then crowded again.
             let reach = if (60_000..140_000).contains(&i) { 400_000_000 } else { 300_000 };
             for copy in 0..if i < 500 { 9 } else { 1 } {
-                let time = now + Time(crate::mix(i, copy) % reach);
+                let time = now + Time(mix(i, copy) % reach);
                 let entry = Entry { time, key: Key::new(0, 0, i, copy as u16), event: i };
                 queue.push(entry.time, entry.key, entry.event);
                 reference.push(entry);

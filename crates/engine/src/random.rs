@@ -7,7 +7,7 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::Time;
+use crate::time::Time;
 
 /// A good 64-bit mix of two words: every input bit changes about half of the output bits.
 ///

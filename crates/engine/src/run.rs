@@ -5,7 +5,9 @@
 //! group needs stays in the cache. Every entity sees the same events at the same times in the same order as it would
 //! without groups.
 
-use crate::{Entry, Key, Queue, Time};
+use crate::key::{Entry, Key};
+use crate::queue::Queue;
+use crate::time::Time;
 
 /// A system that changes only by events.
 pub trait Model {
@@ -113,7 +115,7 @@ impl<E: Copy> Agenda<E> {
     }
 
     /// All pending events, in no particular order.
-    pub fn pending(&self) -> impl Iterator<Item = &crate::Entry<E>> {
+    pub fn pending(&self) -> impl Iterator<Item = &Entry<E>> {
         self.queues.iter().flat_map(Queue::iter)
     }
 }

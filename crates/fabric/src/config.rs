@@ -1,14 +1,12 @@
-//! How switches, adapters and flows are set up.
+//! Settings of switches and adapters, and sizes of packets.
 
 use becalm_engine::Time;
 
-use crate::ids::{NodeId, PortId};
-use crate::link::Rate;
-use crate::topology::Topology;
-use crate::traffic::SourceSpec;
-use crate::variation::Variation;
+use crate::distribution::Distribution;
+use crate::ids::PortId;
+use crate::network::link::Rate;
 
-/// What a buffer counts.
+/// The room of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// Slots; every packet takes one, whatever its size.
@@ -21,7 +19,7 @@ pub enum Room {
 pub const CREDIT_BYTES: u32 = 64;
 
 impl Room {
-    /// More than can ever be taken.
+    /// Room for any number of packets.
     pub const UNLIMITED: Room = Room::Packets(u32::MAX);
 
     /// The buffer's size in units of credit.
@@ -32,7 +30,7 @@ impl Room {
         }
     }
 
-    /// What a packet of `size` bytes takes, in units of credit.
+    /// Units of credit that a packet of `size` bytes takes.
     #[inline]
     pub const fn need(self, size: u32) -> u32 {
         match self {
@@ -42,7 +40,7 @@ impl Room {
     }
 }
 
-/// When a switch may begin to send a packet on.
+/// The time at which a switch may begin to forward a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {
     /// As soon as its header is through; the next buffer must have room for all of it (virtual cut-through).
@@ -51,7 +49,7 @@ pub enum Switching {
     StoreAndForward,
 }
 
-/// Who gets a free output.
+/// The policy by which a free output chooses a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbiter {
     /// The packet that came into the switch first, among those that wait for this output.
@@ -95,7 +93,7 @@ pub struct SwitchConfig {
     pub forwarding_delay: Time,
     /// Cut-through or store-and-forward.
     pub switching: Switching,
-    /// Who gets a free output.
+    /// The policy by which a free output chooses a packet.
     pub arbiter: Arbiter,
     /// How packets wait.
     pub queueing: Queueing,
@@ -105,14 +103,14 @@ pub struct SwitchConfig {
     pub vl_arbitration: VlArbitration,
     /// How the time that an output takes for a packet varies around what its size and the link's rate ask for. Unless
     /// fixed, packets must be stored first: one that leaves while it comes in could run dry.
-    pub service: Variation,
+    pub service: Distribution,
 }
 
-/// A link that gets another rate in the course of a run. Packets must be stored first, as for
+/// A change of a link's rate during a run. Packets must be stored first, as for
 /// [`SwitchConfig::service`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateChange {
-    /// From when on; a packet in transmission goes on at the old rate.
+    /// Time of the change; a packet in transmission keeps the old rate.
     pub at: Time,
     /// The port that sends on the link; the other direction keeps its rate.
     pub from: PortId,
@@ -120,7 +118,7 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
-/// Which virtual lane of a link goes next.
+/// The policy by which a link chooses a virtual lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VlArbitration {
     /// The lanes in turn, packet by packet.
@@ -157,7 +155,7 @@ impl PacketConfig {
     }
 }
 
-/// Which of the flows that may send goes next at an adapter.
+/// The policy by which an adapter chooses a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Injection {
     /// Flows take turns, packet by packet.
@@ -167,57 +165,16 @@ pub enum Injection {
     Posted,
 }
 
-/// One host's adapter.
+/// Settings of a host's adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
-    /// Which flow goes next.
+    /// Policy by which it chooses a flow.
     pub injection: Injection,
-    /// How fast data packets can be fetched from memory; `None`: as fast as the link.
+    /// Rate at which data packets are fetched from memory; `None`: the rate of the link.
     pub injection_rate: Option<Rate>,
-    /// How long the host works on a message before the message's first packet can be fetched. It works on one message
-    /// while the one before is being sent, and on no more.
+    /// Time that the host works on a message before its first packet can be fetched. It works on one message at a time,
+    /// while the one before is being sent.
     pub message_overhead: Time,
-    /// How fast packets can be taken in, through a receive buffer as large as a switch's; `None`: as fast as they come.
+    /// Rate at which packets are drained from a receive buffer as large as a switch's; `None`: the rate at which they come.
     pub drain_rate: Option<Rate>,
-}
-
-/// One flow: a queue pair from one host to another.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowSpec {
-    /// Sending host.
-    pub source: NodeId,
-    /// Receiving host.
-    pub destination: NodeId,
-    /// Virtual lane of data packets, ACKs and CNPs.
-    pub vl: u8,
-    /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
-    /// control by service level): then the pace holds for all of them together.
-    pub response: u32,
-}
-
-/// Everything a run is made from. `R` is the response function, `K` the marker, `E` the echo.
-#[derive(Clone, Debug)]
-pub struct FabricSpec<R, K, E> {
-    /// Nodes, links and routes.
-    pub topology: Topology,
-    /// The switches.
-    pub switch: SwitchConfig,
-    /// Packet sizes.
-    pub packets: PacketConfig,
-    /// One adapter per host, in the order of the hosts in the topology.
-    pub adapters: Vec<AdapterConfig>,
-    /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
-    pub flows: Vec<FlowSpec>,
-    /// The responses to congestion, in their initial state, one for each flow or for several of one host.
-    pub responses: Vec<R>,
-    /// What makes the flows send.
-    pub sources: Vec<SourceSpec>,
-    /// Rates that change in the course of the run.
-    pub changes: Vec<RateChange>,
-    /// One marker per switch, in the order of the switches in the topology.
-    pub markers: Vec<K>,
-    /// How destinations answer.
-    pub echo: E,
-    /// Seed of everything random in the run.
-    pub seed: u64,
 }

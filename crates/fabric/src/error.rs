@@ -1,4 +1,4 @@
-//! What can be wrong with a fabric.
+//! Errors of the fabric.
 
 use thiserror::Error;
 

@@ -1,51 +1,44 @@
-//! What happens between and within nodes, and what handling it may touch.
+//! Events of the simulation.
 
-use becalm_engine::{Agenda, Key, Time};
+use becalm_engine::{Key, Time};
 
-use crate::config::{SwitchConfig, Switching};
-use crate::credit::Line;
-use crate::domains::Message;
-use crate::ids::{NodeId, PacketId, PortId, SourceId};
-use crate::link::Rate;
-use crate::packet::Slab;
-use crate::seam::Observer;
-use crate::topology::Topology;
+use crate::ids::{PacketId, PortId, SourceId};
 
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Credit has come for a sender that waits for it.
+    /// Credit for a sender that waits for it.
     Credit {
         /// Virtual lane.
         vl: u8,
     },
     /// The last byte of a packet has left a switch by the port.
     Tail {
-        /// The port it had come in by.
+        /// The port by which it came in.
         input: u16,
         /// Its virtual lane.
         vl: u8,
-        /// What it took of the input buffer.
+        /// Units of the input buffer that it took.
         units: u32,
     },
     /// At a switch: the header is through and the output known. At a host: the last byte is in.
     Arrive(PacketId),
     /// At a switch: a packet from a slow link may start on a faster one without running dry.
     Ready(PacketId),
-    /// An adapter has reason to look whether it can send.
+    /// An adapter may be able to send.
     Wake,
-    /// A source has something to do.
+    /// A source has to post or to change.
     Post(SourceId),
-    /// A response wanted to be told; the number of its pacer.
+    /// The deadline of a response; the number of its pacer.
     Timer(u32),
-    /// At a host: a packet has been taken in.
+    /// At a host: a packet has been drained.
     Drained(PacketId),
     /// The link behind the port gets another rate; its place in the list of changes.
     Rate(u32),
 }
 
 impl Event {
-    /// Rank of the kind among events of the same time and node: what frees resources comes first.
+    /// Rank of the kind among events of the same time and node: events that free resources come first.
     pub(crate) const fn kind(self) -> u8 {
         match self {
             Event::Credit { .. } => 0,
@@ -59,14 +52,14 @@ impl Event {
         }
     }
 
-    /// The event that tells a waiting sender of credit, with its time and rank.
+    /// The event that brings credit to a waiting sender, with its time and rank.
     #[inline]
     pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Event) {
         let event = Event::Credit { vl };
         (time, Key::new(sender.node.0, event.kind(), u64::from(vl), sender.port), event)
     }
 
-    /// The same event for a packet that has another number.
+    /// The same event for a renumbered packet.
     pub(crate) fn with_packet(self, renumber: impl Fn(PacketId) -> PacketId) -> Event {
         match self {
             Event::Arrive(id) => Event::Arrive(renumber(id)),
@@ -79,129 +72,5 @@ impl Event {
             | Event::Timer(_)
             | Event::Rate(_) => self,
         }
-    }
-}
-
-/// The outgoing half of a cable, as its sender sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outlink {
-    pub peer: PortId,
-    pub to_switch: bool,
-    /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
-    pub credited: bool,
-    pub rate: Rate,
-    pub delay: Time,
-    /// The lines of credit of this link, by VL: from this place on.
-    pub lines: u32,
-    /// The part that the peer belongs to, or [`HERE`].
-    pub part: u16,
-}
-
-/// The same part: a thread of its own handles both ends of the link.
-pub(crate) const HERE: u16 = u16::MAX;
-
-impl Outlink {
-    /// The line of credit for a VL.
-    #[inline]
-    pub fn line(&self, vl: u8) -> usize {
-        self.lines as usize + usize::from(vl)
-    }
-}
-
-/// The way of credit from an input buffer back to the sender at the other end of the cable.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Return {
-    pub sender: PortId,
-    pub delay: Time,
-    /// The sender's line of credit, for VL 0.
-    pub lines: u32,
-    /// The part that the sender belongs to, or [`HERE`].
-    pub part: u16,
-}
-
-/// What all nodes share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub topology: Topology,
-    pub config: SwitchConfig,
-    pub slab: Slab,
-    pub credit: Vec<Line>,
-    pub hops: u64,
-    /// What other parts are to be told, by part.
-    pub outboxes: Vec<Vec<Message>>,
-}
-
-/// What the handling of an event may touch besides the node itself.
-pub(crate) struct Context<'a, O> {
-    pub now: Time,
-    pub agenda: &'a mut Agenda<Event>,
-    pub shared: &'a mut Shared,
-    pub observer: &'a mut O,
-}
-
-impl<O: Observer> Context<'_, O> {
-    /// Schedules an event; `tie` decides among equal kinds of the same time.
-    #[inline]
-    pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, event: Event) {
-        self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
-    }
-
-    /// Sends a packet over a link from now on, in this time; returns when its last byte leaves.
-    #[inline]
-    pub fn launch(&mut self, from: PortId, link: &Outlink, id: PacketId, transmission: Time) -> Time {
-        let packet = &self.shared.slab[id];
-        let tail = self.now + transmission;
-        let arrival = match (link.to_switch, self.shared.config.switching) {
-            (true, Switching::CutThrough) => self.now + link.delay + self.shared.config.forwarding_delay,
-            (true, Switching::StoreAndForward) => tail + link.delay + self.shared.config.forwarding_delay,
-            (false, _) => tail + link.delay,
-        };
-        self.shared.hops += 1;
-        self.observer.hop(self.now, from, packet);
-        let event = Event::Arrive(id);
-        let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
-        if link.part == HERE {
-            self.agenda.at(arrival, key, event);
-        } else {
-            let packet = self.shared.slab.remove(id);
-            self.shared.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
-        }
-        tail
-    }
-
-    /// Gives credit back to the sender that fills a buffer, from `time` on: now or later, and never before what has
-    /// been given back already.
-    #[inline]
-    pub fn return_credit(&mut self, way: &Return, vl: u8, units: u32, time: Time) {
-        let time = time + way.delay;
-        let line = way.lines + u32::from(vl);
-        if way.part != HERE {
-            let message = Message::Credit { time, sender: way.sender, line: (line, vl), units };
-            self.shared.outboxes[usize::from(way.part)].push(message);
-            return;
-        }
-        // Another group may be behind, but by less than the delay of the link.
-        let past = Time(self.now.0.saturating_sub(way.delay.0));
-        if self.shared.credit[line as usize].give_back(units, time, past) {
-            self.call(way.sender, vl, time);
-        }
-    }
-
-    /// A sender lacks credit: has it called when some comes.
-    pub fn wait_for_credit(&mut self, from: PortId, link: &Outlink, vl: u8) {
-        if let Some(time) = self.shared.credit[link.line(vl)].wait(self.now) {
-            self.call(from, vl, time);
-        }
-    }
-
-    fn call(&mut self, sender: PortId, vl: u8, time: Time) {
-        let (time, key, event) = Event::credit(time, sender, vl);
-        self.agenda.at(time, key, event);
-    }
-
-    /// Whether a sender has credit for so many units.
-    #[inline]
-    pub fn affords(&mut self, link: &Outlink, vl: u8, units: u32) -> bool {
-        !link.credited || self.shared.credit[link.line(vl)].has(units, self.now)
     }
 }

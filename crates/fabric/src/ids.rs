@@ -1,4 +1,4 @@
-//! Names of things: plain numbers, typed so that they cannot be mixed up.
+//! Identifiers: numbers with types of their own, so that they cannot be mixed up.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -24,7 +24,7 @@ id! {
     FlowId
 }
 id! {
-    /// A packet in the slab; reused when the packet is gone.
+    /// A packet in the arena; reused when the packet is gone.
     PacketId
 }
 impl PacketId {

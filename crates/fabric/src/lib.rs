@@ -1,62 +1,138 @@
-//! The lossless network.
+//! The lossless network: links, switches, hosts, and the traffic between them.
 //!
-//! From the ground up:
+//! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer returns the
+//! credit when the packet's last byte has left it.
 //!
-//! - [`ids`], [`packet`], [`link`]: names, packets and the slab they travel in, link rates.
-//! - [`topology`], [`routing`]: nodes and cables, forwarding tables.
-//! - [`config`], [`traffic`], [`variation`]: how switches, adapters and flows are set up, what makes flows send, and
-//!   how sizes and times vary.
-//! - [`seam`]: the traits that a congestion-control scheme implements, and what it may see.
-//! - `event`: what happens, and what handling it may touch.
-//! - `credit`: what a sender knows of the next buffer.
-//! - `source`: sources at work.
-//! - `switch`, `adapter`, `flow`: the two kinds of node, and the two ends of a flow.
-//! - [`fabric`]: the model that the engine runs: events between nodes. `build` makes it, `views` tells what it counts.
-//! - [`partition`], [`domains`]: one fabric on several threads.
-//! - `guards`: nothing lost, credits conserved, deadlocks found.
+//! # Rooms
 //!
-//! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer gives the
-//! credit back when the packet's last byte has left it.
+//! Imports run one way: a room uses only rooms above it in this list.
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets and their arena, distributions, errors |
+//! | [`network`] | link rates, topologies and their generators, routes and the paths by them |
+//! | [`config`] | settings of switches and adapters, sizes of packets |
+//! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
+//! | `flow_control` | credit between a buffer and its sender |
+//! | `event`, `message`, `context` | events, messages between threads, and the context in which nodes handle them |
+//! | `switch` | input buffers, queues, arbitration, forwarding |
+//! | [`host`] | sources, senders, pacers, adapters, receivers |
+//! | [`sim`] | the model that the engine runs: its specification, construction, counters and guards |
+//! | [`parallel`] | one fabric on several threads |
+//!
+//! # Example
+//!
+//! Three flows share the link between two switches.
+//!
+//! ```
+//! use becalm_engine::Time;
+//! use becalm_fabric::policy::{
+//!     Answer, Arrival, Departure, Echo, Marker, Notice, Pace, Response, SwitchView, Unanswered,
+//! };
+//! use becalm_fabric::*;
+//!
+//! /// No congestion control: no marks, no answers, line rate.
+//! #[derive(Clone, Debug)]
+//! struct Free;
+//! impl Marker for Free {
+//!     fn arrived<V: SwitchView>(&mut self, _: &Arrival, _: &V) {}
+//!     fn departing<V: SwitchView>(&mut self, _: &Departure, _: &V) -> bool {
+//!         false
+//!     }
+//! }
+//! impl Echo for Free {
+//!     fn answer(&mut self, _: &Packet, _: Unanswered) -> Answer {
+//!         Answer::Silent
+//!     }
+//! }
+//! impl Response for Free {
+//!     fn pace(&self) -> Pace {
+//!         Pace::FREE
+//!     }
+//!     fn notice(&mut self, _: Time, _: Notice) {}
+//! }
+//!
+//! let rate = Rate::from_bits_per_second(8e9);
+//! let topology = Topology::dumbbell(&DumbbellSpec { remote: 2, local: 0, rate, delay: Time::ZERO });
+//! let flow = |response, from: &str, to: &str| FlowSpec {
+//!     source: topology.find(from).unwrap(),
+//!     destination: topology.find(to).unwrap(),
+//!     vl: 0,
+//!     response,
+//! };
+//! let flows = vec![flow(0, "A1", "BC"), flow(1, "A2", "BC"), flow(2, "AV", "BV")];
+//! let adapter = AdapterConfig {
+//!     injection: Injection::RoundRobin,
+//!     injection_rate: None,
+//!     message_overhead: Time::ZERO,
+//!     drain_rate: None,
+//! };
+//! let greedy = Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed };
+//! let spec = FabricSpec {
+//!     switch: SwitchConfig {
+//!         vls: 1,
+//!         buffer: Room::Packets(4),
+//!         forwarding_delay: Time::from_ns(40),
+//!         switching: Switching::CutThrough,
+//!         arbiter: Arbiter::RoundRobin,
+//!         queueing: Queueing::Voq,
+//!         input_reads: InputReads::Many,
+//!         vl_arbitration: VlArbitration::RoundRobin,
+//!         service: Distribution::Fixed,
+//!     },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 },
+//!     adapters: vec![adapter; topology.host_count() as usize],
+//!     responses: vec![Free; flows.len()],
+//!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy)).collect(),
+//!     flows,
+//!     changes: Vec::new(),
+//!     markers: vec![Free; topology.switch_count() as usize],
+//!     echo: Free,
+//!     seed: 1,
+//!     routes: Routes::shortest(&topology),
+//!     topology,
+//! };
+//! let mut run = Fabric::simulator(spec, ())?;
+//! run.run_until(Time::from_ms(1));
+//! let bytes: Vec<u64> = (0..3).map(|i| run.model.flow(FlowId(i)).delivered_bytes).collect();
+//! // 1 GB/s for 1 ms, shared by three flows.
+//! assert!(bytes.iter().all(|&bytes| bytes.abs_diff(333_333) < 10_000), "{bytes:?}");
+//! # Ok::<(), FabricError>(())
+//! ```
 
-mod adapter;
-mod bits;
-mod build;
 pub mod config;
-mod credit;
-pub mod domains;
+mod context;
+pub mod distribution;
 pub mod error;
 mod event;
-pub mod fabric;
-mod flow;
-mod guards;
+mod flow_control;
+pub mod host;
 pub mod ids;
-pub mod link;
+mod message;
+pub mod network;
 pub mod packet;
-pub mod partition;
-pub mod routing;
-pub mod seam;
-mod source;
+pub mod parallel;
+pub mod policy;
+pub mod sim;
 mod switch;
-pub mod topology;
-pub mod traffic;
-pub mod variation;
-mod views;
-mod vl;
 
 pub use config::{
-    AdapterConfig, Arbiter, CREDIT_BYTES, FabricSpec, FlowSpec, Injection, InputReads, PacketConfig, Queueing,
-    RateChange, Room, SwitchConfig, Switching, VlArbitration,
+    AdapterConfig, Arbiter, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
+    SwitchConfig, Switching, VlArbitration,
 };
-pub use domains::{Domains, Message};
+pub use distribution::Distribution;
 pub use error::FabricError;
 pub use event::Event;
-pub use fabric::Fabric;
+pub use host::traffic::{SourceSpec, Traffic};
 pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
-pub use link::Rate;
+pub use message::Message;
+pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
+pub use network::link::Rate;
+pub use network::routing::{Paths, Routes};
+pub use network::topology::{Cable, Node, NodeKind, Topology};
 pub use packet::{Kind, Packet};
-pub use partition::Partition;
-pub use routing::Routes;
-pub use topology::{Cable, ClosSpec, DumbbellSpec, FatTreeSpec, Level, Node, NodeKind, Topology};
-pub use traffic::{SourceSpec, Traffic};
-pub use variation::Variation;
-pub use views::{FlowView, PortCounters, PortStanding};
+pub use parallel::fabric::ParallelFabric;
+pub use parallel::partition::Partition;
+pub use sim::counters::{FlowView, PortCounters, PortStanding};
+pub use sim::fabric::Fabric;
+pub use sim::spec::{FabricSpec, FlowSpec};

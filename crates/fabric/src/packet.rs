@@ -1,13 +1,13 @@
-//! Packets, and the slab they live in while they are on links and at hosts.
+//! Packets, and the arena that holds them on links and at hosts.
 
-use becalm_engine::Time;
+use becalm_engine::{Time, mix};
 
 use crate::ids::{FlowId, PacketId};
 
-/// What a packet carries.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A piece of a message.
+    /// A segment of a message.
     Data,
     /// An acknowledgement of a data packet and all before it.
     Ack,
@@ -15,13 +15,13 @@ pub enum Kind {
     Cnp,
 }
 
-/// A packet on its way. It fills one cache line.
+/// A packet. It fills one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Packet {
-    /// When its message was posted; for a flow that always has data, when the message's first packet was injected.
+    /// Time at which its message was posted; for a flow that always has data, when the message's first packet was injected.
     pub posted: Time,
-    /// When its header left the source.
+    /// Time at which its header left the source.
     pub injected: Time,
     /// The flow it belongs to; an ACK or a CNP belongs to the flow it answers.
     pub flow: FlowId,
@@ -35,7 +35,7 @@ pub struct Packet {
     pub payload: u32,
     /// Seeded hash of (flow, kind, sequence): decides between packets that arrive at the same time.
     pub tie: u32,
-    /// What it carries.
+    /// Data, ACK or CNP.
     pub kind: Kind,
     /// The virtual lane it travels on.
     pub vl: u8,
@@ -53,14 +53,19 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
+/// The hash that decides between packets that reach a switch at the same time.
+pub(crate) fn tie(seed: u64, flow: FlowId, kind: Kind, sequence: u32) -> u32 {
+    mix(mix(seed, u64::from(flow.0) << 2 | kind as u64), u64::from(sequence)) as u32
+}
+
 /// Packets on links and at hosts; freed places are used again.
 #[derive(Debug, Default)]
-pub struct Slab {
+pub struct PacketArena {
     packets: Vec<Packet>,
     free: Vec<PacketId>,
 }
 
-impl Slab {
+impl PacketArena {
     /// Stores a packet.
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         match self.free.pop() {
@@ -81,8 +86,8 @@ impl Slab {
         self.packets[id.index()]
     }
 
-    /// Takes over the packets of another slab; their numbers grow by what is returned.
-    pub(crate) fn join(&mut self, other: Slab) -> u32 {
+    /// Takes over the packets of another arena; returns the number to add to theirs.
+    pub(crate) fn join(&mut self, other: PacketArena) -> u32 {
         let offset = self.packets.len() as u32;
         self.packets.extend(other.packets);
         self.free.extend(other.free.into_iter().map(|id| id.moved_by(offset)));
@@ -94,13 +99,13 @@ impl Slab {
         self.packets.len() - self.free.len()
     }
 
-    /// Whether none is stored.
+    /// Whether no packet is stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-impl std::ops::Index<PacketId> for Slab {
+impl std::ops::Index<PacketId> for PacketArena {
     type Output = Packet;
     #[inline]
     fn index(&self, id: PacketId) -> &Packet {
@@ -108,7 +113,7 @@ impl std::ops::Index<PacketId> for Slab {
     }
 }
 
-impl std::ops::IndexMut<PacketId> for Slab {
+impl std::ops::IndexMut<PacketId> for PacketArena {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id.index()]

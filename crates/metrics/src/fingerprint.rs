@@ -1,7 +1,7 @@
 //! A number that two runs share only if they did the same.
 
 use becalm_engine::{Time, mix};
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{Kind, NodeId, Packet, PortId};
 
 /// Sums a hash of every hop and every delivery.

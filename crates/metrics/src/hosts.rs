@@ -1,7 +1,7 @@
 //! What reaches the hosts.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, Packet};
 
 /// What a host has received in the measured window, packets of all kinds.

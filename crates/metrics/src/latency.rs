@@ -1,7 +1,7 @@
 //! How long data packets take, from being posted to their last byte at the destination.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{Kind, NodeId, Packet};
 
 use crate::quantiles::Quantiles;

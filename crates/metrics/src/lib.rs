@@ -1,18 +1,62 @@
-//! What a run tells: observers that watch the fabric, and the tables that come out.
+//! Observers of the fabric, and the tables of a run's results.
 //!
-//! From the ground up:
+//! An observer is called for every packet on every link: each keeps flat arrays indexed by number, without hashing.
 //!
-//! - [`table`]: named columns with units.
-//! - [`fairness`]: Jain's index.
-//! - [`ports`]: ports as indices into flat arrays.
-//! - `quantiles`: compact histograms.
-//! - [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`]: observers, one per question.
-//! - [`watch`]: all of them at once, as the one observer of a run.
-//! - [`series`]: rates over time in a sliding window, from cumulative counters that are read at fixed steps.
-//! - [`paces`]: the gaps and windows that responses ask for, read at the same steps.
-//! - [`snapshots`]: what stands at every link at chosen times.
+//! # Rooms
 //!
-//! An observer is called for every packet on every link: each keeps flat arrays indexed by number and hashes nothing.
+//! Imports run one way: a room uses only rooms above it in this list.
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`table`] | named columns with units |
+//! | [`fairness`] | Jain's index |
+//! | [`ports`] | ports as indices of flat arrays |
+//! | `quantiles` | compact histograms |
+//! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`] | observers, one per question |
+//! | [`watch`] | all of them as the one observer of a run |
+//! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
+//! | [`paces`] | gaps and windows of responses, read at the same steps |
+//! | [`snapshots`] | buffers and queues of every link at chosen times |
+//!
+//! # Example
+//!
+//! The received packets of a host, and a table of them.
+//!
+//! ```
+//! use becalm_engine::Time;
+//! use becalm_fabric::policy::Observer;
+//! use becalm_fabric::{FlowId, Kind, Packet};
+//! use becalm_metrics::{Data, Hosts, Table, jain};
+//!
+//! let packet = |destination, marked| Packet {
+//!     posted: Time::ZERO,
+//!     injected: Time::ZERO,
+//!     flow: FlowId(0),
+//!     destination,
+//!     sequence: 0,
+//!     size: 2068,
+//!     payload: 2048,
+//!     tie: 0,
+//!     kind: Kind::Data,
+//!     vl: 0,
+//!     last: true,
+//!     marked,
+//!     echo: false,
+//!     input: 0,
+//!     output: 0,
+//! };
+//! // Two hosts, observed from 10 us on.
+//! let mut hosts = Hosts::new(Time::from_us(10), 2);
+//! hosts.delivered(Time::from_us(5), &packet(0, false));
+//! hosts.delivered(Time::from_us(15), &packet(0, true));
+//! hosts.delivered(Time::from_us(25), &packet(1, false));
+//! let received = hosts.received();
+//! assert_eq!((received[0].bytes, received[0].fecn), (2068, 1));
+//! assert_eq!(jain(&[received[0].bytes as f64, received[1].bytes as f64]), 1.0);
+//!
+//! let table = Table::new("hosts").with("packets", "packets", vec![received[0].packets, received[1].packets]);
+//! assert_eq!(table.columns[0].data, Data::U64(vec![1, 1]));
+//! ```
 
 pub mod fairness;
 pub mod fingerprint;

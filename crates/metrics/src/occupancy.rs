@@ -1,7 +1,7 @@
 //! How full the switches' input buffers are.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, PortId};
 
 use crate::ports::Ports;

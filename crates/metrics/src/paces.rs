@@ -1,7 +1,7 @@
 //! The paces that responses set, over time.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Pace;
+use becalm_fabric::policy::Pace;
 
 use crate::table::Table;
 

@@ -1,7 +1,7 @@
 //! How long outputs are in some state, such as waiting for credit.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Joint;
+use becalm_fabric::policy::Joint;
 use becalm_fabric::{NodeId, PortId};
 
 use crate::ports::Ports;

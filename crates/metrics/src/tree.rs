@@ -1,7 +1,7 @@
 //! The congestion tree: which outputs were its roots, which its branches, and for how long.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
 use crate::ports::Ports;
@@ -31,7 +31,7 @@ impl Role {
 
 /// How long an output had a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spell {
+pub struct Episode {
     /// Time in the measured window.
     pub total: Time,
     /// When the first period that reaches into the window began.
@@ -44,7 +44,7 @@ pub struct Spell {
     pub longest_since: Time,
 }
 
-impl Spell {
+impl Episode {
     fn add(&mut self, from: Time, start: Time, end: Time) {
         if end <= from {
             return;
@@ -77,13 +77,13 @@ struct Lane {
     since: Time,
 }
 
-/// The spells of one virtual lane of an output: as root, and as branch.
-type Spells = (Spell, Spell);
+/// The episodes of one virtual lane of an output: as root, and as branch.
+type Episodes = (Episode, Episode);
 
 impl Lane {
     /// Takes in what has changed.
     #[inline]
-    fn settle(&mut self, now: Time, from: Time, spells: &mut Spells) {
+    fn settle(&mut self, now: Time, from: Time, episodes: &mut Episodes) {
         let role = match self.stalled || self.waited || self.lags {
             true if self.last => Role::Root,
             true => Role::Branch,
@@ -93,11 +93,11 @@ impl Lane {
         if role == self.role {
             return;
         }
-        self.end(now, from, spells);
+        self.end(now, from, episodes);
         (self.role, self.since) = (role, now);
     }
 
-    fn end(&self, now: Time, from: Time, (root, branch): &mut Spells) {
+    fn end(&self, now: Time, from: Time, (root, branch): &mut Episodes) {
         match self.role {
             Role::Calm => {}
             Role::Root => root.add(from, self.since, now),
@@ -122,7 +122,7 @@ pub struct Tree {
     ports: Ports,
     lanes: Vec<Lane>,
     /// Apart from the lanes, since they are long and seldom touched.
-    spells: Vec<Spells>,
+    episodes: Vec<Episodes>,
 }
 
 impl Tree {
@@ -136,14 +136,14 @@ impl Tree {
                 lanes[ports.index(end) * vls..][..vls].iter_mut().for_each(|lane| lane.last = last);
             }
         }
-        let spells = vec![Spells::default(); lanes.len()];
-        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, spells }
+        let episodes = vec![Episodes::default(); lanes.len()];
+        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, episodes }
     }
 
     #[inline]
-    fn lane(&mut self, output: PortId, vl: u8) -> (&mut Lane, &mut Spells) {
+    fn lane(&mut self, output: PortId, vl: u8) -> (&mut Lane, &mut Episodes) {
         let at = self.ports.index(output) * self.vls + usize::from(vl);
-        (&mut self.lanes[at], &mut self.spells[at])
+        (&mut self.lanes[at], &mut self.episodes[at])
     }
 
     /// The role that a lane has now.
@@ -152,18 +152,18 @@ impl Tree {
     }
 
     /// How long a lane was root and branch from the start of the window until `end`.
-    pub fn spells(&self, output: PortId, vl: u8, end: Time) -> (Spell, Spell) {
+    pub fn episodes(&self, output: PortId, vl: u8, end: Time) -> (Episode, Episode) {
         let at = self.ports.index(output) * self.vls + usize::from(vl);
-        let mut spells = self.spells[at];
-        self.lanes[at].end(end, self.from, &mut spells);
-        spells
+        let mut episodes = self.episodes[at];
+        self.lanes[at].end(end, self.from, &mut episodes);
+        episodes
     }
 }
 
 impl Joint for Tree {
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
         self.ports.take_over(&mut self.lanes, &other.lanes, theirs);
-        self.ports.take_over(&mut self.spells, &other.spells, theirs);
+        self.ports.take_over(&mut self.episodes, &other.episodes, theirs);
     }
 }
 
@@ -171,30 +171,30 @@ impl Observer for Tree {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         let window = self.from;
-        let (lane, spells) = self.lane(from, packet.vl);
+        let (lane, episodes) = self.lane(from, packet.vl);
         if lane.waited || lane.lags {
             lane.lags = lane.waited && !lane.empty;
             lane.waited = false;
-            lane.settle(now, window, spells);
+            lane.settle(now, window, episodes);
         }
     }
 
     #[inline]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         let (window, half) = (self.from, self.half);
-        let (lane, spells) = self.lane(output, vl);
+        let (lane, episodes) = self.lane(output, vl);
         (lane.empty, lane.long) = (bytes == 0, bytes > half);
         lane.lags &= !lane.empty;
-        lane.settle(now, window, spells);
+        lane.settle(now, window, episodes);
     }
 
     #[inline]
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         let window = self.from;
-        let (lane, spells) = self.lane(output, vl);
+        let (lane, episodes) = self.lane(output, vl);
         lane.stalled = stalled;
         lane.waited |= stalled;
-        lane.settle(now, window, spells);
+        lane.settle(now, window, episodes);
     }
 }
 
@@ -217,9 +217,9 @@ mod tests {
         Tree::new(&topology, 1, 100, Time(from))
     }
 
-    fn spell(total: u64, since: u64, until: u64, longest: u64, longest_since: u64) -> Spell {
+    fn episode(total: u64, since: u64, until: u64, longest: u64, longest_since: u64) -> Episode {
         let [total, since, until, longest, longest_since] = [total, since, until, longest, longest_since].map(Time);
-        Spell { total, since, until, longest, longest_since }
+        Episode { total, since, until, longest, longest_since }
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
             tree.queue(Time(now), TO_HOST, 0, bytes);
             tree.hop(Time(now), TO_HOST, &packet(0, 0, Time::ZERO));
         }
-        assert_eq!(tree.spells(TO_HOST, 0, Time(20)), (spell(6, 2, 9, 4, 5), Spell::default()));
+        assert_eq!(tree.episodes(TO_HOST, 0, Time(20)), (episode(6, 2, 9, 4, 5), Episode::default()));
     }
 
     #[test]
@@ -245,10 +245,10 @@ mod tests {
             tree.stalled(Time(go), TRUNK, 0, false);
             sends(&mut tree, go, left);
         }
-        assert_eq!(tree.spells(TRUNK, 0, Time(10)), (spell(1, 1, 2, 1, 1), spell(8, 2, 10, 8, 2)));
+        assert_eq!(tree.episodes(TRUNK, 0, Time(10)), (episode(1, 1, 2, 1, 1), episode(8, 2, 10, 8, 2)));
         sends(&mut tree, 12, 60);
         sends(&mut tree, 13, 0);
-        assert_eq!(tree.spells(TRUNK, 0, Time(20)), (spell(2, 1, 13, 1, 1), spell(10, 2, 12, 10, 2)));
+        assert_eq!(tree.episodes(TRUNK, 0, Time(20)), (episode(2, 1, 13, 1, 1), episode(10, 2, 12, 10, 2)));
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
         let mut tree = tree(0);
         tree.queue(Time(1), TO_HOST, 0, 10);
         tree.stalled(Time(1), TO_HOST, 0, true);
-        assert_eq!(tree.spells(TO_HOST, 0, Time(5)), (spell(4, 1, 5, 4, 1), Spell::default()));
+        assert_eq!(tree.episodes(TO_HOST, 0, Time(5)), (episode(4, 1, 5, 4, 1), Episode::default()));
     }
 
     #[test]
@@ -265,6 +265,6 @@ mod tests {
         for (now, bytes) in [(1, 90), (3, 0), (8, 90), (12, 0)] {
             tree.queue(Time(now), TRUNK, 0, bytes);
         }
-        assert_eq!(tree.spells(TRUNK, 0, Time(20)).0, spell(2, 8, 12, 4, 8));
+        assert_eq!(tree.episodes(TRUNK, 0, Time(20)).0, episode(2, 8, 12, 4, 8));
     }
 }

@@ -1,7 +1,7 @@
 //! All observers of a run at once.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Joint, Observer};
+use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, Packet, PortId, Topology};
 
 use crate::fingerprint::Fingerprint;

@@ -1,9 +1,9 @@
 //! The Python module `becalm._core`: parse a scenario, run it without holding the interpreter, hand over columns.
 //!
-//! - [`scenario`]: a checked scenario as a Python object.
-//! - [`run`]: one replication, with progress and Ctrl-C.
-//! - [`columns`]: result tables as NumPy arrays.
-//! - [`errors`]: the only place where Rust errors become Python exceptions.
+//! - `scenario`: a checked scenario as a Python object.
+//! - `run`: one replication, with progress and Ctrl-C.
+//! - `columns`: result tables as NumPy arrays.
+//! - `errors`: the only place where Rust errors become Python exceptions.
 //!
 //! Everything a user sees is in the Python package above; this crate decides nothing.
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::Time;
 use becalm_fabric::{
-    Domains, Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, Partition, PortId, RateChange, Room,
+    Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
 };
 use becalm_metrics::Watch;
 
@@ -25,7 +25,7 @@ const PORTS_PER_GROUP: usize = 16;
 const MAX_GROUPS: usize = 8192;
 
 /// The model of every run: schemes chosen at run time, everything observed.
-pub(crate) type Model = Domains<Responding, Marking, Echoing, Watch>;
+pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
 /// The same when all its parts are together again.
 pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
@@ -39,6 +39,7 @@ impl Scenario {
         let (flows, responses) = self.flows();
         FabricSpec {
             topology: self.topology.clone(),
+            routes: self.routes.clone(),
             switch: sections.switch.config(),
             packets: sections.packet.config(),
             adapters: self.plan.adapters.clone(),
@@ -127,9 +128,9 @@ impl Scenario {
         let spec = self.fabric_spec(seed);
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
-            _ => Partition::balanced(&spec.topology, &spec.flows, threads),
+            _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
-        let groups = Partition::balanced(&spec.topology, &spec.flows, self.groups());
-        Domains::new(spec, || self.watch(run.warmup), &partition, &groups)
+        let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
+        ParallelFabric::new(spec, || self.watch(run.warmup), &partition, &groups)
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use becalm_control::marking::ports::Ports;
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
-use becalm_fabric::{Node as Switched, NodeKind, Rate, Room, Topology};
+use becalm_fabric::{Node as Switched, NodeKind, Paths, Rate, Room, Routes, Topology};
 use becalm_schema::{Choice, Field, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
@@ -74,7 +74,7 @@ impl Draft {
     }
 
     /// Notes everything that does not fit, and works out who sends to whom.
-    pub fn check(&self, root: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Plan)> {
+    pub fn check(&self, root: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Routes, Plan)> {
         self.check_run(root, mistakes);
         self.check_buffer(root, mistakes);
         self.check_unlimited(root, mistakes);
@@ -89,13 +89,13 @@ impl Draft {
         self.check_paced(root, mistakes);
         self.check_port_control(root, mistakes);
         let section = root.get("topology")?;
-        let topology = self.topology.as_ref()?.build(section, mistakes)?;
+        let (topology, routes) = self.topology.as_ref()?.build(section, mistakes)?;
         self.check_queues(root, &topology, mistakes);
         self.check_overrides(root, &topology, mistakes);
         self.check_changes(root, &topology, mistakes);
-        let plan = self.plan(root, &topology, mistakes);
+        let plan = self.plan(root, &topology, &routes, mistakes);
         self.check_observe(root, &topology, &plan, mistakes);
-        Some((topology, plan))
+        Some((topology, routes, plan))
     }
 
     /// The groups that could be read, with their nodes.
@@ -298,8 +298,9 @@ impl Draft {
         }
     }
 
-    fn plan(&self, root: &Node, topology: &Topology, mistakes: &mut Mistakes) -> Plan {
+    fn plan(&self, root: &Node, topology: &Topology, routes: &Routes, mistakes: &mut Mistakes) -> Plan {
         let network = Network::new(topology);
+        let paths = Paths::new(topology, routes);
         let default = Packet::default();
         let packet = self.packet.as_ref().unwrap_or(&default);
         let mut plan = Plan::default();
@@ -310,14 +311,13 @@ impl Draft {
             plan.add(group, node, &network, packet, self.run.as_ref().map_or(0, |run| run.seed), mistakes);
             let flows = plan.groups.last().cloned().unwrap_or_default();
             let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
-            let check = becalm_fabric::routing::check(topology, pairs.map(|flow| (flow.source, flow.destination)));
-            if let Err(error) = check {
+            if let Err(error) = paths.check(pairs.map(|flow| (flow.source, flow.destination))) {
                 let keys = ["to", "pattern", "connections"];
                 mistakes.add(blame(node, &keys), error.to_string(), "");
             }
             self.check_starts(group, node, plan.last_start(), mistakes);
         }
-        self.check_cycles(root, topology, &plan, mistakes);
+        self.check_cycles(root, &paths, &plan, mistakes);
         plan
     }
 
@@ -361,7 +361,7 @@ impl Draft {
 
     /// Routes on which buffers may wait for each other in a circle. The topologies' own have none, but for lists of
     /// cables.
-    fn check_cycles(&self, root: &Node, topology: &Topology, plan: &Plan, mistakes: &mut Mistakes) {
+    fn check_cycles(&self, root: &Node, paths: &Paths<'_>, plan: &Plan, mistakes: &mut Mistakes) {
         let Some(choice) = &self.topology else { return };
         // Nothing ever waits for room.
         if self.switch.as_ref().is_some_and(|switch| switch.buffer.0 == Room::UNLIMITED) {
@@ -378,7 +378,7 @@ impl Draft {
             return;
         }
         let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
-        let Some(cycle) = becalm_fabric::routing::dependency_cycle(topology, pairs) else { return };
+        let Some(cycle) = paths.dependency_cycle(pairs) else { return };
         let problem = format!(
             "its routes can deadlock: each of these links may wait for the next: {}; {advice}",
             cycle.join(", ")

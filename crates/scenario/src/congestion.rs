@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use becalm_fabric::{FlowView, PortId};
-use becalm_metrics::tree::Spell;
+use becalm_fabric::{FlowView, Paths, PortId};
+use becalm_metrics::tree::Episode;
 use becalm_metrics::{Table, Watch};
 
 use crate::links::Link;
@@ -19,7 +19,7 @@ struct Row<'a> {
     link: &'a Link,
     vl: u8,
     role: &'static str,
-    spell: Option<Spell>,
+    episode: Option<Episode>,
     shares: [f64; 2],
 }
 
@@ -40,14 +40,14 @@ impl<'a> Roles<'a> {
         let seconds = after.time.since(before.time).as_secs();
         let lanes = links.iter().flat_map(|link| (0..scenario.sections.switch.vls as u8).map(move |vl| (link, vl)));
         let row = |(link, vl): (&'a Link, u8)| {
-            let (root, branch) = watch.tree.spells(link.from, vl, after.time);
-            let shares = [root, branch].map(|spell| spell.total.as_secs() / seconds);
-            let (role, spell) = match shares {
+            let (root, branch) = watch.tree.episodes(link.from, vl, after.time);
+            let shares = [root, branch].map(|episode| episode.total.as_secs() / seconds);
+            let (role, episode) = match shares {
                 [root, branch] if root.max(branch) < LEAST_SHARE => ("calm", None),
                 [root_share, branch_share] if root_share >= branch_share => ("root", Some(root)),
                 _ => ("branch", Some(branch)),
             };
-            Row { link, vl, role, spell, shares }
+            Row { link, vl, role, episode, shares }
         };
         Roles { rows: lanes.map(row).collect() }
     }
@@ -55,8 +55,8 @@ impl<'a> Roles<'a> {
     /// The table `tree`.
     pub fn table(&self, scenario: &Scenario) -> Table {
         let name = |node| scenario.topology.node(node).name.clone();
-        let time = |value: fn(&Spell) -> f64| {
-            self.rows.iter().map(|row| row.spell.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
+        let time = |value: fn(&Episode) -> f64| {
+            self.rows.iter().map(|row| row.episode.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
         };
         Table::new("tree")
             .with("from", "", self.rows.iter().map(|row| name(row.link.from.node)).collect::<Vec<_>>())
@@ -64,10 +64,10 @@ impl<'a> Roles<'a> {
             .with("to", "", self.rows.iter().map(|row| name(row.link.to.node)).collect::<Vec<_>>())
             .with("vl", "", self.rows.iter().map(|row| u64::from(row.vl)).collect::<Vec<_>>())
             .with("role", "", self.rows.iter().map(|row| row.role.to_string()).collect::<Vec<_>>())
-            .with("since", "s", time(|spell| spell.since.as_secs()))
-            .with("until", "s", time(|spell| spell.until.as_secs()))
-            .with("longest", "s", time(|spell| spell.longest.as_secs()))
-            .with("longest_since", "s", time(|spell| spell.longest_since.as_secs()))
+            .with("since", "s", time(|episode| episode.since.as_secs()))
+            .with("until", "s", time(|episode| episode.until.as_secs()))
+            .with("longest", "s", time(|episode| episode.longest.as_secs()))
+            .with("longest_since", "s", time(|episode| episode.longest_since.as_secs()))
             .with("root_share", "", self.rows.iter().map(|row| row.shares[0]).collect::<Vec<_>>())
             .with("branch_share", "", self.rows.iter().map(|row| row.shares[1]).collect::<Vec<_>>())
     }
@@ -94,7 +94,8 @@ struct Account {
 pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters, after: &Counters) -> Table {
     let seconds = after.time.since(before.time).as_secs();
     let topology = &scenario.topology;
-    let (peers, roles, rates) = (topology.peers(), roles.by_port(), host_rates(topology));
+    let (roles, rates) = (roles.by_port(), host_rates(topology));
+    let paths = Paths::new(topology, &scenario.routes);
     let link_rate = |flow: &Flow| {
         let cap = scenario.plan.adapters[topology.node(flow.source).rank as usize].injection_rate;
         let link = rates[flow.source.index()].bytes_per_second();
@@ -112,7 +113,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
         account.greedy = account.greedy.min(rate * seconds);
         account.delivered += (end.delivered_bytes - start.delivered_bytes) as f64;
         let vl = scenario.sections.switch.vl(scenario.sections.flows[flow.group as usize].sl).expect("checked") as u8;
-        let path = topology.path_along(flow.source, flow.destination, &peers).expect("checked");
+        let path = paths.path(flow.source, flow.destination).expect("checked");
         let meets = |role: &str| path.iter().any(|port| roles.get(&(*port, vl)) == Some(&role));
         match (meets("root"), meets("branch")) {
             (true, _) => account.contributors += 1,

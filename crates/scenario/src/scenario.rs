@@ -1,6 +1,6 @@
 //! A scenario that has been read, completed and checked.
 
-use becalm_fabric::Topology;
+use becalm_fabric::{Routes, Topology};
 use becalm_schema::{Field, Mistakes, Node};
 
 use crate::checks::Draft;
@@ -12,6 +12,7 @@ use crate::sections::Sections;
 pub struct Scenario {
     pub(crate) sections: Sections,
     pub(crate) topology: Topology,
+    pub(crate) routes: Routes,
     pub(crate) plan: Plan,
 }
 
@@ -39,8 +40,8 @@ impl Scenario {
     fn read(root: &Node, mistakes: &mut Mistakes) -> Option<Scenario> {
         let sections = Sections::read(root, mistakes);
         root.entries()?;
-        let (topology, plan) = Draft::read(root).check(root, mistakes)?;
-        Some(Scenario { sections: sections?, topology, plan })
+        let (topology, routes, plan) = Draft::read(root).check(root, mistakes)?;
+        Some(Scenario { sections: sections?, topology, routes, plan })
     }
 
     /// Every value of the scenario, defaults included; null for settings that are left out.

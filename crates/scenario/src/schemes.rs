@@ -2,7 +2,7 @@
 
 use becalm_control::{EchoParams, MarkingParams, Responding, ResponseParams, echo, marking, response};
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Response};
+use becalm_fabric::policy::{Notice, Response};
 
 /// ACKs after which a response that has not moved never will.
 const TRIES: u32 = 1000;

@@ -1,6 +1,6 @@
 //! Switches as their markers know them.
 
-use becalm_fabric::seam::SwitchShape;
+use becalm_fabric::policy::SwitchShape;
 use becalm_fabric::{NodeId, NodeKind, PortId, Topology};
 
 /// The shapes of all switches, with so many virtual lanes and input buffers of this capacity.

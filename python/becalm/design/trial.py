@@ -1,12 +1,11 @@
 """Response functions in a network: the standard scenes, each run with every response.
 
-- `static`: the scene of santos2003, Fig. 6: twenty long-lived flows and a victim, over the size of the input
-  buffers;
-- `dynamic`: that of Fig. 7(b): flows that come and go, over their mean ON time;
+- `static`: a dumbbell with twenty long-lived flows and a victim, over the size of the input buffers;
+- `dynamic`: the same with flows that come and go, over their mean ON time;
 - `tree`: a hot spot on a fat tree of 128 hosts: six of the eight hosts of every leaf send to one host as fast
   as they may, the other two send to each other, at random, and are in nobody's way.
 
-Switches mark as in santos2003 (input-triggered), and rates are those of the 256 inter-packet delays.
+Marking is input-triggered, rates are those of the 256 inter-packet delays.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from becalm.experiments.lab import Lab, RunProgress
-from becalm.experiments.marking import INPUT_TRIGGERED
-from becalm.experiments.model import Outcome, Point
-from becalm.experiments.scene import Scene
+from becalm.lab.dumbbell import Dumbbell
+from becalm.lab.model import Outcome, Point
+from becalm.lab.runner import Lab
+from becalm.progress import SweepProgress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 Responses: TypeAlias = Mapping[str, dict[str, Any]]
 """Tables of `[response]` by the name that they go by in the results."""
 
+INPUT_TRIGGERED: dict[str, Any] = {"input_triggered": {}}
 BUFFERS, SHORT_BUFFERS = (2, 4, 8, 16), (4,)
 """Input buffers of `static`, in packets."""
 MEAN_ON_MS, SHORT_MEAN_ON_MS = (0.02, 0.2, 1.0, 20.0), (1.0,)
@@ -60,7 +60,7 @@ def run(
     short: bool = False,
     seed: int = 1,
     threads: int | None = None,
-    progress: Callable[[RunProgress], object] | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
 ) -> pl.DataFrame:
     """Run the standard scenes with each response.
 
@@ -101,13 +101,13 @@ def _labels(scene: str, x: float, name: str) -> dict[str, str | float | int]:
     return {"scene": scene, "x": float(x), "response": name}
 
 
-def _static(buffer: int, table: dict[str, Any], short: bool) -> Scene:
-    return Scene(buffer=buffer, marking=INPUT_TRIGGERED, response=table).long(short)
+def _static(buffer: int, table: dict[str, Any], short: bool) -> Dumbbell:
+    return Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED, response=table).long(short)
 
 
-def _dynamic(mean_on: float, table: dict[str, Any], short: bool) -> Scene:
+def _dynamic(mean_on: float, table: dict[str, Any], short: bool) -> Dumbbell:
     duration = max(250 if short else 500, 2 * mean_on * CYCLES)
-    return Scene(
+    return Dumbbell(
         marking=INPUT_TRIGGERED,
         response=table,
         victim=(40, duration),

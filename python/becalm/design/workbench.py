@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from becalm.design.function import RateFunction
     from becalm.design.law import Law
     from becalm.design.tabulate import Cct, DelayTable
-    from becalm.experiments.lab import RunProgress
+    from becalm.progress import SweepProgress
 
 INDEX = "design.json"
 """Name of the file that makes a folder that of a design."""
@@ -133,7 +133,7 @@ def design(
     short: bool = False,
     seed: int = 1,
     threads: int | None = None,
-    progress: Callable[[RunProgress], object] | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
 ) -> Design:
     """Derive the increase function of a decrease function, check, tabulate and try the two.
 
@@ -181,7 +181,7 @@ def _tried(
     short: bool,
     seed: int,
     threads: int | None,
-    progress: Callable[[RunProgress], object] | None,
+    progress: Callable[[SweepProgress], object] | None,
 ) -> pl.DataFrame:
     from becalm.design import trial
 

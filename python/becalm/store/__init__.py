@@ -5,8 +5,8 @@
         store.put(key, results)
     results = store.get(key)
 
-`key` says what a run is called, `archive` how one file is made, `store` where files are. `index` keeps what
-is asked for often, `export` makes tables, `cli` has the commands.
+`key` says what a run is called, `archive` and `files` how one file is made, `store` where it is. `index`
+keeps what is asked for often, `export` makes tables, `cli` has the commands.
 """
 
 from becalm.store.archive import ALL, KEEPS, SERIES, SUMMARY

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from becalm.errors import BecalmError
 from becalm.store import archive
-from becalm.store.store import write
+from becalm.store.files import write
 
 if TYPE_CHECKING:
     import polars as pl

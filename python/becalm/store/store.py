@@ -11,10 +11,8 @@ same run writes the same file.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from os import PathLike
@@ -25,6 +23,7 @@ from becalm import _core
 from becalm.errors import StoreError
 from becalm.store import archive
 from becalm.store.archive import ALL, SERIES, Note
+from becalm.store.files import write
 from becalm.store.key import FORMAT
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ MARK = "becalm-store.json"
 _OURS = {MARK, "runs", "failed", "index", "sweep.json"}
 _OLD = 24 * 3600.0
 """Age in s at which a temporary file has surely no writer any more."""
-_number = itertools.count()
 
 
 class Pruned(NamedTuple):
@@ -296,29 +294,3 @@ class Store:
 
 def _mark() -> str:
     return json.dumps({"format": FORMAT}) + "\n"
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file beside its place, let it reach the disk, and rename it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unique = f"{socket.gethostname()}.{os.getpid()}.{next(_number)}"
-    partial = path.with_name(f".{path.name}.{unique}.tmp")
-    try:
-        with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)

@@ -10,12 +10,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from becalm.quantities import seconds
 from becalm.tune.cases import Case
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from becalm.results import Results
@@ -109,6 +108,8 @@ def _over_time(results: Results, case: Case) -> dict[str, float]:
 
 def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.float64]:  # noqa: ANN401
     """Return what a group offers at each sample, in B/s."""
+    import numpy as np
+
     (group,) = [each for each in results.scenario.resolved["flows"] if each["name"] == name]
     time, rate = part["time"].to_numpy(), part["rate"].to_numpy()
     poisson = group["traffic"].get("poisson")
@@ -125,6 +126,8 @@ def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.f
 
 def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over some samples; over fewer at the ends."""
+    import numpy as np
+
     kernel = np.ones(min(SMOOTH, values.size))
     return np.asarray(np.convolve(values, kernel, "same") / np.convolve(np.ones(values.size), kernel, "same"))
 
@@ -136,6 +139,8 @@ def _until(
 
     The first that is right would not do: at the beginning of a hot period all is still well.
     """
+    import numpy as np
+
     wrong = np.flatnonzero(~right)
     return 0.0 if wrong.size == 0 else min(float(time[wrong[-1]]) + step - start, longest)
 

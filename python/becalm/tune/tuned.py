@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm import __version__, _core, manager
+from becalm import _core, manager
 from becalm.errors import BecalmError
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
@@ -95,7 +95,7 @@ class Tuned:
     def to_json(self) -> dict[str, Any]:
         """Return everything but the tables of trials."""
         return {
-            "becalm": __version__,
+            "becalm": _core.__version__,
             "model": _core.model,
             "recommended": self.recommended,
             "parameters": self.best,

@@ -15,7 +15,7 @@
 //! None.
 
 use becalm_fabric::Packet;
-use becalm_fabric::seam::{Answer, Echo, Unanswered};
+use becalm_fabric::policy::{Answer, Echo, Unanswered};
 
 becalm_schema::table! {
     /// Every packet is acknowledged, and the ACK carries its mark back.

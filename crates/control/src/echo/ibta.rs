@@ -21,7 +21,7 @@
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
 use becalm_fabric::Packet;
-use becalm_fabric::seam::{Answer, Echo, Unanswered};
+use becalm_fabric::policy::{Answer, Echo, Unanswered};
 use becalm_schema::Conflict;
 
 becalm_schema::words! {

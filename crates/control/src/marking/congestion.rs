@@ -2,7 +2,7 @@
 //! outputs share.
 
 use becalm_fabric::Kind;
-use becalm_fabric::seam::{Arrival, Departure, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, SwitchView};
 
 /// Bytes of a credit, the unit that IBTA gives packet sizes in.
 pub(super) const CREDIT: u32 = 64;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::Time;
 use becalm_fabric::Kind;
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 /// A filter of the number of packets of one output and virtual lane, the one in transmission included.
 pub trait Filter: Clone {

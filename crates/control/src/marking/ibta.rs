@@ -60,7 +60,7 @@
 //! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each by its own threshold.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::{Conflict, names::covers};
 
 use super::congestion::{CREDIT, Congestion, Rules};

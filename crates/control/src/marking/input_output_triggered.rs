@@ -20,7 +20,7 @@
 //! packets that "are waiting for an output link"; with the one in transmission among them a threshold of 4 leaves the
 //! link underutilized, as the paper finds, and without it does not.
 
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Method, Trigger};
 

@@ -21,7 +21,7 @@
 //! - Buffers and counters are per virtual lane.
 //! - ACKs are counted and marked like all packets; on them a mark means nothing.
 
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Method, Trigger};
 

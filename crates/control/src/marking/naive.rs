@@ -17,7 +17,7 @@
 //! - Buffers are per virtual lane, and so is marking.
 //! - Packets are marked when they leave; which ones, a watermark on the order of arrival tells.
 
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::Watermarks;
 

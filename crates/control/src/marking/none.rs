@@ -13,7 +13,7 @@
 //! # Departures from the source
 //! None.
 
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 becalm_schema::table! {
     /// No packet is marked.

@@ -1,6 +1,6 @@
 //! Which ports of a switch a setting of IBTA congestion control holds for.
 
-use becalm_fabric::seam::SwitchShape;
+use becalm_fabric::policy::SwitchShape;
 use becalm_schema::{Field, Mistakes, Node, Value, field::refuse};
 use serde_json::json;
 

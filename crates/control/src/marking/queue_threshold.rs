@@ -24,7 +24,7 @@
 //!   waiting nor the credit it takes as left.
 //! - ACKs and congestion notification packets are never marked.
 
-use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
 use super::congestion::{Congestion, Rules};

@@ -1,7 +1,7 @@
 //! Credit starvation: credit that is given back late, so that sources slow down which do not answer marks.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Departure, SwitchView};
+use becalm_fabric::policy::{Departure, SwitchView};
 
 use super::congestion::left_behind;
 use crate::cct::CctEntry;
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{SIZE, Switch};
     use becalm_fabric::Kind;
-    use becalm_fabric::seam::{Arrival, Marker};
+    use becalm_fabric::policy::{Arrival, Marker};
 
     /// Shows a switch's departures to what holds its credit back.
     struct Starving(Box<Starvation>);

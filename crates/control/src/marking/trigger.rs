@@ -1,6 +1,6 @@
 //! What triggered markers share: marking, from a trigger on, the packets that wait for an output.
 
-use becalm_fabric::seam::{Arrival, Departure, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
     /// How the packets that wait for an output when marking is triggered get their marks.
@@ -108,7 +108,7 @@ impl Trigger {
 pub(super) mod fake {
     use becalm_engine::Time;
     use becalm_fabric::Kind;
-    use becalm_fabric::seam::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+    use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
     /// Bytes of every packet.
     pub const SIZE: u32 = 2068;
@@ -174,14 +174,8 @@ pub(super) mod fake {
     }
 
     impl SwitchView for Switch {
-        fn occupancy(&self, input: u16, vl: u8) -> u32 {
-            self.count(|packet| packet.input == input && packet.vl == vl)
-        }
         fn is_full(&self, input: u16, vl: u8) -> bool {
-            self.occupancy(input, vl) >= self.room
-        }
-        fn fill(&self, input: u16, vl: u8) -> f64 {
-            f64::from(self.occupancy(input, vl)) / f64::from(self.room)
+            self.count(|packet| packet.input == input && packet.vl == vl) >= self.room
         }
         fn waiting(&self, output: u16, vl: u8) -> u32 {
             self.count(|packet| packet.output == output && packet.vl == vl)

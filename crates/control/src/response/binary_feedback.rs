@@ -36,7 +36,7 @@
 //! - A flow that begins again after a pause begins with the initial window.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Pace, Response};
+use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
 use super::{RateLimited, Window};

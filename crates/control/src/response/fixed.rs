@@ -15,7 +15,7 @@
 //! None.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Pace, Response};
+use becalm_fabric::policy::{Notice, Pace, Response};
 
 use super::{RateLimited, Window};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Pace, Response};
+use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
 use super::Window;

@@ -30,7 +30,7 @@
 use std::sync::Arc;
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Notice, Pace, Response};
+use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::field::refuse;
 use becalm_schema::{Conflict, Field, Mistakes, Node, Value};
 use serde_json::json;

@@ -1,24 +1,24 @@
-//! Who goes next.
+//! Arbitration: which packet of a switch leaves next.
 
-use crate::bits;
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
-use crate::event::Context;
-use crate::seam::{Arrival, Observer};
-use crate::switch::pool::Card;
+use crate::context::Context;
+use crate::policy::{Arrival, Observer};
+use crate::switch::bits;
+use crate::switch::pool::QueueEntry;
 use crate::switch::state::State;
-use crate::vl::VlArbiter;
+use crate::switch::vl_arbiter::VlArbiter;
 
 impl State {
     /// Whether an output's next buffer has room for a packet of this size.
     #[inline]
-    pub fn affords<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
+    pub fn has_credit<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
     where
         O: Observer,
     {
-        cx.affords(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
+        cx.has_credit(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
     }
 
-    /// Whether an input is already sending, where it may only send one packet at a time.
+    /// Whether an input that may send one packet at a time is sending already.
     #[inline]
     pub fn is_reading(&self, input: u16, config: &SwitchConfig) -> bool {
         config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
@@ -26,22 +26,22 @@ impl State {
 
     /// Whether a packet must let the oldest packet of the switch go first.
     ///
-    /// An oldest packet without credit holds up nobody: two switches whose oldest packets wait for each other's
+    /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
     pub fn must_yield<O: Observer>(&self, order: u64, cx: &mut Context<'_, O>) -> bool {
         let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter else { return false };
-        if self.seniority.overtaken < max_bypass || self.seniority.first == order {
+        if self.arrival_order.overtaken < max_bypass || self.arrival_order.first == order {
             return false;
         }
-        let Some(&oldest) = self.seniority.waiting.front() else { return false };
+        let Some(&oldest) = self.arrival_order.waiting.front() else { return false };
         let oldest = self.pool.packet(oldest);
-        self.affords(oldest.output, oldest.vl, oldest.size, cx)
+        self.has_credit(oldest.output, oldest.vl, oldest.size, cx)
     }
 
     /// Whether a packet that arrives now can leave at once.
     #[inline]
-    pub fn goes_straight<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
+    pub fn can_cut_through<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
         let &Arrival { output, input, vl, size, order, .. } = arrival;
         if self.outputs[usize::from(output)].sending.is_some() || !bits::is_empty(self.offering(output, vl)) {
             return false;
@@ -50,7 +50,7 @@ impl State {
         let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
         !behind_others
             && !self.is_reading(input, config)
-            && self.affords(output, vl, size, cx)
+            && self.has_credit(output, vl, size, cx)
             && !self.must_yield(order, cx)
     }
 
@@ -62,7 +62,7 @@ impl State {
         match config.arbiter {
             Arbiter::OldestFirst { .. } => {
                 let heads = &self.voqs[self.voq(output, vl, 0)..];
-                free().min_by_key(|&input| self.pool.card(heads[usize::from(input)].offered.head).order)
+                free().min_by_key(|&input| self.pool.entry(heads[usize::from(input)].offered.head).order)
             }
             Arbiter::RoundRobin => {
                 let last = self.lanes[self.at(output, vl)].last_input;
@@ -93,24 +93,24 @@ impl State {
         vl.map(|vl| (vl, chosen))
     }
 
-    /// The input whose packet an output's VL can send now; notes the beginning and the end of a wait for credit.
+    /// The input whose packet an output's VL can send now; reports the beginning and the end of a wait for credit.
     #[inline]
     pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
         let input = self.choose_input(output, vl, &cx.shared.config)?;
-        let &Card { order, size, .. } = self.pool.card(self.voqs[self.voq(output, vl, input)].offered.head);
+        let &QueueEntry { order, size, .. } = self.pool.entry(self.voqs[self.voq(output, vl, input)].offered.head);
         if self.must_yield(order, cx) {
             return None;
         }
-        let affords = self.affords(output, vl, size, cx);
+        let has_credit = self.has_credit(output, vl, size, cx);
         let (at, port) = (self.at(output, vl), self.port(output));
         let lane = &mut self.lanes[at];
-        if lane.stalled == affords {
-            lane.stalled = !affords;
-            cx.observer.stalled(cx.now, port, vl, !affords);
+        if lane.stalled == has_credit {
+            lane.stalled = !has_credit;
+            cx.observer.stalled(cx.now, port, vl, !has_credit);
         }
-        if !affords {
+        if !has_credit {
             cx.wait_for_credit(port, &self.outputs[usize::from(output)].link, vl);
         }
-        affords.then_some(input)
+        has_credit.then_some(input)
     }
 }

@@ -16,9 +16,9 @@ impl Slot {
     }
 }
 
-/// What choosing among packets needs to know of one. Cards lie densely, apart from the packets themselves.
+/// The part of a packet that arbitration needs. Entries lie densely, apart from the packets themselves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Card {
+pub(crate) struct QueueEntry {
     /// Place in the switch's order of arrival.
     pub order: u64,
     /// Size on the wire in bytes.
@@ -41,7 +41,7 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// A queue that shows only the head of another one.
+    /// A queue of one packet, which may be the head of another queue.
     pub fn of_one(head: Slot) -> Fifo {
         Fifo { head, tail: head }
     }
@@ -51,14 +51,14 @@ impl Fifo {
 #[derive(Debug)]
 pub(crate) struct Pool {
     packets: Vec<Packet>,
-    cards: Vec<Card>,
+    entries: Vec<QueueEntry>,
     free: Slot,
     len: usize,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Pool { packets: Vec::new(), cards: Vec::new(), free: Slot::NONE, len: 0 }
+        Pool { packets: Vec::new(), entries: Vec::new(), free: Slot::NONE, len: 0 }
     }
 }
 
@@ -71,24 +71,24 @@ impl Pool {
     /// Stores a packet with its place in the order of arrival.
     pub fn insert(&mut self, packet: Packet, order: u64) -> Slot {
         self.len += 1;
-        let card = Card { order, size: packet.size, next: Slot::NONE };
+        let entry = QueueEntry { order, size: packet.size, next: Slot::NONE };
         let slot = self.free;
         if !slot.is_some() {
             self.packets.push(packet);
-            self.cards.push(card);
+            self.entries.push(entry);
             return Slot(self.packets.len() as u32 - 1);
         }
         let at = slot.0 as usize;
-        self.free = self.cards[at].next;
-        (self.packets[at], self.cards[at]) = (packet, card);
+        self.free = self.entries[at].next;
+        (self.packets[at], self.entries[at]) = (packet, entry);
         slot
     }
 
-    /// Frees a place and returns what was there.
+    /// Frees a place and returns its packet.
     pub fn remove(&mut self, slot: Slot) -> &mut Packet {
         self.len -= 1;
         let at = slot.0 as usize;
-        self.cards[at].next = self.free;
+        self.entries[at].next = self.free;
         self.free = slot;
         &mut self.packets[at]
     }
@@ -99,24 +99,24 @@ impl Pool {
     }
 
     #[inline]
-    pub fn card(&self, slot: Slot) -> &Card {
-        &self.cards[slot.0 as usize]
+    pub fn entry(&self, slot: Slot) -> &QueueEntry {
+        &self.entries[slot.0 as usize]
     }
 
-    /// Puts a packet at the end of a queue.
+    /// Appends a packet to a queue.
     #[inline]
     pub fn push(&mut self, queue: &mut Fifo, slot: Slot) {
         if queue.head.is_some() {
-            self.cards[queue.tail.0 as usize].next = slot;
+            self.entries[queue.tail.0 as usize].next = slot;
         } else {
             queue.head = slot;
         }
         queue.tail = slot;
     }
 
-    /// Takes the head of a queue out of it.
+    /// Removes the head of a queue.
     #[inline]
     pub fn pop(&self, queue: &mut Fifo) {
-        queue.head = self.card(queue.head).next;
+        queue.head = self.entry(queue.head).next;
     }
 }

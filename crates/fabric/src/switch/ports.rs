@@ -1,11 +1,12 @@
-//! What a switch keeps of each port.
+//! The state of a switch's ports.
 
 use becalm_engine::{Stream, mix};
 
-use crate::event::{Outlink, Return};
+use crate::distribution::Distribution;
+use crate::flow_control::credit::CreditReturn;
 use crate::ids::NodeId;
+use crate::network::link::EgressLink;
 use crate::switch::pool::Fifo;
-use crate::variation::Variation;
 
 /// The purpose of the random stream of an output's transmission times.
 const SERVICE_STREAM: u64 = 2;
@@ -14,7 +15,7 @@ const SERVICE_STREAM: u64 = 2;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Input {
-    pub way_back: Return,
+    pub credit_return: CreditReturn,
     /// Units of credit that are taken.
     pub taken: u32,
     /// Packets in the buffer, those in transmission included.
@@ -28,7 +29,7 @@ pub(crate) struct Input {
 /// The packets of one VL that go from one input to one output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Voq {
-    /// Those that the arbiter may take, first in order of arrival.
+    /// Those that the arbiter may take, in order of arrival.
     pub offered: Fifo,
     /// All that wait, offered or not.
     pub waiting: u32,
@@ -38,7 +39,7 @@ pub(crate) struct Voq {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Output {
-    pub link: Outlink,
+    pub link: EgressLink,
     /// Input and VL of the packet in transmission.
     pub sending: Option<(u16, u8)>,
     pub packets: u64,
@@ -49,21 +50,20 @@ pub(crate) struct Output {
 const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
 
 impl Input {
-    pub fn new(way_back: Return) -> Input {
-        Input { way_back, taken: 0, packets: 0, leaving: 0, fifo: Fifo::default() }
+    pub fn new(credit_return: CreditReturn) -> Input {
+        Input { credit_return, taken: 0, packets: 0, leaving: 0, fifo: Fifo::default() }
     }
 }
 
 impl Output {
-    pub fn new(link: Outlink) -> Output {
+    pub fn new(link: EgressLink) -> Output {
         Output { link, sending: None, packets: 0, bytes: 0, marked: 0 }
     }
 }
 
-/// How the transmission times of an output vary, and the random stream for it, which depends on nothing that happens
-/// elsewhere.
-pub(crate) fn service(law: Variation, seed: u64, node: NodeId, port: u16) -> (Variation, Stream) {
-    (law, Stream::new(seed, mix(u64::from(node.0), u64::from(port)), SERVICE_STREAM))
+/// The distribution of an output's transmission times, and its random stream, which depends on no other output.
+pub(crate) fn service(distribution: Distribution, seed: u64, node: NodeId, port: u16) -> (Distribution, Stream) {
+    (distribution, Stream::new(seed, mix(u64::from(node.0), u64::from(port)), SERVICE_STREAM))
 }
 
 /// One VL of an output port.

@@ -2,20 +2,21 @@
 
 use becalm_engine::{Stream, Time};
 
-use crate::bits;
 use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
-use crate::event::{Outlink, Return};
+use crate::distribution::Distribution;
+use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
-use crate::link::Rate;
+use crate::network::link::EgressLink;
+use crate::network::link::Rate;
 use crate::packet::Packet;
-use crate::seam::{Arrival, Departure};
+use crate::policy::{Arrival, Departure};
+use crate::switch::arrival_order::ArrivalOrder;
+use crate::switch::bits;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
-use crate::switch::seniority::Seniority;
-use crate::variation::Variation;
-use crate::vl::VlArbiter;
+use crate::switch::vl_arbiter::VlArbiter;
 
-/// Everything of a switch but its marker.
+/// The state of a switch without its marker.
 #[derive(Debug)]
 pub(crate) struct State {
     pub node: NodeId,
@@ -23,15 +24,15 @@ pub(crate) struct State {
     pub ports: u16,
     pub vls: u8,
     pub room: Room,
-    /// What the largest packet needs of a buffer.
+    /// Units of credit that the largest packet takes.
     pub largest: u32,
     /// By (port, VL).
     pub inputs: Vec<Input>,
     pub outputs: Vec<Output>,
-    /// By output; nothing is asked of them where there is one lane.
+    /// By output; unused where there is one lane.
     pub arbiters: Vec<VlArbiter>,
-    /// By output; none where times do not vary.
-    services: Vec<(Variation, Stream)>,
+    /// By output; empty where times do not vary.
+    services: Vec<(Distribution, Stream)>,
     /// By (port, VL).
     pub lanes: Vec<Lane>,
     /// By (output, VL, input).
@@ -39,17 +40,17 @@ pub(crate) struct State {
     /// By (output, VL): the inputs with an offered packet.
     pub offering: Vec<u64>,
     pub words: usize,
-    /// Outputs to settle.
+    /// Outputs to arbitrate.
     pending: Vec<u64>,
-    /// Whether there may be any.
+    /// Whether `pending` may hold any.
     listed: bool,
     pub next_order: u64,
-    pub seniority: Seniority,
+    pub arrival_order: ArrivalOrder,
     /// The packets that wait.
     pub pool: Pool,
-    /// All links have the same rate.
+    /// Whether all links have the same rate.
     pub one_rate: bool,
-    /// There is one VL, and nothing to arbitrate between VLs.
+    /// There is one VL, and no arbitration between VLs.
     pub one_lane: bool,
 }
 
@@ -58,7 +59,7 @@ impl State {
         node: NodeId,
         rank: u32,
         config: &SwitchConfig,
-        links: &[(Outlink, Return)],
+        links: &[(EgressLink, CreditReturn)],
         largest: u32,
         seed: u64,
     ) -> State {
@@ -71,12 +72,15 @@ impl State {
             vls: config.vls,
             room: config.buffer,
             largest: config.buffer.need(largest),
-            inputs: links.iter().flat_map(|&(_, way_back)| std::iter::repeat_n(Input::new(way_back), vls)).collect(),
+            inputs: links
+                .iter()
+                .flat_map(|&(_, credit_return)| std::iter::repeat_n(Input::new(credit_return), vls))
+                .collect(),
             outputs: links.iter().map(|&(link, _)| Output::new(link)).collect(),
             arbiters: vec![VlArbiter::new(config.vls, &config.vl_arbitration); ports],
             services: match config.service {
-                Variation::Fixed => Vec::new(),
-                law => (0..ports as u16).map(|port| service(law, seed, node, port)).collect(),
+                Distribution::Fixed => Vec::new(),
+                distribution => (0..ports as u16).map(|port| service(distribution, seed, node, port)).collect(),
             },
             lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
@@ -86,7 +90,7 @@ impl State {
             listed: false,
             one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
-            seniority: Seniority::default(),
+            arrival_order: ArrivalOrder::default(),
             pool: Pool::default(),
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
         }
@@ -118,7 +122,7 @@ impl State {
         &mut self.offering[start..start + self.words]
     }
 
-    /// Lists an output that may have become able to send.
+    /// Lists an output that may be able to send now.
     #[inline]
     pub fn list(&mut self, output: u16) {
         bits::set(&mut self.pending, usize::from(output));
@@ -136,7 +140,7 @@ impl State {
         output
     }
 
-    /// The link of an output gets another rate.
+    /// Changes the rate of an output's link.
     pub fn change_rate(&mut self, output: u16, rate: Rate) {
         self.outputs[usize::from(output)].link.rate = rate;
         self.one_rate = self.outputs.iter().all(|other| other.link.rate == rate);
@@ -147,12 +151,12 @@ impl State {
     pub fn transmission(&mut self, output: u16, size: u32) -> Time {
         let nominal = self.outputs[usize::from(output)].link.rate.time_of(size);
         match self.services.get_mut(usize::from(output)) {
-            Some((law, stream)) => law.span(nominal, stream),
+            Some((distribution, stream)) => distribution.span(nominal, stream),
             None => nominal,
         }
     }
 
-    /// Counts a packet that waits from now on.
+    /// Counts a packet that begins to wait.
     #[inline]
     pub fn count(&mut self, arrival: &Arrival) {
         let &Arrival { output, input, vl, size, .. } = arrival;
@@ -163,7 +167,7 @@ impl State {
         self.voqs[voq].waiting += 1;
     }
 
-    /// No longer counts a packet that waited.
+    /// Counts out a packet that waited.
     #[inline]
     pub fn discount(&mut self, departure: &Departure) {
         let &Departure { output, input, vl, size, .. } = departure;
@@ -179,7 +183,7 @@ impl State {
         let Packet { input, output, vl, .. } = packet;
         let slot = self.pool.insert(packet, order);
         if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
-            self.seniority.arrived(slot, order);
+            self.arrival_order.arrived(slot, order);
         }
         if config.queueing == Queueing::Fifo {
             let buffer = self.at(input, vl);
@@ -213,7 +217,7 @@ impl State {
         self.list(output);
     }
 
-    /// Takes the head of a queue out.
+    /// Removes the head of a queue.
     pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &mut Packet {
         let voq = self.voq(output, vl, input);
         let queue = &mut self.voqs[voq].offered;
@@ -240,13 +244,13 @@ impl State {
                 bits::iter(self.offering(output, vl)).map(move |input| {
                     let input = input as u16;
                     let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.card(head).size)
+                    (output, vl, input, self.pool.entry(head).size)
                 })
             })
         })
     }
 
-    /// Whether an output is in use.
+    /// Whether an output is sending.
     pub fn sends(&self, output: u16) -> bool {
         self.outputs[usize::from(output)].sending.is_some()
     }

@@ -1,27 +1,21 @@
-//! What a marker may see of a switch.
+//! A marker's view of a switch.
 
 use becalm_engine::Time;
 
-use crate::credit::Line;
-use crate::seam::SwitchView;
+use crate::flow_control::credit::LinkCredit;
+use crate::policy::SwitchView;
 use crate::switch::state::State;
 
-/// A switch as its marker sees it.
+/// The view of a switch that its marker gets.
 pub(crate) struct View<'a> {
     pub state: &'a State,
-    pub credit: &'a [Line],
+    pub credit: &'a [LinkCredit],
     pub now: Time,
 }
 
 impl SwitchView for View<'_> {
-    fn occupancy(&self, input: u16, vl: u8) -> u32 {
-        self.state.inputs[self.state.at(input, vl)].packets
-    }
     fn is_full(&self, input: u16, vl: u8) -> bool {
         self.state.inputs[self.state.at(input, vl)].taken + self.state.largest > self.state.room.capacity()
-    }
-    fn fill(&self, input: u16, vl: u8) -> f64 {
-        f64::from(self.state.inputs[self.state.at(input, vl)].taken) / f64::from(self.state.room.capacity())
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.state.lanes[self.state.at(output, vl)].waiting
@@ -42,7 +36,7 @@ impl SwitchView for View<'_> {
         if !link.credited {
             return u32::MAX;
         }
-        self.credit[link.line(vl)].level(self.now) / self.state.largest
+        self.credit[link.credit_index(vl)].level(self.now) / self.state.largest
     }
     fn packet_time(&self, port: u16, size: u32) -> Time {
         self.state.outputs[usize::from(port)].link.rate.time_of(size)

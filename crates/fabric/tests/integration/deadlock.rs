@@ -6,7 +6,7 @@ use becalm_fabric::*;
 use crate::doubles::*;
 
 /// Three switches in a ring, one host each, all routes clockwise.
-fn ring() -> Topology {
+fn ring() -> (Topology, Routes) {
     let mut topology = Topology::default();
     let switches: Vec<_> = (0..3).map(|i| topology.add_switch(format!("s{i}"))).collect();
     for i in 0..3 {
@@ -16,23 +16,24 @@ fn ring() -> Topology {
         let host = topology.add_host(format!("h{i}"));
         topology.connect(host, switch, gigabyte(), Time::ZERO);
     }
-    topology.routes = Routes::empty(&topology);
+    let mut routes = Routes::empty(&topology);
     for switch in 0..3u32 {
         for host in 0..3u32 {
             let clockwise = if switch == 0 { 0 } else { 1 };
-            topology.routes.set(switch, host, if switch == host { 2 } else { clockwise });
+            routes.set(switch, host, if switch == host { 2 } else { clockwise });
         }
     }
-    topology
+    (topology, routes)
 }
 
 #[test]
 fn a_ring_of_full_buffers_is_reported() {
-    let topology = ring();
+    let (topology, routes) = ring();
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let flows: Vec<_> = (0..3).map(|i| free_flow(host(i), host(i + 2))).collect();
     let sources = (0..3).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut spec = plain(topology, flows, sources);
+    spec.routes = routes;
     spec.switch.buffer = Room::Packets(2);
     let mut run = simulate(spec, ());
     run.run_until(Time::from_ms(1));
@@ -48,16 +49,18 @@ fn a_ring_of_full_buffers_is_reported() {
 
 #[test]
 fn a_circle_of_routes_is_found_before_the_run() {
-    let topology = ring();
+    let (topology, routes) = ring();
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let far = (0..3).map(|i| (host(i), host(i + 2)));
-    let cycle = routing::dependency_cycle(&topology, far).expect("a circle");
+    let paths = Paths::new(&topology, &routes);
+    let cycle = paths.dependency_cycle(far).expect("a circle");
     assert_eq!(cycle, ["s0->s1", "s1->s2", "s2->s0"]);
-    assert_eq!(routing::dependency_cycle(&topology, [(host(0), host(1))].into_iter()), None);
-    let tree = Topology::fat_tree(&FatTreeSpec::ports_tree(4, 3, gigabyte(), Time::ZERO));
+    assert_eq!(paths.dependency_cycle([(host(0), host(1))].into_iter()), None);
+    let spec = FatTreeSpec::ports_tree(4, 3, gigabyte(), Time::ZERO);
+    let (tree, routes) = (Topology::fat_tree(&spec), Routes::d_mod_k(&spec));
     let hosts: Vec<_> = tree.hosts().collect();
     let pairs = hosts.iter().flat_map(|&a| hosts.iter().map(move |&b| (a, b))).filter(|(a, b)| a != b);
-    assert_eq!(routing::dependency_cycle(&tree, pairs), None);
+    assert_eq!(Paths::new(&tree, &routes).dependency_cycle(pairs), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The plainest schemes, to run the fabric without any.
 
 use becalm_engine::{Simulator, Time};
-use becalm_fabric::seam::{
+use becalm_fabric::policy::{
     Answer, Arrival, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView, Unanswered,
 };
 use becalm_fabric::*;
@@ -48,7 +48,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,
-    service: Variation::Fixed,
+    service: Distribution::Fixed,
 };
 
 /// An adapter without caps.
@@ -67,7 +67,7 @@ pub fn gigabyte() -> Rate {
     Rate::from_bits_per_second(8e9)
 }
 
-/// A fabric without marks, with Santos' switches and packets.
+/// A fabric without marks, with Santos' switches and packets and shortest routes.
 pub fn plain(
     topology: Topology,
     flows: Vec<(FlowSpec, Steady)>,
@@ -78,6 +78,7 @@ pub fn plain(
         adapters: vec![ADAPTER; topology.host_count() as usize],
         responses: flows.iter().map(|(_, response)| *response).collect(),
         markers: vec![Unmarked; topology.switch_count() as usize],
+        routes: Routes::shortest(&topology),
         topology,
         switch: SANTOS,
         packets: PACKETS,
@@ -104,7 +105,7 @@ pub fn free_flow(source: NodeId, destination: NodeId) -> (FlowSpec, Steady) {
 
 /// Always a message of one packet to send.
 pub fn greedy() -> Traffic {
-    Traffic::Greedy { bytes: 2048, sizes: Variation::Fixed }
+    Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed }
 }
 
 /// A star: `n` hosts `h0`, `h1`, ... on one switch at 1 GB/s.
@@ -115,6 +116,5 @@ pub fn star(n: u32) -> Topology {
         let host = topology.add_host(format!("h{i}"));
         topology.connect(host, switch, gigabyte(), Time::ZERO);
     }
-    topology.route_shortest();
     topology
 }

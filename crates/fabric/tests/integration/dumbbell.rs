@@ -1,7 +1,7 @@
 //! The dumbbell without congestion control: Santos 2003, Fig. 2, and Santos 2002, Fig. 2.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Pace;
+use becalm_fabric::policy::Pace;
 use becalm_fabric::*;
 
 use crate::doubles::*;

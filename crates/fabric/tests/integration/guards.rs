@@ -1,7 +1,7 @@
 //! The model's rules hold on random fabrics.
 
 use becalm_engine::{Stream, Time, Work, mix};
-use becalm_fabric::seam::{Arrival, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView};
 use becalm_fabric::*;
 use proptest::prelude::*;
 
@@ -22,8 +22,6 @@ impl Marker for Inspector {
         assert_eq!(present, switch.present(arrival.output, arrival.vl));
         assert!(present - switch.waiting(arrival.output, arrival.vl) <= 1);
         assert!(switch.present_from(arrival.input, arrival.output, arrival.vl) > 0);
-        assert!(switch.occupancy(arrival.input, arrival.vl) > 0);
-        assert!((0.0..=1.0).contains(&switch.fill(arrival.input, arrival.vl)));
     }
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         assert!(switch.present_from(departure.input, departure.output, departure.vl) > 0);
@@ -95,7 +93,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
             } else {
                 VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
             },
-            service: if a || b { Variation::Fixed } else { Variation::Exponential },
+            service: if a || b { Distribution::Fixed } else { Distribution::Exponential },
         });
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
     let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
@@ -143,22 +141,21 @@ fn topology(scene: &Scene, random: &mut Stream) -> Topology {
         let switch = switches[random.below(scene.switches) as usize];
         topology.connect(host, switch, rate(random), Time(u64::from(random.below(50_000))));
     }
-    topology.route_shortest();
     topology
 }
 
 fn traffic(random: &mut Stream) -> Traffic {
     let bytes = random.below(9000);
     match random.below(4) {
-        0 => Traffic::Greedy { bytes: bytes + 1, sizes: Variation::Uniform { spread: 1.0 } },
+        0 => Traffic::Greedy { bytes: bytes + 1, sizes: Distribution::Uniform { spread: 1.0 } },
         1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
         2 => Traffic::Poisson {
             mean_interval: Time::from_us(7),
             bytes,
-            sizes: Variation::Exponential,
+            sizes: Distribution::Exponential,
             paced: bytes.is_multiple_of(2),
         },
-        _ => Traffic::Batch { count: 20, bytes, sizes: Variation::Erlang { shape: 2 } },
+        _ => Traffic::Batch { count: 20, bytes, sizes: Distribution::Erlang { shape: 2 } },
     }
 }
 
@@ -222,6 +219,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         changes,
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
+        routes: Routes::shortest(&topology),
         topology,
         switch: scene.config.clone(),
         packets: PACKETS,
@@ -255,8 +253,8 @@ impl Joint for Sum {
 }
 
 /// Any cut: clumps of nodes that no cable without delay joins to others go to random parts.
-fn cut(topology: &Topology, flows: &[FlowSpec], random: &mut Stream) -> Partition {
-    let fine = Partition::balanced(topology, flows, topology.nodes().len());
+fn cut(topology: &Topology, routes: &Routes, flows: &[FlowSpec], random: &mut Stream) -> Partition {
+    let fine = Partition::balanced(topology, routes, flows, topology.nodes().len());
     let parts = 1 + random.below(4);
     let part_of: Vec<u16> = (0..fine.parts).map(|_| random.below(parts) as u16).collect();
     let of_node = fine.of_node.iter().map(|&clump| part_of[usize::from(clump)]).collect();
@@ -269,9 +267,9 @@ fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
     let mut random = Stream::new(scene.seed, 1, 1);
     let [partition, groups] = [(); 2].map(|()| match whole {
         true => Partition::whole(&spec.topology),
-        false => cut(&spec.topology, &spec.flows, &mut random),
+        false => cut(&spec.topology, &spec.routes, &spec.flows, &mut random),
     });
-    let mut run = Domains::new(spec, Sum::default, &partition, &groups).expect("the routes are complete");
+    let mut run = ParallelFabric::new(spec, Sum::default, &partition, &groups).expect("the routes are complete");
     let mut flows = Vec::new();
     for until in [40, 41, 250] {
         run.run(Time::from_us(until), &mut |_| true);

@@ -1,7 +1,7 @@
 //! Credit that a marker holds back.
 
 use becalm_engine::{Simulator, Time};
-use becalm_fabric::seam::{Arrival, Departure, Marker, Observer, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, Observer, SwitchView};
 use becalm_fabric::*;
 
 use crate::doubles::*;
@@ -54,7 +54,7 @@ fn run(delay: Time, packets: Option<u32>) -> Run {
     let host = |name: &str| topology.find(name).expect("a host of the star");
     let flows = vec![free_flow(host("h0"), host("h2")), free_flow(host("h1"), host("h3"))];
     let traffic = || match packets {
-        Some(count) => Traffic::Batch { count, bytes: 2048, sizes: Variation::Fixed },
+        Some(count) => Traffic::Batch { count, bytes: 2048, sizes: Distribution::Fixed },
         None => greedy(),
     };
     let sources = (0..2).map(|i| SourceSpec::always(FlowId(i), traffic())).collect();
@@ -62,6 +62,7 @@ fn run(delay: Time, packets: Option<u32>) -> Run {
     let spec = FabricSpec {
         markers: vec![Late { delay, latest: Time::ZERO }],
         topology: plain.topology,
+        routes: plain.routes,
         switch: plain.switch,
         packets: plain.packets,
         adapters: plain.adapters,

@@ -1,7 +1,7 @@
 //! An adapter's link is a queue with one server: its waits are those of M/D/1 and M/M/1.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Observer;
+use becalm_fabric::policy::Observer;
 use becalm_fabric::*;
 
 use crate::doubles::*;
@@ -23,7 +23,7 @@ impl Observer for Waits {
 }
 
 /// Mean wait in units of the mean service time at this load, and the number of packets that it is the mean of.
-fn mean_wait(load: f64, sizes: Variation) -> (f64, f64) {
+fn mean_wait(load: f64, sizes: Distribution) -> (f64, f64) {
     const BYTES: u32 = 2000;
     let service = gigabyte().time_of(BYTES);
     let topology = star(2);
@@ -47,7 +47,7 @@ fn tolerance(load: f64, n: f64) -> f64 {
     3.0 * (variance / n).sqrt()
 }
 
-fn assert_wait(load: f64, sizes: Variation, theory: f64) {
+fn assert_wait(load: f64, sizes: Distribution, theory: f64) {
     let (wait, n) = mean_wait(load, sizes);
     assert!((wait - theory).abs() < tolerance(load, n), "load {load}: wait {wait}, theory {theory}, {n} packets");
 }
@@ -55,13 +55,13 @@ fn assert_wait(load: f64, sizes: Variation, theory: f64) {
 #[test]
 fn constant_sizes_wait_as_in_m_d_1() {
     for load in [0.3, 0.5, 0.8] {
-        assert_wait(load, Variation::Fixed, load / (2.0 * (1.0 - load)));
+        assert_wait(load, Distribution::Fixed, load / (2.0 * (1.0 - load)));
     }
 }
 
 #[test]
 fn exponential_sizes_wait_as_in_m_m_1() {
     for load in [0.3, 0.5, 0.8] {
-        assert_wait(load, Variation::Exponential, load / (1.0 - load));
+        assert_wait(load, Distribution::Exponential, load / (1.0 - load));
     }
 }

@@ -12,7 +12,7 @@ fn saturation(n: u32, queueing: Queueing) -> f64 {
     let host = |i: u32| topology.find(&format!("h{i}")).expect("a host of the star");
     let pairs = (0..n).flat_map(|from| (n..2 * n).map(move |to| (from, to)));
     let flows: Vec<_> = pairs.map(|(from, to)| free_flow(host(from), host(to))).collect();
-    let batch = Traffic::Batch { count: 25_000, bytes: 2048, sizes: Variation::Fixed };
+    let batch = Traffic::Batch { count: 25_000, bytes: 2048, sizes: Distribution::Fixed };
     let sources = (0..n)
         .map(|i| SourceSpec { flows: i * n..(i + 1) * n, traffic: batch, start: Time::ZERO, stop: Time::MAX })
         .collect();

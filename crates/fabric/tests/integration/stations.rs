@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use becalm_engine::Time;
-use becalm_fabric::seam::{Arrival, Departure, Marker, Observer, Pace, SwitchView};
+use becalm_fabric::policy::{Arrival, Departure, Marker, Observer, Pace, SwitchView};
 use becalm_fabric::*;
 
 use crate::doubles::*;
@@ -13,7 +13,7 @@ use crate::doubles::*;
 const BYTES: u32 = 2000;
 
 /// First come, first served at every output, with service times by this law.
-fn station(service: Variation) -> SwitchConfig {
+fn station(service: Distribution) -> SwitchConfig {
     SwitchConfig {
         buffer: Room::UNLIMITED,
         forwarding_delay: Time::ZERO,
@@ -66,15 +66,15 @@ impl Observer for Counts {
 }
 
 /// One station with service times of 2 us in the mean, fed by `traffic` over a link of this rate, for so many milliseconds.
-fn alone(service: Variation, traffic: Traffic, link: Rate, least: u32, ms: u64) -> Counts {
+fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u64) -> Counts {
     let mut topology = Topology::default();
     let (source, switch, sink) = (topology.add_host("source"), topology.add_switch("s"), topology.add_host("sink"));
     topology.connect(switch, sink, gigabyte(), Time::ZERO);
     topology.connect(source, switch, link, Time::ZERO);
-    topology.route_shortest();
     let spec = plain(topology, vec![free_flow(source, sink)], vec![SourceSpec::always(FlowId(0), traffic)]);
     let spec = FabricSpec {
         topology: spec.topology,
+        routes: spec.routes,
         switch: station(service),
         packets: PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1 },
         adapters: spec.adapters,
@@ -96,9 +96,9 @@ fn alone(service: Variation, traffic: Traffic, link: Rate, least: u32, ms: u64) 
 fn a_poisson_source_and_redrawn_service_are_m_m_1() {
     for load in [0.3, 0.5, 0.8] {
         let mean_interval = gigabyte().time_of(BYTES).scaled(1.0 / load);
-        let traffic = || Traffic::Poisson { mean_interval, bytes: BYTES, sizes: Variation::Fixed, paced: false };
+        let traffic = || Traffic::Poisson { mean_interval, bytes: BYTES, sizes: Distribution::Fixed, paced: false };
         for least in [1u32, 2] {
-            let counts = alone(Variation::Exponential, traffic(), fast(), least, 400);
+            let counts = alone(Distribution::Exponential, traffic(), fast(), least, 400);
             // An arrival finds n packets with probability (1 - load) load^n. What successive arrivals find is
             // correlated over about 1 / (1 - sqrt(load))^2 of them.
             let (share, theory) = (counts.marked / counts.packets, load.powi(least as i32));
@@ -117,15 +117,15 @@ fn a_poisson_source_and_redrawn_service_are_m_m_1() {
 #[test]
 fn even_arrivals_and_even_service_find_the_station_empty() {
     for load in [0.5, 0.99, 1.0] {
-        let counts = alone(Variation::Fixed, greedy_of(BYTES), Rate::from_bits_per_second(8e9 * load), 1, 20);
+        let counts = alone(Distribution::Fixed, greedy_of(BYTES), Rate::from_bits_per_second(8e9 * load), 1, 20);
         assert_eq!(counts.marked, 0.0, "load {load}");
     }
-    let counts = alone(Variation::Fixed, greedy_of(BYTES), Rate::from_bits_per_second(8e9 * 1.01), 1, 200);
+    let counts = alone(Distribution::Fixed, greedy_of(BYTES), Rate::from_bits_per_second(8e9 * 1.01), 1, 200);
     assert!(counts.marked / counts.packets > 0.98, "{} of {}", counts.marked, counts.packets);
 }
 
 fn greedy_of(bytes: u32) -> Traffic {
-    Traffic::Greedy { bytes, sizes: Variation::Fixed }
+    Traffic::Greedy { bytes, sizes: Distribution::Fixed }
 }
 
 /// Packets per second round a loop of `stations` alike, each with service times of 2 us, `window` packets in all;
@@ -137,11 +137,10 @@ fn loop_of(stations: u32, window: u32, batches: u64) -> Vec<f64> {
     topology.connect(source, switches[0], fast(), Time::ZERO);
     switches.windows(2).for_each(|pair| topology.connect(pair[0], pair[1], gigabyte(), Time::ZERO));
     topology.connect(switches[switches.len() - 1], sink, gigabyte(), Time::ZERO);
-    topology.route_shortest();
     let flow = FlowSpec { source, destination: sink, vl: 0, response: 0 };
     let sources = vec![SourceSpec::always(FlowId(0), greedy_of(BYTES))];
     let mut spec = plain(topology, vec![(flow, Steady(Pace { gap: 0.0, window }))], sources);
-    spec.switch = station(Variation::Exponential);
+    spec.switch = station(Distribution::Exponential);
     spec.packets = PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1 };
     let mut run = simulate(spec, ());
     let mut rates = Vec::new();

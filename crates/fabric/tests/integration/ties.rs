@@ -1,7 +1,7 @@
 //! Ties are decided by a hash, so no host is favoured for its number.
 
 use becalm_engine::Time;
-use becalm_fabric::seam::Pace;
+use becalm_fabric::policy::Pace;
 use becalm_fabric::*;
 
 use crate::doubles::*;

@@ -89,9 +89,9 @@ impl Poisson {
     pub fn wire_bytes(&self, packet: &Packet) -> f64 {
         let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
         let packets = match self.sizes.0 {
-            fabric::Variation::Fixed => (message / mtu).ceil(),
+            fabric::Distribution::Fixed => (message / mtu).ceil(),
             // A message has more than k packets with probability exp(-k mtu / mean).
-            fabric::Variation::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
+            fabric::Distribution::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
             _ => (0..).map(|k| self.sizes.exceeds(f64::from(k) * mtu / message)).take_while(|p| *p > 1e-12).sum(),
         };
         message + packets * f64::from(packet.header.0)
@@ -239,8 +239,8 @@ mod tests {
         assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Variation::FIXED })), 3);
         let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Bytes(4096), sizes });
         assert_eq!(most(batch(Variation::FIXED)), 2);
-        assert_eq!(most(batch(Variation(fabric::Variation::Uniform { spread: 0.5 }))), 3);
-        let sizes = Variation(fabric::Variation::Exponential);
+        assert_eq!(most(batch(Variation(fabric::Distribution::Uniform { spread: 0.5 }))), 3);
+        let sizes = Variation(fabric::Distribution::Exponential);
         assert!(most(Traffic::Poisson(poisson(1, sizes))) > 1 << 20);
         assert_eq!(Traffic::Greedy(Greedy::default()).most_packets(Some(Bytes(9000)), &packet), 5);
     }
@@ -248,14 +248,14 @@ mod tests {
     #[test]
     fn messages_take_their_headers_on_the_wire() {
         let packet = Packet::default();
-        let exponential = Variation(fabric::Variation::Exponential);
+        let exponential = Variation(fabric::Distribution::Exponential);
         assert_eq!(poisson(2048, Variation::FIXED).wire_bytes(&packet), 2068.0);
         assert_eq!(poisson(2049, Variation::FIXED).wire_bytes(&packet), 2089.0);
         assert_eq!(poisson(1, exponential).wire_bytes(&packet), 21.0);
         // 1 / (1 - 1/e) packets
         assert!((poisson(2048, exponential).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
         // Half of the messages have a second packet.
-        let uniform = Variation(fabric::Variation::Uniform { spread: 0.5 });
+        let uniform = Variation(fabric::Distribution::Uniform { spread: 0.5 });
         assert!((poisson(2048, uniform).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5).abs() < 1e-9);
     }
 }

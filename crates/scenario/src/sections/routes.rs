@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use becalm_fabric::{NodeId, NodeKind, PortId, Topology};
+use becalm_fabric::{NodeId, NodeKind, PortId, Routes, Topology};
 use becalm_schema::{Conflict, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
@@ -34,17 +34,17 @@ impl Route {
     }
 }
 
-/// Sets the entries of a list, whose node is `list`; mistakes are noted.
-pub(crate) fn apply(routes: &[Route], list: &Node, topology: &mut Topology, mistakes: &mut Mistakes) {
+/// Sets the entries of a list, whose node is `list`, in the forwarding tables; mistakes are noted.
+pub(crate) fn apply(given: &[Route], list: &Node, topology: &Topology, routes: &mut Routes, mistakes: &mut Mistakes) {
     let network = Network::new(topology);
     let mut entries = Vec::new();
-    for (route, node) in routes.iter().zip(list.items().unwrap_or_default()) {
+    for (route, node) in given.iter().zip(list.items().unwrap_or_default()) {
         let Some((switch, port)) = network.output(route, node, mistakes) else { continue };
         for host in network.destinations(node, mistakes) {
             entries.extend(network.entry(switch, port, host, node, mistakes));
         }
     }
-    entries.into_iter().for_each(|(switch, host, port)| topology.routes.set(switch, host, port));
+    entries.into_iter().for_each(|(switch, host, port)| routes.set(switch, host, port));
 }
 
 /// A topology with its nodes by name.

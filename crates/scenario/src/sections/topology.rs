@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use becalm_engine::{Key, Time};
 use becalm_fabric as fabric;
-use becalm_fabric::{ClosSpec, DumbbellSpec, FatTreeSpec, NodeId, NodeKind, Topology};
+use becalm_fabric::{ClosSpec, DumbbellSpec, FatTreeSpec, NodeId, NodeKind, Routes, Topology};
 use becalm_schema::{Choice, Conflict, Mistakes, Node};
 
 use crate::hosts::{expand_list, unknown};
@@ -155,14 +155,14 @@ becalm_schema::choice! {
 }
 
 impl TopologyChoice {
-    /// The network. Mistakes are noted at `node`, the section; then there is no network.
-    pub(crate) fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
-        let mut topology = self.build_cables(node, mistakes)?;
+    /// The network and its routes. Mistakes are noted at `node`, the section; then there is no network.
+    pub(crate) fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Routes)> {
+        let (topology, mut routes) = self.build_cables(node, mistakes)?;
         let before = mistakes.list.len();
         if let Some(list) = node.get(self.name()).and_then(|node| node.get("routes")) {
-            routes::apply(self.routes(), list, &mut topology, mistakes);
+            routes::apply(self.routes(), list, &topology, &mut routes, mistakes);
         }
-        (mistakes.list.len() == before).then_some(topology)
+        (mistakes.list.len() == before).then_some((topology, routes))
     }
 
     /// The forwarding entries that are given.
@@ -177,27 +177,35 @@ impl TopologyChoice {
     }
 
     /// The network with its own routes.
-    fn build_cables(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+    fn build_cables(&self, node: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Routes)> {
         match self {
-            TopologyChoice::Dumbbell(p) => Some(Topology::dumbbell(&DumbbellSpec {
-                remote: p.remote,
-                local: p.local,
-                rate: p.rate.rate(),
-                delay: p.delay,
-            })),
-            TopologyChoice::Clos(p) => p.build(node, mistakes),
+            TopologyChoice::Dumbbell(p) => {
+                let spec = DumbbellSpec { remote: p.remote, local: p.local, rate: p.rate.rate(), delay: p.delay };
+                Some(with_shortest_routes(Topology::dumbbell(&spec)))
+            }
+            TopologyChoice::Clos(p) => p.build(node, mistakes).map(with_shortest_routes),
             TopologyChoice::Tree(p) => {
                 let spec = FatTreeSpec::ports_tree(p.ports, p.levels, p.rate.rate(), p.delay);
                 build_fat_tree(&spec, !p.routes.is_empty(), node.get("tree").unwrap_or(node), mistakes)
             }
             TopologyChoice::FatTree(p) => p.build(node.get("fat_tree").unwrap_or(node), mistakes),
-            TopologyChoice::Edges(p) => p.build(node.get("edges")?, mistakes),
+            TopologyChoice::Edges(p) => p.build(node.get("edges")?, mistakes).map(with_shortest_routes),
         }
     }
 }
 
-/// The fat tree, if it is small enough to be built.
-fn build_fat_tree(spec: &FatTreeSpec, has_routes: bool, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+fn with_shortest_routes(topology: Topology) -> (Topology, Routes) {
+    let routes = Routes::shortest(&topology);
+    (topology, routes)
+}
+
+/// The fat tree and its routes, if it is small enough to be built.
+fn build_fat_tree(
+    spec: &FatTreeSpec,
+    has_routes: bool,
+    node: &Node,
+    mistakes: &mut Mistakes,
+) -> Option<(Topology, Routes)> {
     let Some(nodes) = spec.nodes().filter(|&nodes| nodes <= u64::from(Key::TARGETS)) else {
         let problem = format!("has too many hosts and switches, must have at most {}", Key::TARGETS);
         mistakes.add(node, problem, "");
@@ -208,11 +216,11 @@ fn build_fat_tree(spec: &FatTreeSpec, has_routes: bool, node: &Node, mistakes: &
         mistakes.add(node, format!("needs more than {MOST_ROUTES} forwarding entries"), "");
         return None;
     }
-    Some(Topology::fat_tree(spec))
+    Some((Topology::fat_tree(spec), Routes::d_mod_k(spec)))
 }
 
 impl FatTree {
-    fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<Topology> {
+    fn build(&self, node: &Node, mistakes: &mut Mistakes) -> Option<(Topology, Routes)> {
         let levels = node.get("levels")?;
         let Some(first) = self.levels.first() else {
             mistakes.add(levels, "must have at least one level", "");
@@ -273,7 +281,6 @@ impl Edges {
         if mistakes.list.len() > before {
             return None;
         }
-        draft.topology.route_shortest();
         Some(draft.topology)
     }
 }

@@ -10,11 +10,11 @@ const MOST_STAGES: i128 = 1000;
 
 /// A law: `"fixed"`, `"exponential"`, `{erlang = 4}` (its shape) or `{uniform = 0.5}` (its spread).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Variation(pub fabric::Variation);
+pub struct Variation(pub fabric::Distribution);
 
 impl Variation {
     /// No variation.
-    pub const FIXED: Variation = Variation(fabric::Variation::Fixed);
+    pub const FIXED: Variation = Variation(fabric::Distribution::Fixed);
 
     /// Whether the quantity varies at all.
     pub fn varies(self) -> bool {
@@ -24,18 +24,18 @@ impl Variation {
     /// The largest size that can be drawn around a mean, [`u32::MAX`] where there is no bound.
     pub fn largest(self, mean: u32) -> u32 {
         match self.0 {
-            fabric::Variation::Fixed => mean,
-            fabric::Variation::Exponential | fabric::Variation::Erlang { .. } => u32::MAX,
-            fabric::Variation::Uniform { spread } => (f64::from(mean) * (1.0 + spread)).round() as u32,
+            fabric::Distribution::Fixed => mean,
+            fabric::Distribution::Exponential | fabric::Distribution::Erlang { .. } => u32::MAX,
+            fabric::Distribution::Uniform { spread } => (f64::from(mean) * (1.0 + spread)).round() as u32,
         }
     }
 
     /// The probability that the quantity exceeds so many times its mean.
     pub fn exceeds(self, multiple: f64) -> f64 {
         match self.0 {
-            fabric::Variation::Fixed => f64::from(u8::from(multiple < 1.0)),
-            fabric::Variation::Exponential => libm::exp(-multiple),
-            fabric::Variation::Erlang { shape } => {
+            fabric::Distribution::Fixed => f64::from(u8::from(multiple < 1.0)),
+            fabric::Distribution::Exponential => libm::exp(-multiple),
+            fabric::Distribution::Erlang { shape } => {
                 // The chance of fewer than `shape` events of a Poisson process.
                 let events = f64::from(shape) * multiple;
                 let mut term = libm::exp(-events);
@@ -46,20 +46,20 @@ impl Variation {
                 }
                 sum
             }
-            fabric::Variation::Uniform { spread } => ((1.0 + spread - multiple) / (2.0 * spread)).clamp(0.0, 1.0),
+            fabric::Distribution::Uniform { spread } => ((1.0 + spread - multiple) / (2.0 * spread)).clamp(0.0, 1.0),
         }
     }
 
-    fn of_table(node: &Node) -> Option<fabric::Variation> {
+    fn of_table(node: &Node) -> Option<fabric::Distribution> {
         let [(name, value)] = node.entries()? else { return None };
         match (name.as_str(), &value.value) {
             ("erlang", Value::Integer(shape)) if (1..=MOST_STAGES).contains(shape) => {
-                Some(fabric::Variation::Erlang { shape: *shape as u32 })
+                Some(fabric::Distribution::Erlang { shape: *shape as u32 })
             }
             ("uniform", Value::Float(spread)) if *spread > 0.0 && *spread <= 1.0 => {
-                Some(fabric::Variation::Uniform { spread: *spread })
+                Some(fabric::Distribution::Uniform { spread: *spread })
             }
-            ("uniform", Value::Integer(1)) => Some(fabric::Variation::Uniform { spread: 1.0 }),
+            ("uniform", Value::Integer(1)) => Some(fabric::Distribution::Uniform { spread: 1.0 }),
             _ => None,
         }
     }
@@ -75,8 +75,8 @@ impl Field for Variation {
 
     fn read(node: &Node, mistakes: &mut Mistakes) -> Option<Variation> {
         let law = match node.text() {
-            Some("fixed") => Some(fabric::Variation::Fixed),
-            Some("exponential") => Some(fabric::Variation::Exponential),
+            Some("fixed") => Some(fabric::Distribution::Fixed),
+            Some("exponential") => Some(fabric::Distribution::Exponential),
             _ => Variation::of_table(node),
         };
         law.map(Variation).or_else(|| refuse(node, mistakes))
@@ -84,10 +84,10 @@ impl Field for Variation {
 
     fn to_json(&self) -> serde_json::Value {
         match self.0 {
-            fabric::Variation::Fixed => json!("fixed"),
-            fabric::Variation::Exponential => json!("exponential"),
-            fabric::Variation::Erlang { shape } => json!({"erlang": shape}),
-            fabric::Variation::Uniform { spread } => json!({"uniform": spread}),
+            fabric::Distribution::Fixed => json!("fixed"),
+            fabric::Distribution::Exponential => json!("exponential"),
+            fabric::Distribution::Erlang { shape } => json!({"erlang": shape}),
+            fabric::Distribution::Uniform { spread } => json!({"uniform": spread}),
         }
     }
 
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn laws_are_words_or_tables_of_one_number() {
         for (json, law) in [
-            (json!("fixed"), fabric::Variation::Fixed),
-            (json!("exponential"), fabric::Variation::Exponential),
-            (json!({"erlang": 4}), fabric::Variation::Erlang { shape: 4 }),
-            (json!({"uniform": 0.5}), fabric::Variation::Uniform { spread: 0.5 }),
+            (json!("fixed"), fabric::Distribution::Fixed),
+            (json!("exponential"), fabric::Distribution::Exponential),
+            (json!({"erlang": 4}), fabric::Distribution::Erlang { shape: 4 }),
+            (json!({"uniform": 0.5}), fabric::Distribution::Uniform { spread: 0.5 }),
         ] {
             assert_eq!(read(json.clone()), Some(Variation(law)));
             assert_eq!(Variation(law).to_json(), json);

@@ -1,0 +1,69 @@
+//! Pending events, and their rank among those of the same time.
+
+use std::cmp::Ordering;
+
+use crate::time::Time;
+
+/// The rank of an event among those of the same time: target entity, kind, tie-breaker, source.
+///
+/// The tie-breaker is a hash that the model chooses, so that equal times favour nobody; the source
+/// (a port of the target, say) makes the order total where hashes collide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(u64);
+
+impl Key {
+    /// The number of entities that can be told apart.
+    pub const TARGETS: u32 = 1 << 20;
+
+    /// A key; `target` is below [`Key::TARGETS`], `kind` below 16, 24 bits of `tie` count.
+    pub const fn new(target: u32, kind: u8, tie: u64, source: u16) -> Key {
+        debug_assert!(target < Key::TARGETS && kind < 16);
+        Key((target as u64) << 44 | (kind as u64) << 40 | (tie & 0xFF_FFFF) << 16 | source as u64)
+    }
+
+    /// The entity that the event is for.
+    pub const fn target(self) -> u32 {
+        (self.0 >> 44) as u32
+    }
+
+    /// The source that was given, a port of the target by convention.
+    pub const fn source(self) -> u16 {
+        self.0 as u16
+    }
+}
+
+/// A pending event.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<E> {
+    /// When it happens.
+    pub time: Time,
+    /// Its rank among events of the same time.
+    pub key: Key,
+    /// What happens.
+    pub event: E,
+}
+
+impl<E> Entry<E> {
+    #[inline]
+    fn rank(&self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.key.0)
+    }
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+impl<E> Eq for Entry<E> {}
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<E> Ord for Entry<E> {
+    /// Reversed, so that the earliest is the greatest: the top of a `BinaryHeap`, the end of a sorted list.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.rank().cmp(&self.rank())
+    }
+}

@@ -1,0 +1,112 @@
+//! The state that all nodes share, and the context in which a node handles an event.
+
+use becalm_engine::{Agenda, Key, Time};
+
+use crate::config::{RateChange, SwitchConfig, Switching};
+use crate::event::Event;
+use crate::flow_control::credit::{CreditReturn, LinkCredit};
+use crate::ids::{NodeId, PacketId, PortId};
+use crate::message::Message;
+use crate::network::link::{EgressLink, LOCAL};
+use crate::network::routing::Routes;
+use crate::network::topology::Topology;
+use crate::packet::PacketArena;
+use crate::policy::Observer;
+
+/// A node's place in the list of its kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Host(u32),
+    Switch(u32),
+}
+
+/// The state that all nodes share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub topology: Topology,
+    pub routes: Routes,
+    /// By node.
+    pub places: Vec<Place>,
+    pub config: SwitchConfig,
+    pub changes: Vec<RateChange>,
+    pub arena: PacketArena,
+    pub credit: Vec<LinkCredit>,
+    pub hops: u64,
+    /// Messages for other parts, by part.
+    pub outboxes: Vec<Vec<Message>>,
+}
+
+/// The context in which a node handles an event.
+pub(crate) struct Context<'a, O> {
+    pub now: Time,
+    pub agenda: &'a mut Agenda<Event>,
+    pub shared: &'a mut Shared,
+    pub observer: &'a mut O,
+}
+
+impl<O: Observer> Context<'_, O> {
+    /// Schedules an event; `tie` decides among equal kinds of the same time.
+    #[inline]
+    pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, event: Event) {
+        self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
+    }
+
+    /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.
+    #[inline]
+    pub fn launch(&mut self, from: PortId, link: &EgressLink, id: PacketId, transmission: Time) -> Time {
+        let packet = &self.shared.arena[id];
+        let tail = self.now + transmission;
+        let arrival = match (link.to_switch, self.shared.config.switching) {
+            (true, Switching::CutThrough) => self.now + link.delay + self.shared.config.forwarding_delay,
+            (true, Switching::StoreAndForward) => tail + link.delay + self.shared.config.forwarding_delay,
+            (false, _) => tail + link.delay,
+        };
+        self.shared.hops += 1;
+        self.observer.hop(self.now, from, packet);
+        let event = Event::Arrive(id);
+        let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
+        if link.part == LOCAL {
+            self.agenda.at(arrival, key, event);
+        } else {
+            let packet = self.shared.arena.remove(id);
+            self.shared.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
+        }
+        tail
+    }
+
+    /// Returns credit to the sender that fills a buffer, from `time` on: now or later, and never before credit that was
+    /// returned earlier.
+    #[inline]
+    pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
+        let time = time + way.delay;
+        let credit = way.first_credit + u32::from(vl);
+        if way.part != LOCAL {
+            let message = Message::Credit { time, sender: way.sender, credit: (credit, vl), units };
+            self.shared.outboxes[usize::from(way.part)].push(message);
+            return;
+        }
+        // Another group may be behind, but by less than the delay of the link.
+        let past = Time(self.now.0.saturating_sub(way.delay.0));
+        if self.shared.credit[credit as usize].give_back(units, time, past) {
+            self.call(way.sender, vl, time);
+        }
+    }
+
+    /// Schedules a call of a sender that lacks credit.
+    pub fn wait_for_credit(&mut self, from: PortId, link: &EgressLink, vl: u8) {
+        if let Some(time) = self.shared.credit[link.credit_index(vl)].wait(self.now) {
+            self.call(from, vl, time);
+        }
+    }
+
+    fn call(&mut self, sender: PortId, vl: u8, time: Time) {
+        let (time, key, event) = Event::credit(time, sender, vl);
+        self.agenda.at(time, key, event);
+    }
+
+    /// Whether a sender has credit for so many units.
+    #[inline]
+    pub fn has_credit(&mut self, link: &EgressLink, vl: u8, units: u32) -> bool {
+        !link.credited || self.shared.credit[link.credit_index(vl)].has(units, self.now)
+    }
+}

@@ -1,0 +1,145 @@
+//! Credit: the sender's count of the room in the buffer at the other end of its link.
+//!
+//! Returned credit needs an event only if a sender waits for it. A buffer records the time at which returned credit
+//! reaches the sender; the sender looks when it wants to send, and an event calls it only if it lacks credit.
+
+use std::collections::VecDeque;
+
+use becalm_engine::Time;
+
+use crate::ids::PortId;
+
+/// The call of a sender that lacks credit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Call {
+    /// The sender does not wait.
+    #[default]
+    None,
+    /// The sender waits, and no credit is on its way: the next return calls it.
+    Wanted,
+    /// An event is pending.
+    Pending,
+}
+
+/// A sender's credit for one virtual lane of the buffer behind its link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkCredit {
+    /// Units that the sender knows of.
+    known: u32,
+    /// Units on their way back, in the order of their arrival at the sender.
+    returning: VecDeque<(Time, u32)>,
+    call: Call,
+}
+
+impl LinkCredit {
+    /// The credit for an empty buffer.
+    pub fn new(capacity: u32) -> LinkCredit {
+        LinkCredit { known: capacity, ..LinkCredit::default() }
+    }
+
+    /// Units that the sender may use now.
+    #[inline]
+    pub fn level(&self, now: Time) -> u32 {
+        let arrived = self.returning.iter().take_while(|(time, _)| *time <= now);
+        self.known + arrived.map(|(_, units)| units).sum::<u32>()
+    }
+
+    /// Whether the sender may use so many units now.
+    #[inline]
+    pub fn has(&mut self, units: u32, now: Time) -> bool {
+        if self.known < units {
+            self.collect(now);
+        }
+        self.known >= units
+    }
+
+    /// Uses units that [`LinkCredit::has`] has found.
+    #[inline]
+    pub fn take(&mut self, units: u32) {
+        self.known -= units;
+    }
+
+    /// Adds the units that have come back by `time` to the known ones.
+    fn collect(&mut self, time: Time) {
+        while let Some(&(arrival, units)) = self.returning.front()
+            && arrival <= time
+        {
+            self.known += units;
+            self.returning.pop_front();
+        }
+    }
+
+    /// Records that the sender lacks credit; returns when to call it, if credit is on its way already.
+    pub fn wait(&mut self, now: Time) -> Option<Time> {
+        if self.call != Call::None {
+            return None;
+        }
+        let next = self.returning.iter().map(|&(time, _)| time).find(|&time| time > now);
+        self.call = if next.is_some() { Call::Pending } else { Call::Wanted };
+        next
+    }
+
+    /// Returns units, which reach the sender at `time`; its clock has passed `past`. Returns whether to call it then.
+    #[inline]
+    pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
+        if self.returning.len() == self.returning.capacity() {
+            self.collect(past);
+        }
+        self.returning.push_back((time, units));
+        let call = self.call == Call::Wanted;
+        if call {
+            self.call = Call::Pending;
+        }
+        call
+    }
+
+    /// Records that the sender has been called.
+    pub fn called(&mut self) {
+        self.call = Call::None;
+    }
+
+    /// Units that the sender has or that are on their way.
+    pub fn total(&self) -> u32 {
+        self.known + self.returning.iter().map(|(_, units)| units).sum::<u32>()
+    }
+}
+
+/// The way of credit from a buffer back to the sender at the other end of the cable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CreditReturn {
+    pub sender: PortId,
+    pub delay: Time,
+    /// The place of the sender's credit for VL 0; those of the other VLs follow.
+    pub first_credit: u32,
+    /// The part that the sender belongs to, or [`LOCAL`](crate::network::link::LOCAL).
+    pub part: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credit_counts_from_its_time_on() {
+        let mut credit = LinkCredit::new(3);
+        credit.take(3);
+        assert!(!credit.give_back(2, Time(10), Time(0)));
+        assert_eq!((credit.level(Time(9)), credit.level(Time(10)), credit.total()), (0, 2, 2));
+        assert!(!credit.has(1, Time(9)) && credit.has(1, Time(10)));
+        credit.take(1);
+        (2..40).for_each(|i| assert!(!credit.give_back(1, Time(10 * i), Time(10 * i - 10))));
+        assert_eq!((credit.level(Time(389)), credit.level(Time(390)), credit.total()), (38, 39, 39));
+        assert!(credit.returning.capacity() < 16, "what is past is collected before there is more room");
+    }
+
+    #[test]
+    fn only_a_sender_that_waits_is_called_and_once() {
+        let mut credit = LinkCredit::new(0);
+        assert_eq!(credit.wait(Time(0)), None);
+        assert!(credit.give_back(1, Time(5), Time(0)));
+        assert!(!credit.give_back(1, Time(6), Time(0)));
+        credit.called();
+        assert_eq!(credit.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
+        assert_eq!(credit.wait(Time(5)), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! A host's adapter: injection of answers and data packets, and the receive buffer.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use becalm_engine::{Time, mix};
+
+use crate::config::AdapterConfig;
+use crate::context::Context;
+use crate::event::Event;
+use crate::flow_control::credit::CreditReturn;
+use crate::host::flows::Flows;
+use crate::host::pacer::PacerState;
+use crate::host::send_queue::SendQueue;
+use crate::host::sender::Sender;
+use crate::ids::{FlowId, NodeId, PacketId, PortId};
+use crate::network::link::EgressLink;
+use crate::packet::{Kind, Packet, tie};
+use crate::policy::{Observer, Response};
+
+/// The adapter of one host.
+#[derive(Debug)]
+pub(crate) struct Adapter {
+    pub node: NodeId,
+    pub link: EgressLink,
+    pub credit_return: CreditReturn,
+    config: AdapterConfig,
+    vls: u8,
+    /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
+    pub taken: Vec<u32>,
+    stalled: Vec<bool>,
+    busy_until: Time,
+    /// Time at which the next data packet has been fetched from memory.
+    fetched_at: Time,
+    /// Time at which the host can have the next message ready.
+    message_at: Time,
+    /// Time at which the first message in preparation is ready; [`Time::MAX`] if none is awaited.
+    prepared_at: Time,
+    /// Time at which the receive buffer is drained.
+    drained_at: Time,
+    /// The earliest pending [`Event::Wake`].
+    wake_at: Time,
+    /// ACKs and CNPs to send, in order.
+    pub answers: VecDeque<PacketId>,
+    /// Pacers that may send.
+    ready: SendQueue,
+    /// Messages posted so far.
+    posted: u64,
+    /// Pacers that may send later; an entry that disagrees with its pacer's state is void.
+    paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    /// Scratch space of [`Adapter::send_next`].
+    passed_over: Vec<(u32, u64)>,
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+impl Adapter {
+    pub fn new(
+        node: NodeId,
+        (link, credit_return): (EgressLink, CreditReturn),
+        vls: u8,
+        config: AdapterConfig,
+    ) -> Adapter {
+        Adapter {
+            node,
+            link,
+            credit_return,
+            config,
+            vls,
+            taken: vec![0; usize::from(vls)],
+            stalled: vec![false; usize::from(vls)],
+            busy_until: Time::ZERO,
+            fetched_at: Time::ZERO,
+            message_at: Time::ZERO,
+            prepared_at: Time::MAX,
+            drained_at: Time::ZERO,
+            wake_at: Time::MAX,
+            answers: VecDeque::new(),
+            ready: SendQueue::new(config.injection),
+            posted: 0,
+            paced: BinaryHeap::new(),
+            passed_over: Vec::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// The number of the next message in the order of posting.
+    pub fn next_order(&mut self) -> u64 {
+        self.posted += 1;
+        self.posted - 1
+    }
+
+    /// Whether the receive buffer can fill up.
+    pub fn drains(&self) -> bool {
+        self.config.drain_rate.is_some()
+    }
+
+    /// Renumbers the packets that wait.
+    pub fn renumber(&mut self, renumber: impl Fn(PacketId) -> PacketId) {
+        self.answers.iter_mut().for_each(|id| *id = renumber(*id));
+    }
+
+    pub fn port(&self) -> PortId {
+        PortId { node: self.node, port: 0 }
+    }
+
+    /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
+    pub fn receive<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
+        let Some(rate) = self.config.drain_rate else { return true };
+        let packet = &cx.shared.arena[id];
+        let (vl, size, tie) = (usize::from(packet.vl), packet.size, u64::from(packet.tie));
+        self.taken[vl] += cx.shared.config.buffer.need(size);
+        self.drained_at = self.drained_at.max(cx.now) + rate.time_of(size);
+        cx.schedule(self.drained_at, self.node, 0, tie, Event::Drained(id));
+        false
+    }
+
+    /// Frees the room of a packet that has been drained.
+    pub fn drained<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+        let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
+        let units = cx.shared.config.buffer.need(size);
+        self.taken[usize::from(vl)] -= units;
+        cx.return_credit(&self.credit_return, vl, units, cx.now);
+    }
+
+    /// Checks again whether a flow may send, after an event that could have changed it.
+    pub fn update_eligibility<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<R>) {
+        flows.list(id);
+        self.update_pacer(flows.senders[id.index()].pacer, now, flows);
+    }
+
+    /// Checks again whether a pacer may send, after an event that could have changed it.
+    pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) {
+        if flows.pacers[id as usize].state == PacerState::Ready {
+            return;
+        }
+        let Some((_, order)) = flows.next_flow(id) else {
+            flows.pacers[id as usize].state = PacerState::Idle;
+            return;
+        };
+        let pacer = &mut flows.pacers[id as usize];
+        let due = pacer.due();
+        if due <= now {
+            pacer.state = PacerState::Ready;
+            self.ready.push(id, order.unwrap_or(self.posted));
+        } else if pacer.state != PacerState::Paced(due) {
+            pacer.state = PacerState::Paced(due);
+            self.paced.push(Reverse((due, mix(flows.seed, u64::from(id)), id)));
+        }
+    }
+
+    /// Sends a packet if the link is free and a packet can go; schedules the next attempt.
+    pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+        self.collect_due(cx.now, flows);
+        if cx.now >= self.busy_until {
+            self.send_next(flows, cx);
+        }
+        let Some(next) = self.next_chance(cx.now) else { return };
+        if next < self.wake_at {
+            self.wake_at = next;
+            cx.schedule(next, self.node, 0, 0, Event::Wake);
+        }
+    }
+
+    /// Time of the next attempt to send, unless it depends on credit, which comes with an event.
+    fn next_chance(&self, now: Time) -> Option<Time> {
+        let fetch = self.busy_until.max(self.fetched_at);
+        let answer = (!self.answers.is_empty()).then_some(self.busy_until);
+        let packet = (!self.ready.is_empty()).then_some(fetch);
+        let message = (self.prepared_at < Time::MAX).then_some(fetch.max(self.prepared_at));
+        // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
+        let matters = self.ready.is_empty() || self.vls > 1 || message.is_some();
+        let due = self.paced.peek().filter(|_| matters).map(|Reverse((due, ..))| self.busy_until.max(*due));
+        [answer, packet, message, due].into_iter().flatten().filter(|&time| time > now).min()
+    }
+
+    /// Handles a wake-up.
+    pub fn on_wake(&mut self, now: Time) {
+        if self.wake_at == now {
+            self.wake_at = Time::MAX;
+        }
+    }
+
+    /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
+    fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<R>) {
+        while let Some(&Reverse((due, _, id))) = self.paced.peek() {
+            let void = flows.pacers[id as usize].state != PacerState::Paced(due);
+            if due > now && !void {
+                return;
+            }
+            self.paced.pop();
+            if !void {
+                flows.pacers[id as usize].state = PacerState::Idle;
+                self.update_pacer(id, now, flows);
+            }
+        }
+    }
+
+    /// Sends an answer, or else a packet of the next pacer that may send and has credit.
+    fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+        if self.send_answer(cx) || cx.now < self.fetched_at {
+            return;
+        }
+        let mut passed_over = std::mem::take(&mut self.passed_over);
+        self.prepared_at = Time::MAX;
+        let (mut dry, all_vls) = (0u16, self.all_vls());
+        while dry != all_vls {
+            let Some((id, order)) = self.ready.pop() else { break };
+            let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
+            let sender = &flows.senders[flow.index()];
+            let prepared = self.prepared(sender);
+            if prepared > cx.now {
+                self.prepared_at = self.prepared_at.min(prepared);
+            } else if self.has_credit(sender.vl, flows.packets.largest(), cx) {
+                self.send_data(flow, flows, cx);
+                break;
+            } else {
+                dry |= 1 << sender.vl;
+            }
+            passed_over.push((id, order));
+        }
+        passed_over.drain(..).rev().for_each(|(id, order)| self.ready.push_front(id, order));
+        self.passed_over = passed_over;
+    }
+
+    /// One bit per lane.
+    fn all_vls(&self) -> u16 {
+        (1 << self.vls) - 1
+    }
+
+    /// Sends the first answer that has credit; returns whether there is one.
+    fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
+        let (mut dry, all_vls) = (0u16, self.all_vls());
+        for i in 0..self.answers.len() {
+            let id = self.answers[i];
+            let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
+            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
+                self.answers.remove(i);
+                self.transmit(id, cx);
+                return true;
+            }
+            dry |= 1 << vl;
+            if dry == all_vls {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Time at which the next packet of a flow can be fetched.
+    fn prepared(&self, sender: &Sender) -> Time {
+        match sender.next_begins() {
+            Some(posted) => self.message_at.max(posted + self.config.message_overhead),
+            None => Time::ZERO,
+        }
+    }
+
+    /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
+    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
+        if flows.pacers[id as usize].due() <= now
+            && let Some((flow, _)) = flows.next_flow(id)
+        {
+            return Some(flow);
+        }
+        flows.pacers[id as usize].state = PacerState::Idle;
+        self.update_pacer(id, now, flows);
+        None
+    }
+
+    fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+        let sender = &mut flows.senders[id.index()];
+        if sender.next_begins().is_some() {
+            self.message_at = cx.now + self.config.message_overhead;
+        }
+        let segment = sender.next_segment(cx.now, flows.packets.mtu);
+        let size = segment.payload + flows.packets.header;
+        let packet = Packet {
+            posted: segment.posted,
+            injected: cx.now,
+            flow: id,
+            destination: sender.destination,
+            sequence: sender.packets,
+            size,
+            payload: segment.payload,
+            tie: tie(flows.seed, id, Kind::Data, sender.packets),
+            kind: Kind::Data,
+            vl: sender.vl,
+            last: segment.last,
+            marked: false,
+            echo: false,
+            input: 0,
+            output: 0,
+        };
+        sender.sent(size);
+        let (pacer, in_flight) = (sender.pacer, sender.in_flight);
+        flows.pacers[pacer as usize].sent(cx.now, self.link.rate.time_of(size), in_flight);
+        flows.rotate(id);
+        if let Some(rate) = self.config.injection_rate {
+            self.fetched_at = cx.now + rate.time_of(size);
+        }
+        let packet = cx.shared.arena.insert(packet);
+        self.transmit(packet, cx);
+        self.update_pacer(pacer, cx.now, flows);
+    }
+
+    /// Whether the next buffer has room; reports the beginning and the end of a wait.
+    fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
+        if !self.link.credited {
+            return true;
+        }
+        let v = usize::from(vl);
+        let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
+        if self.stalled[v] == has_credit {
+            self.stalled[v] = !has_credit;
+            cx.observer.stalled(cx.now, self.port(), vl, !has_credit);
+        }
+        if !has_credit {
+            cx.wait_for_credit(self.port(), &self.link, vl);
+        }
+        has_credit
+    }
+
+    fn transmit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+        let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
+        if self.link.credited {
+            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
+        }
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        self.busy_until = cx.launch(self.port(), &self.link, id, self.link.rate.time_of(size));
+    }
+}

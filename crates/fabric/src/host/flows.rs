@@ -1,0 +1,79 @@
+//! The sending ends of all flows, and the pacers that they share.
+
+use crate::config::PacketConfig;
+use crate::host::pacer::{EligibleFlows, Pacer};
+use crate::host::sender::Sender;
+use crate::ids::FlowId;
+use crate::policy::Response;
+
+/// The sending ends of all flows, by flow, and the pacers by their number.
+#[derive(Debug)]
+pub(crate) struct Flows<R> {
+    pub senders: Vec<Sender>,
+    pub pacers: Vec<Pacer<R>>,
+    pub packets: PacketConfig,
+    pub seed: u64,
+}
+
+impl<R> Flows<R> {
+    /// The pacer of a flow.
+    pub fn pacer_of(&self, flow: FlowId) -> &Pacer<R> {
+        &self.pacers[self.senders[flow.index()].pacer as usize]
+    }
+
+    /// The rank of a flow's sending host.
+    pub fn host_of(&self, flow: FlowId) -> u32 {
+        self.pacer_of(flow).host
+    }
+}
+
+impl<R: Response> Flows<R> {
+    /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot send are removed.
+    pub fn next_flow(&mut self, pacer: u32) -> Option<(FlowId, Option<u64>)> {
+        let pacer = &mut self.pacers[pacer as usize];
+        let window = pacer.pace.window;
+        match &mut pacer.flows {
+            EligibleFlows::One(id) => {
+                let sender = &self.senders[id.index()];
+                sender.may_send(window).then(|| (*id, sender.first_order()))
+            }
+            EligibleFlows::Several(list) => {
+                while let Some((id, _)) = list.first() {
+                    let sender = &mut self.senders[id as usize];
+                    if sender.may_send(window) {
+                        return Some((FlowId(id), sender.first_order()));
+                    }
+                    sender.listed = false;
+                    list.pop();
+                }
+                None
+            }
+        }
+    }
+
+    /// Moves a flow that has sent to the end of its pacer's list, or removes it.
+    pub fn rotate(&mut self, id: FlowId) {
+        let sender = &mut self.senders[id.index()];
+        let pacer = &mut self.pacers[sender.pacer as usize];
+        if let EligibleFlows::Several(list) = &mut pacer.flows {
+            list.pop();
+            sender.listed = sender.may_send(pacer.pace.window);
+            if sender.listed {
+                list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
+            }
+        }
+    }
+
+    /// Adds a flow that may send to its pacer's list.
+    pub fn list(&mut self, id: FlowId) {
+        let sender = &mut self.senders[id.index()];
+        let pacer = &mut self.pacers[sender.pacer as usize];
+        if let EligibleFlows::Several(list) = &mut pacer.flows
+            && !sender.listed
+            && sender.may_send(pacer.pace.window)
+        {
+            sender.listed = true;
+            list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
+        }
+    }
+}

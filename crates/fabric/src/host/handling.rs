@@ -1,0 +1,31 @@
+//! The events of hosts.
+
+use crate::context::Context;
+use crate::event::Event;
+use crate::host::hosts::Hosts;
+use crate::policy::{Echo, Observer, Response};
+
+impl<R: Response, E: Echo> Hosts<R, E> {
+    /// Handles an event at a host, then sends what the host can send.
+    pub fn handle<O: Observer>(&mut self, host: u32, event: Event, cx: &mut Context<'_, O>) {
+        let adapter = &mut self.adapters[host as usize];
+        match event {
+            Event::Arrive(packet) => {
+                if adapter.receive(packet, cx) {
+                    self.deliver(host, packet, cx);
+                }
+            }
+            Event::Drained(packet) => {
+                adapter.drained(packet, cx);
+                self.deliver(host, packet, cx);
+            }
+            Event::Credit { vl } => cx.shared.credit[adapter.link.credit_index(vl)].called(),
+            Event::Wake => adapter.on_wake(cx.now),
+            Event::Post(source) => self.post(source, cx),
+            Event::Timer(pacer) => self.on_timer(pacer, cx),
+            Event::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
+            Event::Tail { .. } | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
+        }
+        self.adapters[host as usize].try_transmit(&mut self.flows, cx);
+    }
+}

@@ -1,0 +1,79 @@
+//! All hosts of a fabric, with their flows and sources.
+
+use crate::context::Context;
+use crate::event::Event;
+use crate::host::adapter::Adapter;
+use crate::host::flows::Flows;
+use crate::host::receiver::Receiver;
+use crate::host::source::Source;
+use crate::ids::{FlowId, NodeId};
+use crate::policy::{Notice, Observer, Response};
+
+/// All hosts of a fabric; `E` is the echo of each.
+#[derive(Debug)]
+pub(crate) struct Hosts<R, E> {
+    /// By the host's rank.
+    pub adapters: Vec<Adapter>,
+    /// By the host's rank.
+    pub echoes: Vec<E>,
+    /// By flow.
+    pub receivers: Vec<Receiver>,
+    pub sources: Vec<Source>,
+    /// The sending ends.
+    pub flows: Flows<R>,
+}
+
+impl<R: Response, E> Hosts<R, E> {
+    /// The node of a source's host.
+    pub fn node_of_source(&self, source: usize) -> NodeId {
+        self.ends_of(self.sources[source].first_flow()).0
+    }
+
+    /// The source and the destination of a flow.
+    pub fn ends_of(&self, flow: FlowId) -> (NodeId, NodeId) {
+        let destination = self.flows.senders[flow.index()].destination;
+        (self.adapters[self.flows.host_of(flow) as usize].node, self.adapters[destination as usize].node)
+    }
+
+    /// Checks again whether a flow may send.
+    pub fn update_eligibility<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
+        let host = self.flows.host_of(flow);
+        self.adapters[host as usize].update_eligibility(flow, cx.now, &mut self.flows);
+    }
+
+    /// Gives a notice to a response, and adopts the pace that follows.
+    pub fn notify<O: Observer>(&mut self, id: u32, notice: Notice, cx: &mut Context<'_, O>) {
+        let pacer = &mut self.flows.pacers[id as usize];
+        pacer.response.notice(cx.now, notice);
+        pacer.pace = pacer.response.pace();
+        let host = pacer.host;
+        self.arm_timer(id, cx);
+        self.adapters[host as usize].update_pacer(id, cx.now, &mut self.flows);
+    }
+
+    /// Schedules the timer of a response that wants one earlier than any that is pending.
+    pub fn arm_timer<O: Observer>(&mut self, id: u32, cx: &mut Context<'_, O>) {
+        let pacer = &mut self.flows.pacers[id as usize];
+        let Some(deadline) = pacer.response.deadline() else { return };
+        if pacer.timer.is_some_and(|pending| pending <= deadline) {
+            return;
+        }
+        pacer.timer = Some(deadline);
+        let node = self.adapters[pacer.host as usize].node;
+        cx.schedule(deadline, node, 0, u64::from(id), Event::Timer(id));
+    }
+
+    /// The timer of a response: notifies the response if its deadline still stands.
+    pub fn on_timer<O: Observer>(&mut self, id: u32, cx: &mut Context<'_, O>) {
+        let pacer = &mut self.flows.pacers[id as usize];
+        if pacer.timer != Some(cx.now) {
+            return;
+        }
+        pacer.timer = None;
+        if pacer.response.deadline().is_some_and(|deadline| deadline <= cx.now) {
+            self.notify(id, Notice::Timer, cx);
+        } else {
+            self.arm_timer(id, cx);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Hosts: adapters, the two ends of flows, pacers, and the sources of traffic.
+//!
+//! [`traffic`] says what flows send, and `source` draws it. A `sender` cuts messages into packets, a `pacer` holds the
+//! response that spaces them, a `send_queue` the order in which they go, `flows` all of these together. An `adapter`
+//! sends on the host's link and drains what arrives; a `receiver` counts it. `hosts` holds all of this for the whole
+//! fabric, `posting` and `delivery` are what happens at the two ends of a flow, and `handling` distributes the events.
+
+mod adapter;
+mod delivery;
+mod flows;
+mod handling;
+mod hosts;
+mod pacer;
+mod posting;
+mod receiver;
+mod send_queue;
+mod sender;
+mod source;
+pub mod traffic;
+
+pub(crate) use adapter::Adapter;
+pub(crate) use flows::Flows;
+pub(crate) use hosts::Hosts;
+pub(crate) use pacer::{EligibleFlows, Pacer};
+pub(crate) use receiver::Receiver;
+pub(crate) use send_queue::SendQueue;
+pub(crate) use sender::Sender;
+pub(crate) use source::Source;

@@ -1,0 +1,102 @@
+//! Pacers: responses, and the times at which they let flows send.
+
+use becalm_engine::Time;
+
+use crate::host::send_queue::SendQueue;
+use crate::ids::FlowId;
+use crate::policy::{Pace, Response};
+
+/// State of a pacer at its adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacerState {
+    /// No flow has a packet to send and an open window.
+    Idle,
+    /// Listed at the adapter as one that may send.
+    Ready,
+    /// Waits for this time.
+    Paced(Time),
+}
+
+/// The unit of congestion control: a response and the pace that it sets, for one flow or for all of a service level.
+#[derive(Debug)]
+pub(crate) struct Pacer<R> {
+    pub host: u32,
+    pub state: PacerState,
+    pub response: R,
+    pub pace: Pace,
+    pub flows: EligibleFlows,
+    /// Start and duration of the last packet's transmission.
+    last: Option<(Time, Time)>,
+    /// Time of the pending timer event.
+    pub timer: Option<Time>,
+}
+
+/// The flows of a pacer that may be eligible to send.
+#[derive(Debug)]
+pub(crate) enum EligibleFlows {
+    /// Its only flow.
+    One(FlowId),
+    /// Those of several flows that have a packet to send.
+    Several(SendQueue),
+}
+
+impl<R: Response> Pacer<R> {
+    pub fn new(host: u32, flows: EligibleFlows, response: R) -> Pacer<R> {
+        Pacer { host, state: PacerState::Idle, pace: response.pace(), response, flows, last: None, timer: None }
+    }
+
+    /// Time from which the pace allows the next packet.
+    pub fn due(&self) -> Time {
+        match self.last {
+            Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
+            None => Time::ZERO,
+        }
+    }
+
+    /// Whether the gap still holds, counted from the start of the last packet, so that a gap of 0 never holds.
+    pub fn rests(&self, now: Time) -> bool {
+        self.last.is_some_and(|(start, transmission)| now < start + transmission.scaled(self.pace.gap))
+    }
+
+    /// Records a packet that goes out; with it, `in_flight` packets of its flow are not yet acknowledged.
+    pub fn sent(&mut self, now: Time, transmission: Time, in_flight: u32) {
+        self.last = Some((now, transmission));
+        self.response.sent(in_flight);
+        self.state = PacerState::Idle;
+        self.pace = self.response.pace();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Notice;
+
+    #[derive(Debug)]
+    struct Thrice;
+    impl Response for Thrice {
+        fn pace(&self) -> Pace {
+            Pace { gap: 3.0, window: 1 }
+        }
+        fn notice(&mut self, _: Time, _: Notice) {}
+    }
+
+    #[test]
+    fn the_gap_is_a_multiple_of_the_packets_own_time() {
+        let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
+        assert_eq!(pacer.due(), Time::ZERO);
+        pacer.sent(Time::from_us(10), Time::from_us(2), 1);
+        assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
+    }
+
+    #[test]
+    fn a_pacer_rests_for_its_gap() {
+        let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
+        assert!(!pacer.rests(Time::ZERO));
+        pacer.sent(Time::from_us(10), Time::from_us(2), 1);
+        assert!(pacer.rests(Time::from_us(16) - Time(1)));
+        assert!(!pacer.rests(Time::from_us(16)));
+        pacer.pace.gap = 0.0;
+        assert!(!pacer.rests(Time::from_us(10)));
+    }
+}

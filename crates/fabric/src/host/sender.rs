@@ -1,0 +1,203 @@
+//! The sending end of a flow: messages that wait, and how they are cut into packets.
+
+use std::collections::VecDeque;
+
+use becalm_engine::{Stream, Time};
+
+use crate::config::PacketConfig;
+use crate::distribution::Distribution;
+
+/// A request to send: messages of the same size, posted together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendRequest {
+    pub at: Time,
+    /// Number in the order of posting at the host.
+    pub order: u64,
+    pub bytes: u32,
+    pub count: u32,
+}
+
+/// A message that has been sent in part.
+#[derive(Clone, Copy, Debug)]
+struct PartialMessage {
+    posted: Time,
+    /// Bytes that are left to send.
+    rest: u32,
+    /// Whether it belongs to a greedy flow, which always has a message.
+    greedy: bool,
+}
+
+/// A segment of a message: the payload of one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub posted: Time,
+    pub payload: u32,
+    pub last: bool,
+}
+
+/// The sending end of a flow.
+#[derive(Debug, Default)]
+pub(crate) struct Sender {
+    pub pacer: u32,
+    pub destination: u32,
+    pub vl: u8,
+    /// For a greedy flow, which always has a message: the mean size in bytes.
+    pub greedy: Option<u32>,
+    /// Time at which it became greedy.
+    pub greedy_since: Time,
+    /// Time in which it was greedy before that.
+    pub greedy_time: Time,
+    /// Bytes on the wire of the messages that were posted.
+    pub posted_bytes: u64,
+    /// Whether it is on the list of a pacer with several flows.
+    pub listed: bool,
+    pub in_flight: u32,
+    pub packets: u32,
+    pub bytes: u64,
+    pub acks: u64,
+    pub acks_marked: u64,
+    /// Distribution of the sizes of a greedy flow's messages, if they vary.
+    sizes: Option<Box<(Distribution, Stream)>>,
+    posted: VecDeque<SendRequest>,
+    partial: Option<PartialMessage>,
+}
+
+impl Sender {
+    pub fn new(pacer: u32, destination: u32, vl: u8) -> Sender {
+        Sender { pacer, destination, vl, ..Sender::default() }
+    }
+
+    /// Posts messages, to be cut into packets of these sizes.
+    pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
+        let headers = u64::from(posted.bytes.div_ceil(packets.mtu).max(1)) * u64::from(packets.header);
+        self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + headers);
+        self.posted.push_back(posted);
+    }
+
+    /// Makes the flow greedy with messages of this mean size, or no longer greedy.
+    pub fn set_greedy(&mut self, greedy: Option<u32>, now: Time) {
+        if self.greedy.is_some() {
+            self.greedy_time += now.since(self.greedy_since);
+        }
+        (self.greedy, self.greedy_since) = (greedy, now);
+    }
+
+    /// Sets the distribution of the sizes of a greedy flow's messages.
+    pub fn vary(&mut self, sizes: Distribution, random: &Stream) {
+        if sizes != Distribution::Fixed {
+            self.sizes = Some(Box::new((sizes, random.clone())));
+        }
+    }
+
+    /// Size of the next message of a greedy flow.
+    fn greedy_size(&mut self, mtu: u32) -> u32 {
+        let mean = self.greedy.unwrap_or(mtu);
+        self.sizes.as_mut().map_or(mean, |sizes| sizes.0.size(mean, &mut sizes.1))
+    }
+
+    /// Number of the first message in the order of posting at the host, if there is one.
+    pub fn first_order(&self) -> Option<u64> {
+        self.posted.front().map(|first| first.order)
+    }
+
+    /// Whether there is a packet to send and the window is open.
+    pub fn may_send(&self, window: u32) -> bool {
+        (self.greedy.is_some() || !self.posted.is_empty()) && self.in_flight < window
+    }
+
+    /// Time at which the message was posted that the next packet begins, if it begins one; zero for a greedy flow.
+    pub fn next_begins(&self) -> Option<Time> {
+        self.partial.is_none().then(|| self.posted.front().map_or(Time::ZERO, |first| first.at))
+    }
+
+    /// Takes the next segment of the message that is being sent, or else of the first one; posted messages go before
+    /// greedy ones, which count as posted when they are begun.
+    pub fn next_segment(&mut self, now: Time, mtu: u32) -> Segment {
+        let first =
+            self.posted.front().map(|first| PartialMessage { posted: first.at, rest: first.bytes, greedy: false });
+        let next = self.partial.or(first).unwrap_or_else(|| PartialMessage {
+            posted: now,
+            rest: self.greedy_size(mtu),
+            greedy: true,
+        });
+        let segment = Segment { posted: next.posted, payload: next.rest.min(mtu), last: next.rest <= mtu };
+        self.partial = (!segment.last).then(|| PartialMessage { rest: next.rest - mtu, ..next });
+        if segment.last && !next.greedy {
+            self.message_done();
+        }
+        segment
+    }
+
+    fn message_done(&mut self) {
+        let Some(first) = self.posted.front_mut() else { return };
+        first.count -= 1;
+        if first.count == 0 {
+            self.posted.pop_front();
+        }
+    }
+
+    /// Counts a packet that goes out.
+    pub fn sent(&mut self, size: u32) {
+        self.in_flight += 1;
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    /// Counts an acknowledgement of the packets up to this one.
+    pub fn acknowledged(&mut self, sequence: u32, marked: bool) {
+        self.in_flight = self.packets - (sequence + 1);
+        self.acks += 1;
+        self.acks_marked += u64::from(marked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 };
+
+    #[test]
+    fn cuts_messages_into_packets() {
+        let mut sender = Sender::default();
+        sender.post(SendRequest { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
+        let segments: Vec<_> = (0..6).map(|_| sender.next_segment(Time(9), 2048)).collect();
+        let sizes: Vec<_> = segments.iter().map(|p| (p.payload, p.last)).collect();
+        assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
+        assert_eq!(sizes[3..], sizes[..3]);
+        assert!(!sender.may_send(1));
+        assert_eq!(sender.posted_bytes, 2 * (5000 + 3 * 20));
+    }
+
+    #[test]
+    fn an_empty_message_takes_one_packet() {
+        let mut sender = Sender::default();
+        sender.post(SendRequest { at: Time(0), order: 0, bytes: 0, count: 1 }, &PACKETS);
+        assert_eq!(sender.next_segment(Time(0), 2048), Segment { posted: Time(0), payload: 0, last: true });
+    }
+
+    #[test]
+    fn a_greedy_flow_sends_message_after_message() {
+        let mut sender = Sender { greedy: Some(5000), ..Sender::default() };
+        assert_eq!(sender.next_begins(), Some(Time::ZERO));
+        let segments: Vec<_> = (0..4).map(|i| sender.next_segment(Time(i), 2048)).collect();
+        let expected = [(0, 2048, false), (0, 2048, false), (0, 904, true), (3, 2048, false)];
+        let expected = expected.map(|(at, payload, last)| Segment { posted: Time(at), payload, last });
+        assert_eq!(segments, expected);
+        assert_eq!(sender.next_begins(), None);
+        sender.post(SendRequest { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
+        let segments: Vec<_> =
+            (4..8).map(|i| sender.next_segment(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
+        assert_eq!(segments, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
+    }
+
+    #[test]
+    fn an_ack_stands_for_all_packets_before_it() {
+        let mut sender = Sender::default();
+        (0..5).for_each(|_| sender.sent(2068));
+        sender.acknowledged(2, true);
+        assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (2, 1, 1));
+        sender.acknowledged(4, false);
+        assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (0, 2, 1));
+    }
+}

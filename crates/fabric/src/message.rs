@@ -1,0 +1,29 @@
+//! Messages between the parts of a fabric that runs on several threads.
+
+use becalm_engine::{Key, Time};
+
+use crate::ids::PortId;
+use crate::packet::Packet;
+
+/// A message from one part to another.
+#[derive(Clone, Copy, Debug)]
+pub enum Message {
+    /// A packet that goes over a link.
+    Packet {
+        /// The time and rank of its arrival.
+        at: (Time, Key),
+        /// The packet.
+        packet: Packet,
+    },
+    /// Room that has come free in the buffer behind a link.
+    Credit {
+        /// The time at which the sender learns of it.
+        time: Time,
+        /// The port of the sender.
+        sender: PortId,
+        /// The place of its credit, and the lane.
+        credit: (u32, u8),
+        /// Units of credit.
+        units: u32,
+    },
+}

@@ -1,0 +1,123 @@
+//! A fabric that runs on one thread or on several.
+//!
+//! Every part is a whole [`Fabric`] that handles its own nodes only; packets and credit for nodes of another part leave
+//! as messages. Counters are read from the part that a node belongs to, and [`ParallelFabric::join`] puts the parts
+//! together again.
+
+use becalm_engine::{Parts, Simulator, Stop, Time, Work};
+
+use crate::error::FabricError;
+use crate::ids::{FlowId, NodeId, PortId};
+use crate::parallel::partition::Partition;
+use crate::policy::{Echo, Joint, Marker, Observer, Response};
+use crate::sim::build::Share;
+use crate::sim::counters::{FlowView, PortCounters, PortStanding};
+use crate::sim::fabric::Fabric;
+use crate::sim::spec::FabricSpec;
+
+/// The simulator of a fabric in one or several parts.
+pub struct ParallelFabric<R, K, E, O>
+where
+    R: Response + Send,
+    K: Marker + Send,
+    E: Echo + Clone + Send,
+    O: Observer + Send,
+{
+    parts: Parts<Fabric<R, K, E, O>>,
+    of_node: Vec<u16>,
+}
+
+impl<R, K, E, O> ParallelFabric<R, K, E, O>
+where
+    R: Response + Clone + Send,
+    K: Marker + Clone + Send,
+    E: Echo + Clone + Send,
+    O: Observer + Joint + Send,
+{
+    /// Simulators at time zero, one for each part; `observer` makes the observer of each. Within a part, the nodes of
+    /// each of the `groups` have their turns together; see [`becalm_engine::run`].
+    ///
+    /// # Errors
+    /// Those of [`Fabric::simulator`].
+    pub fn new(
+        spec: FabricSpec<R, K, E>,
+        observer: impl Fn() -> O,
+        partition: &Partition,
+        groups: &Partition,
+    ) -> Result<Self, FabricError> {
+        let simulator = |spec: FabricSpec<R, K, E>, part: u16| {
+            let share = Share { part_of: &partition.of_node, part, parts: partition.parts };
+            let mut simulator = Simulator::new(Fabric::build(spec, observer(), &share)?);
+            let Simulator { model, agenda, .. } = &mut simulator;
+            agenda.split(groups.of_node.clone(), groups.lookahead);
+            model.begin(agenda, &share);
+            Ok(simulator)
+        };
+        let last = partition.parts as u16 - 1;
+        let mut simulators = Vec::with_capacity(partition.parts);
+        for part in 0..last {
+            simulators.push(simulator(spec.clone(), part)?);
+        }
+        simulators.push(simulator(spec, last)?);
+        Ok(ParallelFabric { parts: Parts::new(simulators, partition.lookahead), of_node: partition.of_node.clone() })
+    }
+
+    /// Handles all events up to and including `until`; see [`Parts::run`].
+    pub fn run(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
+        self.parts.run(until, watch)
+    }
+
+    /// The time, events handled and packet-hops so far.
+    pub fn work(&self) -> Work {
+        self.parts.work()
+    }
+
+    fn model(&self, part: usize) -> &Fabric<R, K, E, O> {
+        &self.parts.simulators()[part].model
+    }
+
+    fn model_of(&self, node: NodeId) -> &Fabric<R, K, E, O> {
+        self.model(usize::from(self.of_node[node.index()]))
+    }
+
+    /// The counters of a port.
+    pub fn port(&self, port: PortId) -> PortCounters {
+        self.model_of(port.node).port(port)
+    }
+
+    /// The contents of a port's buffers.
+    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
+        self.model_of(port.node).standing(port, vl)
+    }
+
+    /// The observer of a node.
+    pub fn observer(&self, node: NodeId) -> &O {
+        &self.model_of(node).observer
+    }
+
+    /// The counters of a flow.
+    pub fn flow(&self, id: FlowId) -> FlowView {
+        let (source, destination) = self.model(0).hosts.ends_of(id);
+        self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
+    }
+
+    /// Packets that exist now.
+    pub fn packets_in_flight(&self) -> usize {
+        self.parts.simulators().iter().map(|part| part.model.packets_in_flight()).sum()
+    }
+
+    /// All parts joined in one simulator, which can go on alone.
+    pub fn join(self) -> Simulator<Fabric<R, K, E, O>> {
+        let of_node = self.of_node;
+        let mut parts = self.parts.into_simulators().into_iter();
+        let mut whole = parts.next().expect("at least one part");
+        for (part, simulator) in (1..).zip(parts) {
+            let events = simulator.events();
+            let Simulator { model, agenda, .. } = simulator;
+            whole.model.join(model, &agenda, &mut whole.agenda, &|node| of_node[node.index()] == part);
+            whole.count_events(events);
+        }
+        whole.model.handle_all();
+        whole
+    }
+}

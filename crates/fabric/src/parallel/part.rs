@@ -1,0 +1,123 @@
+//! A part of a fabric: its messages, and the joining of parts.
+
+use becalm_engine::{Agenda, Entry, Part, Time};
+
+use crate::event::Event;
+use crate::ids::{FlowId, NodeId, PacketId};
+use crate::message::Message;
+use crate::network::link::{EgressLink, LOCAL};
+use crate::policy::{Echo, Joint, Marker, Observer, Response};
+use crate::sim::fabric::Fabric;
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K, E, O> {
+    type Message = Message;
+
+    fn outbox(&mut self, part: usize) -> &mut Vec<Message> {
+        &mut self.shared.outboxes[part]
+    }
+
+    fn time(message: &Message) -> Time {
+        match message {
+            Message::Packet { at: (time, _), .. } | Message::Credit { time, .. } => *time,
+        }
+    }
+
+    fn receive(&mut self, message: Message, agenda: &mut Agenda<Event>) {
+        match message {
+            Message::Packet { at: (time, key), packet } => {
+                let id = self.shared.arena.insert(packet);
+                agenda.at(time, key, Event::Arrive(id));
+            }
+            Message::Credit { time, sender, credit: (credit, vl), units } => {
+                if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
+                    let (time, key, event) = Event::credit(time, sender, vl);
+                    agenda.at(time, key, event);
+                }
+            }
+        }
+    }
+
+    fn work(&self) -> u64 {
+        self.packet_hops()
+    }
+}
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, E, O> {
+    /// Takes over the nodes of another part, with their flows, credit and events.
+    pub(super) fn join(
+        &mut self,
+        mut other: Self,
+        pending: &Agenda<Event>,
+        agenda: &mut Agenda<Event>,
+        theirs: &dyn Fn(NodeId) -> bool,
+    ) {
+        let offset = self.shared.arena.join(std::mem::take(&mut other.shared.arena));
+        let shift = |id: PacketId| id.moved_by(offset);
+        for Entry { time, key, event } in pending.pending() {
+            agenda.at(*time, *key, event.with_packet(shift));
+        }
+        self.take_flows(&mut other, theirs);
+        for rank in 0..self.hosts.adapters.len() {
+            let (ours, its) = (&mut self.hosts.adapters[rank], &mut other.hosts.adapters[rank]);
+            if theirs(ours.node) {
+                its.renumber(shift);
+                std::mem::swap(ours, its);
+                std::mem::swap(&mut self.hosts.echoes[rank], &mut other.hosts.echoes[rank]);
+                let link = self.hosts.adapters[rank].link;
+                self.take_credit(&mut other, &link);
+            }
+        }
+        for rank in 0..self.switches.len() {
+            if theirs(self.switches[rank].state.node) {
+                for output in 0..self.switches[rank].state.outputs.len() {
+                    let link = self.switches[rank].state.outputs[output].link;
+                    self.take_credit(&mut other, &link);
+                }
+                std::mem::swap(&mut self.switches[rank], &mut other.switches[rank]);
+            }
+        }
+        self.shared.hops += other.shared.hops;
+        self.observer.join(other.observer, theirs);
+    }
+
+    /// Takes over the ends of flows, the pacers and the sources of another part's nodes.
+    fn take_flows(&mut self, other: &mut Self, theirs: &dyn Fn(NodeId) -> bool) {
+        let (hosts, its) = (&mut self.hosts, &mut other.hosts);
+        for flow in 0..hosts.flows.senders.len() {
+            let (source, destination) = hosts.ends_of(FlowId(flow as u32));
+            if theirs(source) {
+                std::mem::swap(&mut hosts.flows.senders[flow], &mut its.flows.senders[flow]);
+            }
+            if theirs(destination) {
+                std::mem::swap(&mut hosts.receivers[flow], &mut its.receivers[flow]);
+            }
+        }
+        for (ours, its) in hosts.flows.pacers.iter_mut().zip(&mut its.flows.pacers) {
+            if theirs(hosts.adapters[ours.host as usize].node) {
+                std::mem::swap(ours, its);
+            }
+        }
+        for i in 0..hosts.sources.len() {
+            if theirs(hosts.node_of_source(i)) {
+                std::mem::swap(&mut hosts.sources[i], &mut its.sources[i]);
+            }
+        }
+    }
+
+    /// Takes over the credit of a link.
+    fn take_credit(&mut self, other: &mut Self, link: &EgressLink) {
+        let lanes = link.credit_index(0)..link.credit_index(self.shared.config.vls);
+        self.shared.credit[lanes.clone()].swap_with_slice(&mut other.shared.credit[lanes]);
+    }
+
+    /// Makes all nodes this part's own.
+    pub(super) fn handle_all(&mut self) {
+        for adapter in &mut self.hosts.adapters {
+            (adapter.link.part, adapter.credit_return.part) = (LOCAL, LOCAL);
+        }
+        for state in self.switches.iter_mut().map(|switch| &mut switch.state) {
+            state.outputs.iter_mut().for_each(|output| output.link.part = LOCAL);
+            state.inputs.iter_mut().for_each(|input| input.credit_return.part = LOCAL);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Partitions: the nodes that each thread handles.
+
+use std::collections::BinaryHeap;
+
+use becalm_engine::Time;
+
+use crate::ids::{NodeId, PortId};
+use crate::network::routing::{Paths, Routes};
+use crate::network::topology::{NodeKind, Topology};
+use crate::sim::spec::FlowSpec;
+
+/// A partition of the nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// The part of every node, from 0.
+    pub of_node: Vec<u16>,
+    /// Number of parts.
+    pub parts: usize,
+    /// The smallest delay of a cable between two parts; [`Time::MAX`] if there is none.
+    pub lookahead: Time,
+}
+
+/// Nodes that stay together: a switch with its hosts, and what is joined by cables without delay.
+struct Clumps {
+    of_node: Vec<u32>,
+    /// Packets that each handles, if all flows send alike.
+    load: Vec<u64>,
+    /// For every clump: its neighbours, and the packets on the cables to them.
+    links: Vec<Vec<(u32, u64)>>,
+}
+
+impl Partition {
+    /// All nodes in one part.
+    pub fn whole(topology: &Topology) -> Partition {
+        Partition { of_node: vec![0; topology.nodes().len()], parts: 1, lookahead: Time::MAX }
+    }
+
+    /// At most `parts` parts, with about the same load when all flows send alike.
+    ///
+    /// Parts grow one after the other, each from the busiest clump that is left, by the clump that shares most traffic
+    /// with it. There are fewer parts if there are too few clumps.
+    pub fn balanced(topology: &Topology, routes: &Routes, flows: &[FlowSpec], parts: usize) -> Partition {
+        if parts <= 1 {
+            return Partition::whole(topology);
+        }
+        let clumps = Clumps::new(topology, routes, flows);
+        let n = clumps.load.len();
+        let parts = parts.clamp(1, n.max(1)).min(usize::from(u16::MAX));
+        let mut part_of = vec![u16::MAX; n];
+        let mut left: u64 = clumps.load.iter().sum();
+        for part in 0..parts {
+            let share = left / (parts - part) as u64;
+            left -= clumps.grow(part as u16, share, part + 1 == parts, &mut part_of);
+        }
+        let of_node: Vec<u16> = clumps.of_node.iter().map(|&clump| part_of[clump as usize]).collect();
+        Partition::new(topology, of_node, parts)
+    }
+
+    /// The given parts.
+    ///
+    /// # Panics
+    /// If a cable without delay joins two parts.
+    pub fn new(topology: &Topology, of_node: Vec<u16>, parts: usize) -> Partition {
+        let part = |end: PortId| of_node[end.node.index()];
+        let cut = topology.cables().iter().filter(|cable| part(cable.a) != part(cable.b));
+        let lookahead = cut.map(|cable| cable.delay).min().unwrap_or(Time::MAX);
+        assert!(lookahead > Time::ZERO, "a cable without delay is cut");
+        Partition { of_node, parts, lookahead }
+    }
+}
+
+impl Clumps {
+    fn new(topology: &Topology, routes: &Routes, flows: &[FlowSpec]) -> Clumps {
+        let (of_node, count) = clumps(topology);
+        let mut clumps = Clumps { of_node, load: vec![1; count], links: vec![Vec::new(); count] };
+        let paths = Paths::new(topology, routes);
+        let peers = paths.peers();
+        let mut on_cable = vec![1u64; topology.cables().len()];
+        for flow in flows {
+            for (from, to) in [(flow.source, flow.destination), (flow.destination, flow.source)] {
+                let Ok(path) = paths.path(from, to) else { continue };
+                for port in path {
+                    clumps.load[clumps.of_node[port.node.index()] as usize] += 1;
+                    on_cable[peers[port.node.index()][usize::from(port.port)].1] += 1;
+                }
+            }
+        }
+        for (cable, load) in topology.cables().iter().zip(on_cable) {
+            let [a, b] = [cable.a, cable.b].map(|end| clumps.of_node[end.node.index()]);
+            if a != b {
+                clumps.links[a as usize].push((b, load));
+                clumps.links[b as usize].push((a, load));
+            }
+        }
+        clumps
+    }
+
+    /// Grows a part to about `share` of load, or over all that is left; returns its load.
+    fn grow(&self, part: u16, share: u64, takes_all: bool, part_of: &mut [u16]) -> u64 {
+        let mut load = 0;
+        let mut shared = vec![0u64; part_of.len()];
+        let mut frontier: BinaryHeap<(u64, u32)> = BinaryHeap::new();
+        let unassigned = |part_of: &[u16]| (0..part_of.len()).filter(|&i| part_of[i] == u16::MAX).collect::<Vec<_>>();
+        loop {
+            let next = frontier.pop().map(|(_, clump)| clump as usize);
+            let next = next.or_else(|| unassigned(part_of).into_iter().max_by_key(|&i| (self.load[i], usize::MAX - i)));
+            let Some(clump) = next else { return load };
+            if part_of[clump] != u16::MAX {
+                continue;
+            }
+            // The last clump goes to the side that it brings nearer to its share.
+            if !takes_all && load > 0 && load + self.load[clump] / 2 > share {
+                return load;
+            }
+            part_of[clump] = part;
+            load += self.load[clump];
+            for &(other, traffic) in &self.links[clump] {
+                shared[other as usize] += traffic;
+                frontier.push((shared[other as usize], other));
+            }
+        }
+    }
+}
+
+/// The clump of every node, and how many there are.
+fn clumps(topology: &Topology) -> (Vec<u32>, usize) {
+    let mut leader: Vec<u32> = (0..topology.nodes().len() as u32).collect();
+    let is_host = |node: NodeId| topology.node(node).kind == NodeKind::Host;
+    for cable in topology.cables() {
+        if cable.delay == Time::ZERO || is_host(cable.a.node) || is_host(cable.b.node) {
+            let (a, b) = (find(&mut leader, cable.a.node.0), find(&mut leader, cable.b.node.0));
+            leader[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut number = vec![u32::MAX; leader.len()];
+    let mut count = 0;
+    let of_node = (0..leader.len() as u32).map(|node| {
+        let lead = find(&mut leader, node) as usize;
+        if number[lead] == u32::MAX {
+            number[lead] = count;
+            count += 1;
+        }
+        number[lead]
+    });
+    let of_node: Vec<u32> = of_node.collect();
+    (of_node, count as usize)
+}
+
+/// The leader of a node's clump, with the way to it shortened.
+fn find(leader: &mut [u32], mut node: u32) -> u32 {
+    while leader[node as usize] != node {
+        leader[node as usize] = leader[leader[node as usize] as usize];
+        node = leader[node as usize];
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::link::Rate;
+
+    /// Switches in a ring, `hosts` on each; cables of 100 ns, to hosts of none.
+    fn ring(switches: usize, hosts: usize) -> Topology {
+        let mut topology = Topology::default();
+        let rate = Rate::from_bits_per_second(8e9);
+        let ring: Vec<_> = (0..switches).map(|i| topology.add_switch(format!("s{i}"))).collect();
+        for i in 0..switches {
+            topology.connect(ring[i], ring[(i + 1) % switches], rate, Time::from_ns(100));
+            for j in 0..hosts {
+                let host = topology.add_host(format!("h{i}.{j}"));
+                topology.connect(ring[i], host, rate, Time::ZERO);
+            }
+        }
+        topology
+    }
+
+    fn neighbours(topology: &Topology) -> Vec<FlowSpec> {
+        let hosts: Vec<_> = topology.hosts().collect();
+        let pair =
+            |i: usize| FlowSpec { source: hosts[i], destination: hosts[(i + 1) % hosts.len()], vl: 0, response: 0 };
+        (0..hosts.len()).map(pair).collect()
+    }
+
+    #[test]
+    fn parts_are_alike_and_cut_few_cables() {
+        let topology = ring(8, 3);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), 2);
+        let part = |node: NodeId| partition.of_node[node.index()];
+        let cut = topology.cables().iter().filter(|cable| part(cable.a.node) != part(cable.b.node)).count();
+        let size = topology.switches().filter(|&switch| part(switch) == 0).count();
+        assert_eq!((partition.parts, partition.lookahead, cut, size), (2, Time::from_ns(100), 2, 4));
+    }
+
+    #[test]
+    fn hosts_stay_with_their_switch_and_a_switch_alone_stays_whole() {
+        let topology = ring(3, 2);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), 8);
+        assert_eq!(partition.parts, 3);
+        let one = {
+            let mut topology = Topology::default();
+            let (switch, host) = (topology.add_switch("s"), topology.add_host("h"));
+            topology.connect(switch, host, Rate::from_bits_per_second(8e9), Time::from_ns(5));
+            topology
+        };
+        assert_eq!(Partition::balanced(&one, &Routes::shortest(&one), &[], 4), Partition::whole(&one));
+    }
+}

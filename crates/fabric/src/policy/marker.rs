@@ -1,0 +1,102 @@
+use becalm_engine::Time;
+
+use crate::packet::Kind;
+
+/// The dimensions of the switch a marker is made for.
+#[derive(Clone, Debug)]
+pub struct SwitchShape {
+    /// Its name.
+    pub name: String,
+    /// Number of ports; inputs and outputs have the same numbers.
+    pub ports: u16,
+    /// Number of virtual lanes.
+    pub vls: u8,
+    /// Room of an input buffer, per port and virtual lane, in bytes. One that counts packets has room for as many
+    /// of the largest size.
+    pub capacity_bytes: u32,
+    /// For every port, whether a host is at the other end of its cable.
+    pub host_ports: Vec<bool>,
+}
+
+/// A packet that has just been forwarded to the queue of its output.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The time.
+    pub now: Time,
+    /// Its place in the switch's order of arrival; grows by one with every packet.
+    pub order: u64,
+    /// The port it came in by.
+    pub input: u16,
+    /// The port it will leave by.
+    pub output: u16,
+    /// Its virtual lane.
+    pub vl: u8,
+    /// Its size on the wire in bytes.
+    pub size: u32,
+    /// What it carries.
+    pub kind: Kind,
+    /// Whether it has to wait. If not, it cuts straight through: its departure follows at once.
+    pub waits: bool,
+}
+
+/// A packet whose header is about to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// The time.
+    pub now: Time,
+    /// Its place in the switch's order of arrival.
+    pub order: u64,
+    /// The port it came in by.
+    pub input: u16,
+    /// The port it leaves by.
+    pub output: u16,
+    /// Its virtual lane.
+    pub vl: u8,
+    /// Its size on the wire in bytes.
+    pub size: u32,
+    /// What it carries.
+    pub kind: Kind,
+}
+
+/// A marker's view of its switch. "Waiting" packets have arrived and not begun to leave; when an arrival is
+/// shown, the packet itself is among them, and when a departure is shown, it still is. "Present" packets have arrived
+/// and not left: those that wait and those in transmission.
+pub trait SwitchView {
+    /// Whether an input buffer has no room for another packet of the largest size.
+    fn is_full(&self, input: u16, vl: u8) -> bool;
+    /// Packets of this VL that wait for an output.
+    fn waiting(&self, output: u16, vl: u8) -> u32;
+    /// Bytes of this VL that wait for an output.
+    fn waiting_bytes(&self, output: u16, vl: u8) -> u64;
+    /// Packets of this VL for an output that are present.
+    fn present(&self, output: u16, vl: u8) -> u32;
+    /// Packets of this VL for one output that are present in one input buffer.
+    fn present_from(&self, input: u16, output: u16, vl: u8) -> u32;
+    /// Packets of the largest size for which an output holds credit; `u32::MAX` where the next buffer never fills.
+    fn credit(&self, output: u16, vl: u8) -> u32;
+    /// Time that a packet of this size takes on the link of a port, at the rate at which the switch sends on it.
+    fn packet_time(&self, port: u16, size: u32) -> Time;
+}
+
+/// A switch's policy of marking packets. One marker serves one switch.
+pub trait Marker {
+    /// A packet has arrived.
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V);
+
+    /// A packet's header is about to leave: mark it?
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool;
+
+    /// The last byte of a packet has left by an output. Returns when the room that it took in its input buffer is
+    /// credit again: now or later, and never before the time that was returned last for the same input and lane.
+    fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
+        let _ = (input, output, vl);
+        now
+    }
+
+    /// Whether an output's virtual lane is in the congestion state, for the counters; asked after every packet that
+    /// joins or leaves its queue. A marker that knows no such state says no.
+    fn is_congested(&self, output: u16, vl: u8) -> bool {
+        let _ = (output, vl);
+        false
+    }
+}

@@ -1,0 +1,21 @@
+//! The seams: the traits that a congestion-control scheme implements, and its view of the fabric.
+//!
+//! | seam | where it runs | sees | answers |
+//! |---|---|---|---|
+//! | [`Marker`] | a switch | a packet that arrives or departs, and [`SwitchView`] | whether to mark it, when to return its credit |
+//! | [`Echo`] | the destination adapter | the packet that arrived, and the [`Unanswered`] ones | [`Answer`] |
+//! | [`Response`] | a source flow | [`Notice`]s | a [`Pace`] |
+//!
+//! [`Observer`] is the fourth seam: it watches the model and never changes it.
+//!
+//! Schemes return verdicts; only the fabric moves packets and credits, and only the fabric schedules events.
+
+mod echo;
+mod marker;
+mod observer;
+mod response;
+
+pub use echo::{Answer, Echo, Unanswered};
+pub use marker::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+pub use observer::{Joint, Observer};
+pub use response::{Notice, Pace, Response};

@@ -1,0 +1,54 @@
+use becalm_engine::Time;
+
+use crate::ids::{NodeId, PortId};
+use crate::packet::Packet;
+
+/// An observer of a run. The default of every method does nothing and costs nothing; `()` observes nothing.
+pub trait Observer {
+    /// A packet's header goes out on the link behind `from`, a port of a switch or of an adapter.
+    /// The packet's marks are final for this hop.
+    fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
+        let _ = (now, from, packet);
+    }
+
+    /// A packet's last byte has arrived at its destination.
+    fn delivered(&mut self, now: Time, packet: &Packet) {
+        let _ = (now, packet);
+    }
+
+    /// The contents of a switch's input buffer changed to `packets` (a packet in transmission counts until its
+    /// last byte has left).
+    fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
+        let _ = (now, input, vl, packets);
+    }
+
+    /// The bytes that wait for a switch's output changed to `bytes`; a packet in transmission does not wait.
+    fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
+        let _ = (now, output, vl, bytes);
+    }
+
+    /// An output (of a switch or an adapter) that is free and has a packet to send begins (`true`) or ends
+    /// (`false`) to wait for credit.
+    fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
+        let _ = (now, output, vl, stalled);
+    }
+
+    /// A switch's output enters (`true`) or leaves (`false`) the congestion state of its
+    /// [`Marker`](super::Marker::is_congested).
+    fn congested(&mut self, now: Time, output: PortId, vl: u8, congested: bool) {
+        let _ = (now, output, vl, congested);
+    }
+}
+
+impl Observer for () {}
+
+/// An observer of a run on several threads: each thread has its own, and they are joined at the end.
+pub trait Joint {
+    /// Takes over the observations of another observer of the same run, which has seen only the nodes for which
+    /// `theirs` is true.
+    fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool);
+}
+
+impl Joint for () {
+    fn join(&mut self, (): (), _: &dyn Fn(NodeId) -> bool) {}
+}

@@ -1,0 +1,190 @@
+//! Construction of a fabric from its specification.
+
+use becalm_engine::{Agenda, Key, Simulator, Time};
+
+use crate::config::AdapterConfig;
+use crate::context::{Context, Place, Shared};
+use crate::error::FabricError;
+use crate::event::Event;
+use crate::flow_control::credit::{CreditReturn, LinkCredit};
+use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Pacer, Receiver, SendQueue, Sender, Source};
+use crate::ids::{FlowId, NodeId, PortId, SourceId};
+use crate::network::link::{EgressLink, LOCAL};
+use crate::network::routing::Paths;
+use crate::network::topology::{Cable, NodeKind, Topology};
+use crate::packet::PacketArena;
+use crate::policy::{Echo, Marker, Observer, Response};
+use crate::sim::fabric::Fabric;
+use crate::sim::spec::{FabricSpec, FlowSpec};
+use crate::switch::{State, Switch};
+
+/// The nodes that one simulator handles, where several share a fabric.
+pub(crate) struct Share<'a> {
+    /// The part of every node.
+    pub part_of: &'a [u16],
+    /// The part that is handled.
+    pub part: u16,
+    /// Number of parts.
+    pub parts: usize,
+}
+
+impl Share<'_> {
+    fn has(&self, node: NodeId) -> bool {
+        self.part_of[node.index()] == self.part
+    }
+}
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// A simulator at time zero, with the first event of every source pending.
+    ///
+    /// # Errors
+    /// [`FabricError::Unreachable`] or [`FabricError::RoutingLoop`] for a flow or the way back of its answers.
+    ///
+    /// # Panics
+    /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
+    pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
+        let part_of = vec![0; spec.topology.nodes().len()];
+        let whole = Share { part_of: &part_of, part: 0, parts: 1 };
+        let mut simulator = Simulator::new(Self::build(spec, observer, &whole)?);
+        let Simulator { model, agenda, .. } = &mut simulator;
+        model.begin(agenda, &whole);
+        Ok(simulator)
+    }
+
+    /// The whole fabric at time zero; links to nodes that other simulators handle lead to these.
+    pub(crate) fn build(mut spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
+        let pairs = spec.flows.iter().map(|flow| (flow.source, flow.destination));
+        Paths::new(&spec.topology, &spec.routes).check(pairs)?;
+        let markers = std::mem::take(&mut spec.markers);
+        let (adapters, switches) = nodes(&spec, markers, share);
+        let pacers = pacers(&spec.topology, &spec.flows, spec.responses, &spec.adapters);
+        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec.topology, flow)).collect();
+        let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
+        let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
+        Ok(Fabric {
+            observer,
+            hosts: Hosts {
+                echoes: vec![spec.echo; adapters.len()],
+                adapters,
+                receivers: vec![Receiver::default(); senders.len()],
+                sources,
+                flows: Flows { senders, pacers, packets: spec.packets, seed: spec.seed },
+            },
+            switches,
+            shared: Shared {
+                places: places(&spec.topology),
+                topology: spec.topology,
+                routes: spec.routes,
+                changes: spec.changes,
+                arena: PacketArena::default(),
+                credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes],
+                config: spec.switch,
+                hops: 0,
+                outboxes: vec![Vec::new(); share.parts],
+            },
+        })
+    }
+
+    /// Schedules the first events of the nodes that this simulator handles.
+    pub(crate) fn begin(&mut self, agenda: &mut Agenda<Event>, share: &Share<'_>) {
+        for (i, change) in (0u32..).zip(&self.shared.changes).filter(|(_, change)| share.has(change.from.node)) {
+            let event = Event::Rate(i);
+            agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
+        }
+        let hosts = &mut self.hosts;
+        let mut cx = Context { now: Time::ZERO, agenda, shared: &mut self.shared, observer: &mut self.observer };
+        for i in 0..hosts.sources.len() {
+            if share.has(hosts.node_of_source(i)) {
+                let first = hosts.sources[i].first_time();
+                first.into_iter().for_each(|time| hosts.schedule_post(time, SourceId(i as u32), &mut cx));
+            }
+        }
+        for pacer in 0..hosts.flows.pacers.len() {
+            if share.has(hosts.adapters[hosts.flows.pacers[pacer].host as usize].node) {
+                hosts.arm_timer(pacer as u32, &mut cx);
+            }
+        }
+    }
+}
+
+/// The adapters and the switches with their markers, each in the order of their ranks.
+///
+/// # Panics
+/// If the number of adapters or of markers does not fit the topology.
+fn nodes<R, K, E>(spec: &FabricSpec<R, K, E>, markers: Vec<K>, share: &Share<'_>) -> (Vec<Adapter>, Vec<Switch<K>>) {
+    let topology = &spec.topology;
+    assert_eq!(markers.len(), topology.switch_count() as usize, "one marker per switch");
+    assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
+    let mut links = egress_links(topology, &spec.adapters, spec.switch.vls);
+    for (link, back) in links.iter_mut().flatten() {
+        link.part = if share.has(link.peer.node) { LOCAL } else { share.part_of[link.peer.node.index()] };
+        back.part = link.part;
+    }
+    let adapter =
+        |(node, &config): (NodeId, &AdapterConfig)| Adapter::new(node, links[node.index()][0], spec.switch.vls, config);
+    let adapters = topology.hosts().zip(&spec.adapters).map(adapter).collect();
+    let largest = spec.packets.largest();
+    let switch = |(node, marker): (NodeId, K)| {
+        let rank = topology.node(node).rank;
+        Switch { state: State::new(node, rank, &spec.switch, &links[node.index()], largest, spec.seed), marker }
+    };
+    let switches = topology.switches().zip(markers).map(switch).collect();
+    (adapters, switches)
+}
+
+fn places(topology: &Topology) -> Vec<Place> {
+    let place = |node: &crate::Node| match node.kind {
+        NodeKind::Host => Place::Host(node.rank),
+        NodeKind::Switch => Place::Switch(node.rank),
+    };
+    topology.nodes().iter().map(place).collect()
+}
+
+/// The sending end of a flow, with nothing to send yet.
+fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
+    let destination = topology.node(flow.destination).rank;
+    Sender::new(flow.response, destination, flow.vl)
+}
+
+/// One pacer per response, with the host of its flows.
+fn pacers<R: Response>(
+    topology: &Topology,
+    flows: &[FlowSpec],
+    responses: Vec<R>,
+    adapters: &[AdapterConfig],
+) -> Vec<Pacer<R>> {
+    let mut members: Vec<(u32, Option<FlowId>)> = vec![(0, None); responses.len()];
+    let mut shared = vec![false; responses.len()];
+    for (i, flow) in flows.iter().enumerate() {
+        let pacer = flow.response as usize;
+        shared[pacer] = members[pacer].1.is_some();
+        members[pacer] = (topology.node(flow.source).rank, Some(FlowId(i as u32)));
+    }
+    let pacer = |(i, response): (usize, R)| {
+        let (host, flow) = members[i];
+        let eligible = match flow {
+            Some(flow) if !shared[i] => EligibleFlows::One(flow),
+            _ => EligibleFlows::Several(SendQueue::new(adapters[host as usize].injection)),
+        };
+        Pacer::new(host, eligible, response)
+    };
+    responses.into_iter().enumerate().map(pacer).collect()
+}
+
+/// For every port of every node, its link, and the way of credit back to the sender at the other end.
+fn egress_links(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<(EgressLink, CreditReturn)>> {
+    // Each direction of a cable has credit for each VL: that of the direction from its first end comes first.
+    let link = |(peer, index): &(PortId, usize)| {
+        let cable = &topology.cables()[*index];
+        let first = 2 * *index as u32 * u32::from(vls);
+        let second = first + u32::from(vls);
+        let (first_credit, returned) = if *peer == cable.b { (first, second) } else { (second, first) };
+        let node = topology.node(peer.node);
+        let to_switch = node.kind == NodeKind::Switch;
+        let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
+        let &Cable { rate, delay, .. } = cable;
+        let link = EgressLink { peer: *peer, to_switch, credited, rate, delay, first_credit, part: LOCAL };
+        (link, CreditReturn { sender: *peer, delay, first_credit: returned, part: LOCAL })
+    };
+    topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
+}

@@ -1,0 +1,126 @@
+//! Counters of flows and ports.
+
+use becalm_engine::Time;
+
+use crate::context::Place;
+use crate::ids::{FlowId, PortId};
+use crate::policy::{Echo, Marker, Observer, Pace, Response};
+use crate::sim::fabric::Fabric;
+
+/// Counters of a flow since the start of the run. Bytes are on the wire, headers included, unless named payload.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowView {
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Bytes of data packets sent.
+    pub sent_bytes: u64,
+    /// Data packets delivered.
+    pub delivered_packets: u64,
+    /// Bytes of data packets delivered.
+    pub delivered_bytes: u64,
+    /// Payload bytes delivered.
+    pub delivered_payload: u64,
+    /// Data packets delivered with a mark.
+    pub delivered_marked: u64,
+    /// Messages of which the last packet was delivered.
+    pub messages_delivered: u64,
+    /// ACKs that came back.
+    pub acks: u64,
+    /// ACKs that came back with a mark.
+    pub acks_marked: u64,
+    /// Bytes of the messages that were posted.
+    pub posted_bytes: u64,
+    /// Time in which it always had a message to send, up to the last time that this changed.
+    pub greedy_time: Time,
+    /// Since when it always has a message to send, if it does.
+    pub greedy_since: Option<Time>,
+    /// The pace now.
+    pub pace: Pace,
+}
+
+impl FlowView {
+    /// Time up to now in which the flow always had a message to send.
+    pub fn greedy_until(&self, now: Time) -> Time {
+        self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
+    }
+
+    /// The same flow with the receiving end's counters of another view.
+    pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
+        FlowView {
+            delivered_packets: other.delivered_packets,
+            delivered_bytes: other.delivered_bytes,
+            delivered_payload: other.delivered_payload,
+            delivered_marked: other.delivered_marked,
+            messages_delivered: other.messages_delivered,
+            ..self
+        }
+    }
+}
+
+/// Contents of a port's buffers for one virtual lane at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortStanding {
+    /// Share of the input buffer that is taken, 0 to 1; 0 at a host without a drain rate.
+    pub occupancy: f64,
+    /// Bytes that wait for the output; 0 at a host.
+    pub waiting: u64,
+}
+
+/// Counters of a port since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Packets of all kinds.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Packets that were marked here.
+    pub marked: u64,
+}
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// The counters of a flow.
+    pub fn flow(&self, id: FlowId) -> FlowView {
+        let (sender, receiver) = (&self.hosts.flows.senders[id.index()], &self.hosts.receivers[id.index()]);
+        FlowView {
+            sent_packets: u64::from(sender.packets),
+            sent_bytes: sender.bytes,
+            delivered_packets: u64::from(receiver.packets),
+            delivered_bytes: receiver.bytes,
+            delivered_payload: receiver.payload,
+            delivered_marked: receiver.marked,
+            messages_delivered: receiver.messages,
+            acks: sender.acks,
+            acks_marked: sender.acks_marked,
+            posted_bytes: sender.posted_bytes,
+            greedy_time: sender.greedy_time,
+            greedy_since: sender.greedy.map(|_| sender.greedy_since),
+            pace: self.hosts.flows.pacers[sender.pacer as usize].pace,
+        }
+    }
+
+    /// The counters of a port.
+    pub fn port(&self, port: PortId) -> PortCounters {
+        match self.shared.places[port.node.index()] {
+            Place::Host(rank) => {
+                let adapter = &self.hosts.adapters[rank as usize];
+                PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
+            }
+            Place::Switch(rank) => {
+                let output = &self.switches[rank as usize].state.outputs[usize::from(port.port)];
+                PortCounters { packets: output.packets, bytes: output.bytes, marked: output.marked }
+            }
+        }
+    }
+
+    /// The contents of a port's buffers.
+    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
+        let (taken, waiting) = match self.shared.places[port.node.index()] {
+            Place::Host(rank) => (self.hosts.adapters[rank as usize].taken[usize::from(vl)], 0),
+            Place::Switch(rank) => {
+                let state = &self.switches[rank as usize].state;
+                let at = usize::from(port.port) * usize::from(self.shared.config.vls) + usize::from(vl);
+                (state.inputs[at].taken, state.lanes[state.at(port.port, vl)].waiting_bytes)
+            }
+        };
+        PortStanding { occupancy: f64::from(taken) / f64::from(self.shared.config.buffer.capacity()), waiting }
+    }
+}

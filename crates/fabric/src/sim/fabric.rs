@@ -1,0 +1,57 @@
+//! The model that the engine runs: hosts, switches, and the events between them.
+
+use becalm_engine::{Agenda, Key, Model, Time};
+
+use crate::context::{Context, Place, Shared};
+use crate::event::Event;
+use crate::host::Hosts;
+use crate::network::topology::Topology;
+use crate::policy::{Echo, Marker, Observer, Response};
+use crate::switch::Switch;
+
+/// A lossless network with its traffic: `R` responds, `K` marks, `E` echoes, `O` observes.
+#[derive(Debug)]
+pub struct Fabric<R, K, E, O> {
+    /// The observer of the run.
+    pub observer: O,
+    pub(crate) hosts: Hosts<R, E>,
+    pub(crate) switches: Vec<Switch<K>>,
+    pub(crate) shared: Shared,
+}
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// The network.
+    pub fn topology(&self) -> &Topology {
+        &self.shared.topology
+    }
+
+    /// Number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.hosts.flows.senders.len()
+    }
+
+    /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
+    pub fn packet_hops(&self) -> u64 {
+        self.shared.hops
+    }
+
+    /// Packets that exist now.
+    pub fn packets_in_flight(&self) -> usize {
+        let waiting = self.switches.iter().map(|switch| switch.state.pool.len());
+        self.shared.arena.len() + waiting.sum::<usize>()
+    }
+}
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Model for Fabric<R, K, E, O> {
+    type Event = Event;
+
+    #[inline]
+    fn handle(&mut self, now: Time, key: Key, event: Event, agenda: &mut Agenda<Event>) {
+        let place = self.shared.places[key.target() as usize];
+        let mut cx = Context { now, agenda, shared: &mut self.shared, observer: &mut self.observer };
+        match place {
+            Place::Switch(rank) => self.switches[rank as usize].handle(key.source(), event, &mut cx),
+            Place::Host(rank) => self.hosts.handle(rank, event, &mut cx),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Guards: checks that no packet is lost, credits are conserved, flows stay in order and nothing is deadlocked.
+
+use std::collections::{HashMap, HashSet};
+
+use becalm_engine::{Agenda, Time};
+
+use crate::context::Place;
+use crate::error::FabricError;
+use crate::event::Event;
+use crate::ids::{NodeId, PortId};
+use crate::policy::{Echo, Marker, Observer, Response};
+use crate::sim::fabric::Fabric;
+
+/// An input buffer: (rank of the switch, port, VL).
+type Buffer = (u32, u16, u8);
+
+impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
+    /// Checks the rules that hold between events.
+    ///
+    /// # Errors
+    /// [`FabricError::Guard`] with the broken rule: a bug of becalm.
+    pub fn check(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
+        self.check_packets(agenda)?;
+        self.check_credits(agenda)?;
+        self.check_flows()
+    }
+
+    /// Every packet that exists is in a queue or on its way to the next node.
+    fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
+        let travelling = agenda
+            .pending()
+            .filter(|e| matches!(e.event, Event::Arrive(_) | Event::Ready(_) | Event::Drained(_)))
+            .count();
+        let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
+        let answers: usize = self.hosts.adapters.iter().map(|adapter| adapter.answers.len()).sum();
+        let found = travelling + waiting + answers;
+        let exist = self.packets_in_flight();
+        if found != exist {
+            return Err(FabricError::Guard(format!("{exist} packets exist, {found} can be found")));
+        }
+        Ok(())
+    }
+
+    /// For every buffer, the credit at the sender, the credit and packets on the link, and the taken units add up to its
+    /// size.
+    fn check_credits(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
+        let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
+        for entry in agenda.pending() {
+            let (node, port) = (NodeId(entry.key.target()), entry.key.source());
+            if let Event::Arrive(id) | Event::Ready(id) = entry.event {
+                let packet = &self.shared.arena[id];
+                let units = self.shared.config.buffer.need(packet.size);
+                *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
+            }
+        }
+        for (port, vl, first_credit, taken) in self.buffers() {
+            let moving = sums.get(&(port.node, port.port, vl)).copied().unwrap_or(0);
+            let sum = self.shared.credit[first_credit as usize + vl].total() + taken + moving;
+            let capacity = self.shared.config.buffer.capacity();
+            if sum != capacity {
+                let (name, port) = (&self.shared.topology.node(port.node).name, port.port);
+                let message = format!("buffer {name}[{port}], VL {vl}: credits add up to {sum} of {capacity}");
+                return Err(FabricError::Guard(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// All buffers that can fill up, with their VL, the place of their sender's credit, and the taken units.
+    fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32, u32)> + '_ {
+        let vls = usize::from(self.shared.config.vls);
+        let of_switches = self.switches.iter().flat_map(move |switch| {
+            let inputs = switch.state.inputs.iter().enumerate();
+            inputs.map(move |(at, input)| {
+                let port = PortId { node: switch.state.node, port: (at / vls) as u16 };
+                (port, at % vls, input.credit_return.first_credit, input.taken)
+            })
+        });
+        let draining = self.hosts.adapters.iter().filter(|adapter| adapter.drains());
+        let of_hosts = draining.flat_map(|adapter| {
+            let taken = adapter.taken.iter().enumerate();
+            taken.map(|(vl, &taken)| (adapter.port(), vl, adapter.credit_return.first_credit, taken))
+        });
+        of_switches.chain(of_hosts)
+    }
+
+    fn check_flows(&self) -> Result<(), FabricError> {
+        let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered)).sum();
+        if disordered > 0 {
+            return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
+        }
+        Ok(())
+    }
+
+    /// Finds a circle of buffers in which each waits for room in the next for ever.
+    ///
+    /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
+    /// those of which one packet may still move: its output is free and has credit, or credit is on its way, or the
+    /// buffer that it waits for has been struck out. The rest never moves again.
+    pub fn deadlock(&self, now: Time) -> Option<FabricError> {
+        let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
+        for switch in &self.switches {
+            let state = &switch.state;
+            for (output, vl, input, size) in state.heads() {
+                let link = &state.outputs[usize::from(output)].link;
+                let need = self.shared.config.buffer.need(size);
+                let lacks_credit = link.credited && self.shared.credit[link.credit_index(vl)].total() < need;
+                let blocked_by = (lacks_credit && !state.sends(output))
+                    .then(|| self.buffer_behind(state.rank, output, vl))
+                    .flatten();
+                let sends = state.inputs[usize::from(input) * usize::from(self.shared.config.vls) + usize::from(vl)]
+                    .leaving
+                    > 0;
+                let blocked_by = if sends { None } else { blocked_by };
+                waits_for.entry((state.rank, input, vl)).or_default().push(blocked_by);
+            }
+        }
+        loop {
+            let stuck: HashSet<Buffer> = waits_for.keys().copied().collect();
+            waits_for.retain(|_, next| next.iter().all(|next| next.is_some_and(|next| stuck.contains(&next))));
+            if waits_for.len() == stuck.len() {
+                break;
+            }
+        }
+        let start = *waits_for.keys().min()?;
+        Some(self.describe_cycle(start, &waits_for, now))
+    }
+
+    /// The buffer that an output leads to, unless it leads to a host.
+    fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
+        let peer = self.switches[rank as usize].state.outputs[usize::from(output)].link.peer;
+        match self.shared.places[peer.node.index()] {
+            Place::Switch(rank) => Some((rank, peer.port, vl)),
+            Place::Host(_) => None,
+        }
+    }
+
+    fn describe_cycle(
+        &self,
+        start: Buffer,
+        waits_for: &HashMap<Buffer, Vec<Option<Buffer>>>,
+        now: Time,
+    ) -> FabricError {
+        let mut path = vec![start];
+        let cycle = loop {
+            let next = waits_for[path.last().expect("never empty")][0].expect("all that is left waits");
+            if let Some(at) = path.iter().position(|&buffer| buffer == next) {
+                path.push(next);
+                break path.split_off(at);
+            }
+            path.push(next);
+        };
+        let name = |(rank, port, _): &Buffer| {
+            let node = self.switches[*rank as usize].state.node;
+            format!("{}[{port}]", self.shared.topology.node(node).name)
+        };
+        FabricError::Deadlock { time: now.to_string(), cycle: cycle.iter().map(name).collect() }
+    }
+}

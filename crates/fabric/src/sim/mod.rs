@@ -1,0 +1,7 @@
+//! The simulated fabric: its specification, its model, its counters and its guards.
+
+pub(crate) mod build;
+pub mod counters;
+pub mod fabric;
+mod guards;
+pub mod spec;

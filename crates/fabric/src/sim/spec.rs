@@ -1,0 +1,50 @@
+//! The specification of a run.
+
+use crate::config::{AdapterConfig, PacketConfig, RateChange, SwitchConfig};
+use crate::host::traffic::SourceSpec;
+use crate::ids::NodeId;
+use crate::network::routing::Routes;
+use crate::network::topology::Topology;
+
+/// One flow: a queue pair from one host to another.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSpec {
+    /// Sending host.
+    pub source: NodeId,
+    /// Receiving host.
+    pub destination: NodeId,
+    /// Virtual lane of data packets, ACKs and CNPs.
+    pub vl: u8,
+    /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
+    /// control by service level): then the pace holds for all of them together.
+    pub response: u32,
+}
+
+/// The specification of a run. `R` is the response function, `K` the marker, `E` the echo.
+#[derive(Clone, Debug)]
+pub struct FabricSpec<R, K, E> {
+    /// Nodes and links.
+    pub topology: Topology,
+    /// The routes of this topology.
+    pub routes: Routes,
+    /// The switches.
+    pub switch: SwitchConfig,
+    /// Packet sizes.
+    pub packets: PacketConfig,
+    /// One adapter per host, in the order of the hosts in the topology.
+    pub adapters: Vec<AdapterConfig>,
+    /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
+    pub flows: Vec<FlowSpec>,
+    /// The responses to congestion, in their initial state, one for each flow or for several of one host.
+    pub responses: Vec<R>,
+    /// The sources that feed the flows.
+    pub sources: Vec<SourceSpec>,
+    /// Changes of rates during the run.
+    pub changes: Vec<RateChange>,
+    /// One marker per switch, in the order of the switches in the topology.
+    pub markers: Vec<K>,
+    /// The echo of every destination.
+    pub echo: E,
+    /// Seed of all random streams.
+    pub seed: u64,
+}

@@ -1,0 +1,222 @@
+//! Forwarding: the way of a packet through a switch.
+//!
+//! A packet that can cut through leaves at once. Any other packet joins the queue of its (output, VL, input). An event
+//! that may let a packet leave (an arrival, credit, a free output, a free input, the departure of a packet that blocked
+//! others) lists the output, and [`Switch::arbitrate`] starts the packets that can leave by the listed outputs.
+//!
+//! A switch stores its waiting packets itself, so that its data lie together in memory.
+
+use becalm_engine::Time;
+
+use crate::config::{Arbiter, InputReads, Queueing, Switching};
+use crate::context::Context;
+use crate::event::Event;
+use crate::ids::{PacketId, PortId};
+use crate::packet::Packet;
+use crate::policy::{Arrival, Departure, Marker, Observer};
+use crate::switch::pool::QueueEntry;
+use crate::switch::state::State;
+use crate::switch::view::View;
+
+/// A switch and its marker.
+#[derive(Debug)]
+pub(crate) struct Switch<K> {
+    pub state: State,
+    pub marker: K,
+}
+
+impl<K: Marker> Switch<K> {
+    /// Handles an event at a port.
+    pub fn handle<O: Observer>(&mut self, port: u16, event: Event, cx: &mut Context<'_, O>) {
+        match event {
+            Event::Arrive(packet) => self.arrive(port, packet, cx),
+            Event::Ready(packet) => self.admit(packet, cx),
+            Event::Credit { vl } => self.credit(port, vl, cx),
+            Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
+            Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
+            Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
+                unreachable!("{event:?} is not for a switch")
+            }
+        }
+    }
+
+    /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
+    fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
+        let packet = &mut cx.shared.arena[id];
+        let output = cx.shared.routes.port(self.state.rank, packet.destination);
+        let output = output.expect("routes were checked for every flow");
+        (packet.input, packet.output) = (input, output);
+        if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {
+            return self.admit(id, cx);
+        }
+        let (size, tie) = (packet.size, u64::from(packet.tie));
+        let time_on = |port: u16| self.state.outputs[usize::from(port)].link.rate.time_of(size);
+        let (slow, fast) = (time_on(input), time_on(output));
+        if slow > fast {
+            cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(id));
+        } else {
+            self.admit(id, cx);
+        }
+    }
+
+    /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
+    fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+        let state = &mut self.state;
+        let order = state.next_order;
+        state.next_order += 1;
+        let &Packet { input, output, vl, size, kind, .. } = &cx.shared.arena[id];
+        let units = state.room.need(size);
+        let buffer = state.at(input, vl);
+        let buffer = &mut state.inputs[buffer];
+        buffer.taken += units;
+        buffer.packets += 1;
+        cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
+        let mut arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: false };
+        arrival.waits = !state.can_cut_through(&arrival, cx);
+        state.count(&arrival);
+        let queued = arrival.waits || !state.one_lane;
+        if queued {
+            let packet = cx.shared.arena.remove(id);
+            state.enqueue(packet, order, &cx.shared.config);
+        }
+        self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
+        self.note_congestion(output, vl, cx);
+        if queued {
+            self.note_queue(output, vl, cx);
+            if cx.shared.config.queueing == Queueing::Voq {
+                self.serve(output, cx);
+            }
+            self.arbitrate(cx);
+        } else {
+            self.pass(&arrival, id, cx);
+        }
+    }
+
+    /// Forwards a packet that cuts through; the queue that it skips is empty.
+    fn pass<O: Observer>(&mut self, arrival: &Arrival, id: PacketId, cx: &mut Context<'_, O>) {
+        let &Arrival { now, order, input, output, vl, size, kind, .. } = arrival;
+        let departure = Departure { now, order, input, output, vl, size, kind };
+        let marked = self.mark(&departure, cx);
+        let state = &mut self.state;
+        state.discount(&departure);
+        if !state.arrival_order.waiting.is_empty() {
+            state.arrival_order.overtaken_by_newest();
+        }
+        self.send(&departure, id, marked, cx);
+    }
+
+    fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let waiting = self.state.lanes[self.state.at(output, vl)].waiting_bytes;
+        cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
+    }
+
+    /// Reports a change of the congestion state of an output's virtual lane.
+    fn note_congestion<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let (congested, lane) = (self.marker.is_congested(output, vl), self.state.at(output, vl));
+        if self.state.lanes[lane].congested != congested {
+            self.state.lanes[lane].congested = congested;
+            cx.observer.congested(cx.now, self.state.port(output), vl, congested);
+        }
+    }
+
+    /// Handles credit for an output that waits for it.
+    fn credit<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        cx.shared.credit[self.state.outputs[usize::from(output)].link.credit_index(vl)].called();
+        self.serve(output, cx);
+        self.arbitrate(cx);
+    }
+
+    /// Handles the end of a packet: frees the output and the room, and returns the credit.
+    fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
+        let state = &mut self.state;
+        state.outputs[usize::from(output)].sending = None;
+        let returns_at = self.marker.left(cx.now, input, output, vl);
+        let buffer = state.at(input, vl);
+        let buffer = &mut state.inputs[buffer];
+        buffer.taken -= units;
+        buffer.packets -= 1;
+        buffer.leaving -= 1;
+        cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
+        cx.return_credit(&buffer.credit_return, vl, units, returns_at);
+        if cx.shared.config.input_reads == InputReads::One {
+            state.list(output);
+            state.unblock_outputs_of(input);
+        } else {
+            self.serve(output, cx);
+        }
+        self.arbitrate(cx);
+    }
+
+    /// Starts packets until no listed output can send.
+    #[inline]
+    fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
+        while let Some(output) = self.state.next_listed() {
+            self.serve(output, cx);
+        }
+    }
+
+    /// Starts a packet if the output is free and a packet can leave by it.
+    fn serve<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        if self.state.outputs[usize::from(output)].sending.is_some() {
+            return;
+        }
+        if let Some((vl, input)) = self.state.choose(output, cx) {
+            self.start(output, vl, input, cx);
+        }
+    }
+
+    /// Starts the head of a queue.
+    fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
+        let state = &self.state;
+        let head = state.voqs[state.voq(output, vl, input)].offered.head;
+        let (&QueueEntry { order, size, .. }, kind) = (state.pool.entry(head), state.pool.packet(head).kind);
+        let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
+        let marked = self.mark(&departure, cx);
+        let state = &mut self.state;
+        state.discount(&departure);
+        let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
+        self.note_queue(output, vl, cx);
+        let state = &mut self.state;
+        if let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter {
+            let held_up_others = state.arrival_order.overtaken >= max_bypass;
+            if state.arrival_order.departed(order) && held_up_others {
+                state.unblock_all_outputs();
+            }
+        }
+        self.send(&departure, id, marked, cx);
+    }
+
+    /// Asks the marker about a packet that is about to leave.
+    fn mark<O: Observer>(&mut self, departure: &Departure, cx: &mut Context<'_, O>) -> bool {
+        let view = View { state: &self.state, credit: &cx.shared.credit, now: cx.now };
+        let marked = self.marker.departing(departure, &view);
+        self.note_congestion(departure.output, departure.vl, cx);
+        marked
+    }
+
+    /// Puts a packet on its link.
+    fn send<O: Observer>(&mut self, departure: &Departure, id: PacketId, marked: bool, cx: &mut Context<'_, O>) {
+        let &Departure { input, output, vl, size, .. } = departure;
+        let state = &mut self.state;
+        let units = state.room.need(size);
+        let (buffer, lane) = (state.at(input, vl), state.at(output, vl));
+        state.inputs[buffer].leaving += 1;
+        state.lanes[lane].last_input = input;
+        let from = PortId { node: state.node, port: output };
+        let transmission = state.transmission(output, size);
+        if !state.one_lane {
+            state.arbiters[usize::from(output)].sent(vl, size);
+        }
+        let out = &mut state.outputs[usize::from(output)];
+        if out.link.credited {
+            cx.shared.credit[out.link.credit_index(vl)].take(units);
+        }
+        cx.shared.arena[id].marked |= marked;
+        out.sending = Some((input, vl));
+        out.packets += 1;
+        out.bytes += u64::from(size);
+        out.marked += u64::from(marked);
+        let tail: Time = cx.launch(from, &out.link, id, transmission);
+        cx.schedule(tail, from.node, output, 0, Event::Tail { input, vl, units });
+    }
+}

@@ -1,0 +1,172 @@
+//! Arbitration between the virtual lanes of a link: round robin, or the two weighted tables of IBTA.
+
+use crate::config::VlArbitration;
+
+/// Bytes in a unit of weight.
+const WEIGHT_BYTES: i64 = 64;
+/// Bytes in a unit of the limit of high priority.
+const LIMIT_BYTES: i64 = 4096;
+/// The value of the limit that means no limit.
+const NO_LIMIT: u8 = 255;
+
+/// One table: lanes with weights, served in weighted round robin.
+#[derive(Clone, Debug)]
+struct Wheel {
+    entries: Vec<(u8, u8)>,
+    at: usize,
+    /// Bytes that the current entry may still send.
+    left: i64,
+}
+
+impl Wheel {
+    fn new(entries: &[(u8, u8)], vls: u8) -> Wheel {
+        let counts = |&(vl, weight): &(u8, u8)| vl < vls && weight > 0;
+        let entries: Vec<_> = entries.iter().copied().filter(counts).collect();
+        let left = entries.first().map_or(0, |entry| i64::from(entry.1) * WEIGHT_BYTES);
+        Wheel { entries, at: 0, left }
+    }
+
+    /// The first lane in turn that can send. An entry goes on while any of its weight is left.
+    fn choose(&mut self, can_send: &mut impl FnMut(u8) -> bool) -> Option<u8> {
+        for step in 0..=self.entries.len() {
+            if step > 0 || self.left <= 0 {
+                self.advance();
+            }
+            let (vl, _) = *self.entries.get(self.at)?;
+            if can_send(vl) {
+                return Some(vl);
+            }
+        }
+        None
+    }
+
+    fn advance(&mut self) {
+        if !self.entries.is_empty() {
+            self.at = (self.at + 1) % self.entries.len();
+            self.left = i64::from(self.entries[self.at].1) * WEIGHT_BYTES;
+        }
+    }
+}
+
+/// The arbiter of one output link.
+#[derive(Clone, Debug)]
+pub(crate) enum VlArbiter {
+    Turns { vls: u8, last: u8 },
+    Tables(Box<Tables>),
+}
+
+/// The tables of IBTA: the high-priority one goes first until its limit is used up, then one packet of the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables {
+    high: Wheel,
+    low: Wheel,
+    limit: u8,
+    /// Bytes of high priority that may still go before a packet of low priority does.
+    high_left: i64,
+    /// Whether the last choice was of high priority.
+    chose_high: bool,
+}
+
+impl VlArbiter {
+    /// A placeholder while the real arbiter is borrowed.
+    pub const IDLE: VlArbiter = VlArbiter::Turns { vls: 1, last: 0 };
+
+    pub fn new(vls: u8, arbitration: &VlArbitration) -> VlArbiter {
+        match arbitration {
+            VlArbitration::RoundRobin => VlArbiter::Turns { vls, last: 0 },
+            VlArbitration::Tables { high, low, limit } => VlArbiter::Tables(Box::new(Tables {
+                high: Wheel::new(high, vls),
+                low: Wheel::new(low, vls),
+                limit: *limit,
+                high_left: i64::from(*limit) * LIMIT_BYTES,
+                chose_high: false,
+            })),
+        }
+    }
+
+    /// The lane that sends next, among those that can.
+    #[inline]
+    pub fn choose(&mut self, mut can_send: impl FnMut(u8) -> bool) -> Option<u8> {
+        match self {
+            VlArbiter::Turns { vls: 1, .. } => can_send(0).then_some(0),
+            VlArbiter::Turns { vls, last } => (1..=*vls).map(|step| (*last + step) % *vls).find(|&vl| can_send(vl)),
+            VlArbiter::Tables(tables) => tables.choose(&mut can_send),
+        }
+    }
+
+    /// Charges the chosen lane for a packet of this size.
+    #[inline]
+    pub fn sent(&mut self, vl: u8, bytes: u32) {
+        match self {
+            VlArbiter::Turns { last, .. } => *last = vl,
+            VlArbiter::Tables(tables) => tables.sent(i64::from(bytes)),
+        }
+    }
+}
+
+impl Tables {
+    fn choose(&mut self, can_send: &mut impl FnMut(u8) -> bool) -> Option<u8> {
+        let high_first = self.limit == NO_LIMIT || self.high_left >= 0;
+        let (first, second) =
+            if high_first { (&mut self.high, &mut self.low) } else { (&mut self.low, &mut self.high) };
+        let choice = first.choose(can_send);
+        self.chose_high = choice.is_some() == high_first;
+        choice.or_else(|| second.choose(can_send))
+    }
+
+    fn sent(&mut self, bytes: i64) {
+        if self.chose_high {
+            self.high.left -= bytes;
+            self.high_left -= bytes;
+        } else {
+            self.low.left -= bytes;
+            self.high_left = i64::from(self.limit) * LIMIT_BYTES;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that each of four lanes sends in 10,000 packets of 1 KiB when all lanes in `busy` always can.
+    fn served(arbitration: &VlArbitration, busy: &[u8]) -> [u64; 4] {
+        let mut arbiter = VlArbiter::new(4, arbitration);
+        let mut bytes = [0; 4];
+        for _ in 0..10_000 {
+            let vl = arbiter.choose(|vl| busy.contains(&vl)).expect("a lane is busy");
+            arbiter.sent(vl, 1024);
+            bytes[usize::from(vl)] += 1024;
+        }
+        bytes
+    }
+
+    #[test]
+    fn lanes_take_turns() {
+        let bytes = served(&VlArbitration::RoundRobin, &[0, 1, 3]);
+        assert!(bytes[2] == 0 && bytes[0].abs_diff(bytes[3]) <= 1024 && bytes[0].abs_diff(bytes[1]) <= 1024);
+    }
+
+    #[test]
+    fn weights_share_the_link() {
+        let tables = VlArbitration::Tables { high: vec![], low: vec![(0, 32), (1, 96)], limit: 0 };
+        let bytes = served(&tables, &[0, 1]);
+        assert!((bytes[1] as f64 / bytes[0] as f64 - 3.0).abs() < 0.01, "{bytes:?}");
+        assert_eq!(served(&tables, &[0])[0], 10_000 * 1024, "an idle lane's weight is not kept for it");
+    }
+
+    #[test]
+    fn high_priority_goes_first_up_to_its_limit() {
+        let tables = |limit| VlArbitration::Tables { high: vec![(1, 16)], low: vec![(0, 16)], limit };
+        assert_eq!(served(&tables(255), &[0, 1])[0], 0);
+        let bytes = served(&tables(4), &[0, 1]);
+        let ratio = bytes[1] as f64 / bytes[0] as f64;
+        assert!((ratio - 17.0).abs() < 0.1, "{ratio}: packets of high priority as long as 16 KiB are not exceeded");
+    }
+
+    #[test]
+    fn a_lane_in_no_table_never_sends() {
+        let tables = VlArbitration::Tables { high: vec![], low: vec![(0, 1)], limit: 0 };
+        assert_eq!(VlArbiter::new(2, &tables).choose(|vl| vl == 1), None);
+    }
+}

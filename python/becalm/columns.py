@@ -1,0 +1,139 @@
+"""What the columns of the result tables mean; their units are with the tables, in `Results.units`.
+
+All tables but `series`, `paces` and `snapshots` cover the measured window, from `run.warmup` to
+`run.duration`. Rates are bytes on the wire per second, with headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+REPLICATION = "Number of the replication, from 0."
+_LATENCY = "time from the posting of a packet's message to the arrival of its last byte; NaN without packets"
+
+TABLES: Mapping[str, str] = {
+    "flows": "One row per flow.",
+    "groups": "One row per group of flows, `[[flows]]` of the scenario.",
+    "links": "One row per direction of a cable.",
+    "buffers": "One row per input buffer of a switch and virtual lane.",
+    "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
+    "tree": "One row per output and virtual lane: its role in congestion trees.",
+    "victims": "One row per group and source host: what it offered, and what arrived.",
+    "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
+    "paces": "What responses ask of sources, one row per sample and group; with `observe.paces`.",
+    "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
+}
+"""What a row of each table is."""
+
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "flows": {
+        "flow": "Number of the flow, from 0, in the order of the groups.",
+        "group": "Name of its group.",
+        "source": "Host that sends.",
+        "destination": "Host that receives.",
+        "sent_packets": "Data packets that left the source.",
+        "delivered_packets": "Data packets that arrived.",
+        "delivered_bytes": "Their bytes on the wire.",
+        "messages": "Messages that were delivered whole.",
+        "rate": "Delivered bytes over the length of the measured window.",
+        "share": "`rate` over the rate of the source's link.",
+        "marked": "Delivered packets that carried a congestion mark.",
+        "latency_mean": f"Mean latency of delivered data packets: the {_LATENCY}.",
+        "latency_p50": "Median latency.",
+        "latency_p99": "99th percentile of latency.",
+        "latency_max": "Largest latency.",
+    },
+    "groups": {
+        "group": "Name of the group.",
+        "flows": "Number of its flows.",
+        "rate": "Sum of the rates of its flows.",
+        "share": "`rate` over the mean rate of the sources' links: 1 is one link full.",
+        "jain": "Jain's fairness index of the flows' shares: 1 is fair, 1/n is one of n flows alone.",
+        "marked_share": "Marked over delivered packets; NaN if none was delivered.",
+        "latency_mean": f"Mean latency of delivered data packets: the {_LATENCY}.",
+        "latency_p50": "Median latency.",
+        "latency_p99": "99th percentile of latency.",
+        "latency_max": "Largest latency.",
+    },
+    "links": {
+        "from": "Node that sends on the link.",
+        "from_port": "Its port.",
+        "to": "Node that receives.",
+        "rate": "Bytes sent over the length of the measured window.",
+        "utilization": "`rate` over the rate of the link.",
+        "packets": "Packets sent, of all kinds, as PortXmitPkts counts.",
+        "bytes": "Bytes sent.",
+        "marked": "Packets that the switch marked as they left by this port, as PortMarkFECN counts.",
+        "stalled_share": "Share of the time in which a packet waited and there was no credit for it.",
+        "xmit_wait": "The same as a time, as PortXmitWait counts.",
+        "xmit_time_cong": "Time in which some VL was in the congestion state, as PortXmitTimeCong counts.",
+    },
+    "buffers": {
+        "switch": "Switch of the buffer.",
+        "port": "Its port.",
+        "peer": "Node at the other end of the port's link.",
+        "vl": "Virtual lane.",
+        "mean_packets": "Mean number of packets in the buffer over time.",
+        "max_packets": "Largest number of packets at any time.",
+    },
+    "hosts": {
+        "host": "Name of the host.",
+        "sent_packets": "Packets that left the adapter.",
+        "sent_bytes": "Their bytes.",
+        "received_packets": "Packets that arrived.",
+        "received_bytes": "Their bytes.",
+        "rcv_fecn": "Packets that arrived with a mark, as PortRcvFECN counts.",
+        "rcv_becn": "ACKs and notification packets with the echo of a mark, as PortRcvBECN counts.",
+    },
+    "tree": {
+        "from": "Node of the output.",
+        "from_port": "Its port.",
+        "to": "Node at the other end of its link.",
+        "vl": "Virtual lane.",
+        "role": "`root` or `branch`, whichever it was for longer; `calm` if both are below 1% of the window.",
+        "since": "When its first period in this role began; NaN for `calm`.",
+        "until": "When its last period in this role ended.",
+        "longest": "Length of the longest period.",
+        "longest_since": "When the longest period began.",
+        "root_share": "Share of the window in which it was a root.",
+        "branch_share": "Share of the window in which it was a branch.",
+    },
+    "victims": {
+        "host": "Source host.",
+        "group": "Name of the group.",
+        "flows": "Number of the group's flows from this host.",
+        "contributors": "Those whose path meets a root of congestion.",
+        "victims": "Those whose path meets a branch and no root.",
+        "offered": "Bytes of posted messages, and what flows with endless data could have sent, per time.",
+        "delivered": "Bytes that arrived, per time.",
+        "delivered_share": "`delivered` over `offered`; NaN where nothing was offered.",
+    },
+    "series": {
+        "time": "Time of the sample.",
+        "kind": "`group`, `link` or `flow`.",
+        "name": "Name of the group or link, number of the flow.",
+        "rate": "Mean rate in a window of `observe.window` around the time, cut at the ends of the run.",
+        "share": "`rate` over the rate of the link, or of the sources' links.",
+    },
+    "paces": {
+        "time": "Time of the sample.",
+        "group": "Name of the group.",
+        "gap_mean": "Gap that a flow has to keep after a packet, mean over the flows.",
+        "gap_max": "Largest of these gaps.",
+        "delay_mean": "The gap after a packet of the largest size, mean over the flows.",
+        "delay_max": "Largest of these delays.",
+        "window_mean": "Packets that a flow may have under way, mean over the flows; infinite without limit.",
+        "window_sum": "Sum over the flows.",
+    },
+    "snapshots": {
+        "time": "Time of the snapshot.",
+        "from": "Node that sends on the link.",
+        "from_port": "Its port.",
+        "to": "Node that receives.",
+        "vl": "Virtual lane.",
+        "occupancy": "Share of the input buffer at the link's end that is taken.",
+        "waiting": "Bytes that wait for the link at its beginning.",
+        "role": "Role of the output at its beginning: `root`, `branch` or `calm`.",
+    },
+}
+"""Meaning of each column by table; every table has `replication` besides."""

@@ -1,0 +1,32 @@
+"""The lab: experiments, and the claims that they are judged by.
+
+An experiment is a figure of a paper or a remark in its text: scenarios, axes, a figure. Its claims are data,
+in the file `claims.toml` of its paper. `reproduce` runs the scenarios (each once, however many figures need
+it), measures, judges every claim and draws the figures:
+
+    reports = becalm.lab.reproduce(["santos2003/fig2"], out=Path("figures"))
+    for claim in reports[0].claims:
+        print(claim.id, claim.paper, claim.measured, claim.holds)
+
+A claim carries the sentence that it comes from and a tolerance that follows from its wording or from the
+spread between seeds. One that does not hold stays in the list, with an explanation.
+"""
+
+from becalm.lab.claims import ClaimsError
+from becalm.lab.discovery import registry, select
+from becalm.lab.model import Claim, Experiment, Point, Report, Statement
+from becalm.lab.reports import reproduce
+from becalm.lab.runner import Lab
+
+__all__ = [
+    "Claim",
+    "ClaimsError",
+    "Experiment",
+    "Lab",
+    "Point",
+    "Report",
+    "Statement",
+    "registry",
+    "reproduce",
+    "select",
+]

@@ -1,0 +1,244 @@
+"""Claims as data: `papers/<paper>/claims.toml`, one `[[figure]]` table per claim.
+
+    [[fig4a]]
+    id = "root_share"
+    quote = "the root link has high utilization"
+    paper = "> 0.9"
+    at_least = 0.9
+    measure = "lab.tables.at"
+    args = { column = "root" }
+    each = { threshold = [6, 8, 16] }
+    note = "Without the smallest buffers."
+
+| key | what it holds |
+|---|---|
+| `id` | the claim's name within its figure |
+| `quote` | the paper's sentence |
+| `paper` | the paper's value, a number or what the sentence says in short |
+| keys of `becalm.lab.expect` | what is expected of the measured values |
+| `measure` | `module.function` of the paper's package, or after `common.` or `lab.` of what papers share |
+| `args` | arguments of the measure besides the tables |
+| `each` | arguments with a list of values: the measure is taken with every value, or every combination |
+| `short` | false where the reduced version of the experiment cannot judge the claim |
+| `kind` | `paper` (the default), `ours`, `repeated` or `identity` |
+| `note` | how the sentence is read, or why it does not hold |
+| `same_as` | `paper/figure/id` of a claim in the same words, whose keys hold here unless given again |
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from becalm.errors import BecalmError
+from becalm.lab.expect import KEYS as EXPECTED
+from becalm.lab.expect import expectation, is_number
+from becalm.lab.model import KINDS, Measured, Statement, Tables
+
+Entry: TypeAlias = Mapping[str, Any]
+Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
+"""Finds the measure that a paper calls by a name; raises `LookupError` with what is valid."""
+
+TEXTS = ("id", "quote", "measure", "note", "same_as", "kind")
+KEYS = (*TEXTS, "paper", *EXPECTED, "args", "each", "short")
+"""All keys of a claim."""
+REQUIRED = ("quote", "paper", "measure")
+
+
+class ClaimsError(BecalmError, ValueError):
+    """Mistakes in a file of claims: all of them, one per line."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A function of an experiment's tables with its arguments."""
+
+    function: Callable[..., Any]
+    args: Mapping[str, Any]
+    each: Mapping[str, list[Any]]
+    """Arguments with several values; the function is called with every combination, the last one fastest."""
+
+    def __call__(self, tables: Tables) -> Measured:
+        """Measure: a list where there are several values, or where the function returns one."""
+        if not self.each:
+            return cast("Measured", self.function(tables, **self.args))
+        return [self.function(tables, **self.args, **chosen) for chosen in self._combinations()]
+
+    def check(self) -> None:
+        """Check the names of the arguments.
+
+        Raises:
+            TypeError: an argument that the function does not take, or one that it needs.
+
+        """
+        signature = inspect.signature(self.function)
+        for chosen in self._combinations():
+            signature.bind(None, **self.args, **chosen)
+
+    def _combinations(self) -> Iterable[dict[str, Any]]:
+        values = itertools.product(*self.each.values())
+        return (dict(zip(self.each, chosen, strict=True)) for chosen in values)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of claims as it was read: the claims of each figure by their names, and the mistakes so far."""
+
+    paper: str
+    file: str
+    figures: dict[str, dict[str, Entry]]
+    mistakes: list[str]
+
+
+def read(paper: str, file: str, text: str) -> Source:
+    """Read a file of claims without looking at what the claims hold.
+
+    Args:
+        paper: name of the paper.
+        file: what messages call the file.
+        text: its content.
+
+    Raises:
+        ClaimsError: no TOML.
+
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ClaimsError(f"{file}: {error}") from error
+    source = Source(paper, file, {}, [])
+    for figure, claims in data.items():
+        if not isinstance(claims, list) or not all(isinstance(claim, dict) for claim in claims):
+            source.mistakes.append(f"{file}: {figure}: must be tables of claims, [[{figure}]]")
+            continue
+        named = source.figures.setdefault(figure, {})
+        for place, claim in enumerate(claims, 1):
+            name = claim.get("id")
+            if not isinstance(name, str) or not name:
+                source.mistakes.append(f"{file}: {figure}: claim {place}: needs an `id`, a text")
+            elif name in named:
+                source.mistakes.append(f"{file}: {figure}: {name}: a second claim with this id")
+            else:
+                named[name] = claim
+    return source
+
+
+def statements(
+    source: Source, figures: Iterable[str], measures: Measures, others: Callable[[str], Source]
+) -> dict[str, tuple[Statement, ...]]:
+    """Turn a file of claims into the statements of each figure, in the order of the file.
+
+    Args:
+        source: the file.
+        figures: the paper's figures; each needs a claim.
+        measures: finds the functions that claims name.
+        others: reads the claims of another paper, for `same_as`; raises `LookupError` with what is valid.
+
+    Raises:
+        ClaimsError: mistakes, all at once; each with file, figure, claim and what would be valid.
+
+    """
+    figures = list(figures)
+    mistakes = list(source.mistakes)
+    mistakes += [
+        f"{source.file}: {figure}: no such figure; valid: {', '.join(figures)}"
+        for figure in source.figures
+        if figure not in figures
+    ]
+    mistakes += [
+        f"{source.file}: {figure}: has no claim" for figure in figures if figure not in source.figures
+    ]
+    made: dict[str, list[Statement]] = {figure: [] for figure in figures}
+    for figure, claims in source.figures.items():
+        for name, claim in claims.items():
+            try:
+                statement = _statement(source.paper, claim, measures, others)
+            except (ValueError, LookupError) as error:
+                mistakes += [f"{source.file}: {figure}: {name}: {line}" for line in error.args]
+            else:
+                made.setdefault(figure, []).append(statement)
+    if mistakes:
+        raise ClaimsError("\n".join(mistakes))
+    return {figure: tuple(made[figure]) for figure in figures}
+
+
+def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[str], Source]) -> Statement:
+    _check_keys(claim)
+    home = paper
+    if "same_as" in claim:
+        model, model_paper = _model(claim["same_as"], others)
+        home = paper if "measure" in claim else model_paper
+        claim = _merged(model, claim)
+    if missing := [key for key in REQUIRED if key not in claim]:
+        raise ValueError(*(f"needs `{key}`" for key in missing))
+    expected = {key: value for key, value in claim.items() if key in EXPECTED}
+    measure = Measure(measures(home, claim["measure"]), claim.get("args", {}), claim.get("each", {}))
+    try:
+        measure.check()
+    except TypeError as error:
+        takes = inspect.signature(measure.function)
+        raise ValueError(f"measure = {claim['measure']!r}: {error}; it takes {takes}") from error
+    return Statement(
+        id=claim["id"],
+        quote=claim["quote"],
+        paper=claim["paper"],
+        measure=measure,
+        expect=expectation(expected, claim["paper"]),
+        short=claim.get("short", True),
+        note=claim.get("note", ""),
+        kind=claim.get("kind", KINDS[0]),
+    )
+
+
+def _model(reference: str, others: Callable[[str], Source]) -> tuple[Entry, str]:
+    """Return the claim that another one repeats, and its paper."""
+    paper, _, rest = reference.partition("/")
+    figure, _, name = rest.partition("/")
+    figures = others(paper).figures
+    if figure not in figures:
+        raise LookupError(f"same_as = {reference!r}: no such figure; valid: {', '.join(figures)}")
+    if name not in figures[figure]:
+        raise LookupError(f"same_as = {reference!r}: no such claim; valid: {', '.join(figures[figure])}")
+    model = figures[figure][name]
+    if "same_as" in model:
+        raise ValueError(f"same_as = {reference!r}: repeats another claim; name {model['same_as']!r}")
+    return model, paper
+
+
+def _merged(model: Entry, claim: Entry) -> dict[str, Any]:
+    """Return the keys of the model with those of the claim; an expectation is taken whole from either."""
+    expects_anew = any(key in EXPECTED for key in claim)
+    kept = {key: value for key, value in model.items() if not (expects_anew and key in EXPECTED)}
+    if "measure" in claim:
+        kept = {key: value for key, value in kept.items() if key not in ("args", "each")}
+    return {**kept, **claim}
+
+
+def _check_keys(claim: Entry) -> None:
+    """Check names and types of a claim's keys."""
+    wrong = []
+    for key, value in claim.items():
+        if key not in KEYS:
+            wrong.append(f"{key}: no such key; valid: {', '.join(KEYS)}")
+        elif key in TEXTS and not isinstance(value, str):
+            wrong.append(f"{key} = {value!r}: must be a text")
+        elif key == "kind" and value not in KINDS:
+            wrong.append(f"kind = {value!r}: no such kind; valid: {', '.join(KINDS)}")
+        elif key == "paper" and not (is_number(value) or (isinstance(value, str) and value)):
+            wrong.append(f"paper = {value!r}: must be a number or a text")
+        elif key == "short" and not isinstance(value, bool):
+            wrong.append(f"short = {value!r}: must be true or false")
+        elif key in ("args", "each") and not isinstance(value, dict):
+            wrong.append(f"{key} = {value!r}: must be a table of arguments")
+        elif key == "each":
+            wrong += [
+                f"each.{name} = {values!r}: must be a list of values"
+                for name, values in value.items()
+                if not isinstance(values, list) or not values
+            ]
+    if wrong:
+        raise ValueError(*wrong)

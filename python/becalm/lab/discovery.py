@@ -1,0 +1,113 @@
+"""Discovery of the papers: their experiments, their claims, and the measures that the claims name.
+
+The only place of the lab that knows where papers are: packages of `becalm.papers`, each with a function
+`experiments` and a file `claims.toml`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import import_module, resources
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+from becalm.lab import claims
+from becalm.lab.model import Experiment
+from becalm.papers import PAPERS
+
+FILE = "claims.toml"
+SHARED = {"common": "becalm.papers.common", "lab": "becalm.lab"}
+"""Packages whose measures all papers may name, after these prefixes."""
+
+
+@cache
+def registry() -> tuple[Experiment, ...]:
+    """All experiments with their claims, paper by paper, each in the order of its figures.
+
+    Raises:
+        ClaimsError: mistakes in a file of claims.
+
+    """
+    return tuple(experiment for paper in PAPERS for experiment in _experiments(paper))
+
+
+def select(ids: Sequence[str]) -> list[Experiment]:
+    """Find the experiments that papers (`santos2003`) and figures (`santos2003/fig2`) name; no id: all.
+
+    Raises:
+        ValueError: an id that names nothing; the message lists the papers, or the figures of its paper.
+
+    """
+    known = registry()
+    unknown = [name for name in ids if name not in PAPERS and all(name != item.id for item in known)]
+    if unknown:
+        asked = {name.split("/")[0] for name in unknown}
+        figures = [item.id for item in known if item.paper in asked]
+        valid = ", ".join(figures or PAPERS)
+        raise ValueError(
+            f"no such experiment: {', '.join(unknown)}; valid: {valid}; `becalm list figures` has all"
+        )
+    return [item for item in known if not ids or item.paper in ids or item.id in ids]
+
+
+def about(paper: str) -> str:
+    """Return what a paper's package says of it: the title in the first line, then the source."""
+    return inspect.getdoc(_package(paper)) or paper
+
+
+def find_measure(paper: str, name: str) -> Callable[..., Any]:
+    """Find the function that a claim of a paper calls `module.function`.
+
+    Raises:
+        LookupError: no such function; the message lists what is valid.
+
+    """
+    module_name, _, function_name = name.rpartition(".")
+    prefix, _, rest = module_name.partition(".")
+    package = SHARED.get(prefix, f"becalm.papers.{paper}")
+    module_name = rest if prefix in SHARED else module_name
+    modules = [module.name for module in iter_modules(import_module(package).__path__)]
+    if module_name not in modules:
+        valid = ", ".join((*modules, *(f"{shared}." for shared in SHARED)))
+        raise LookupError(f"measure = {name!r}: no such module; valid in {package}: {valid}")
+    functions = _functions(import_module(f"{package}.{module_name}"))
+    if function_name not in functions:
+        raise LookupError(f"measure = {name!r}: no such function; valid: {', '.join(functions)}")
+    return functions[function_name]
+
+
+def _functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the public functions of a module whose first argument is an experiment's tables."""
+    return {
+        name: function
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_") and _takes_tables(function)
+    }
+
+
+def _takes_tables(function: Callable[..., Any]) -> bool:
+    parameters = list(inspect.signature(function).parameters.values())
+    return bool(parameters) and parameters[0].annotation == "Tables"
+
+
+def _package(paper: str) -> ModuleType:
+    return import_module(f"becalm.papers.{paper}")
+
+
+def _experiments(paper: str) -> list[Experiment]:
+    experiments: list[Experiment] = _package(paper).experiments()
+    figures = [experiment.figure for experiment in experiments]
+    statements = claims.statements(_source(paper), figures, find_measure, _source)
+    return [replace(experiment, statements=statements[experiment.figure]) for experiment in experiments]
+
+
+@cache
+def _source(paper: str) -> claims.Source:
+    if paper not in PAPERS:
+        raise LookupError(f"{paper}: no such paper; valid: {', '.join(PAPERS)}")
+    file = resources.files(_package(paper)).joinpath(FILE)
+    return claims.read(paper, f"papers/{paper}/{FILE}", file.read_text(encoding="utf-8"))

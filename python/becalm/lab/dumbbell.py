@@ -1,0 +1,137 @@
+"""The dumbbell: two switches, flows of both to one host, and a victim that shares the link between them.
+
+Local flows `B1..BL` and remote flows `A1..AR` send to `BC`, the victim `AV` sends to `BV`; links `A->B`
+(inter-switch) and `B->BC` (root). All flows are greedy unless told otherwise. The defaults are those of
+Santos 2002 and 2003, Fig. 1 and Table I.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+Table: TypeAlias = dict[str, Any]
+
+INTER_SWITCH = "A->B"
+ROOT = "B->BC"
+
+STAGGER_US = 100
+"""Time between the starts of two flows, in us."""
+
+NO_CONTROL: Table = {"none": {"window": "unlimited"}}
+ONE_PACKET: Table = {"none": {"window": 1}}
+
+
+def fixed(rate: float) -> Table:
+    """Return a rate limit set by hand, with the papers' window of one packet."""
+    return {"fixed": {"rate": rate, "window": 1}}
+
+
+def discrete(response: str) -> Table:
+    """Return a response with the 256 inter-packet delays of InfiniBand."""
+    return {response: {"discrete": True}}
+
+
+@dataclass(frozen=True)
+class Dumbbell:
+    """Fig. 1 with everything that the figures vary."""
+
+    local: int = 10
+    remote: int = 10
+    buffer: int = 4
+    """Input buffer per port in packets."""
+    marking: Table = field(default_factory=lambda: {"none": {}})
+    response: Table = field(default_factory=lambda: {"lipd": {}})
+    remote_response: Table | None = None
+    victim_response: Table | None = None
+    victim: tuple[float, float] | None = (40, 60)
+    """When the victim sends, in ms; `None`: no victim."""
+    duration: float = 100
+    """Simulated time in ms."""
+    warmup: float = 20
+    """Time in ms before the means over the run begin."""
+    mean_on: float | None = None
+    """Mean ON and OFF time of dynamic flows in ms; `None`: all flows are static."""
+    static: int = 0
+    """With dynamic flows: how many local and how many remote flows are static nevertheless."""
+    load: float | None = None
+    """Poisson arrivals of packets at this share of a link per flow, instead of greedy flows."""
+    probe: bool = False
+    """Whether the first local flow is a group of its own, `local probe`."""
+    step: float = 0.1
+    """Sampling step of the series in ms."""
+    window: float = 2
+    """Sliding window of the series in ms."""
+
+    def long(self, short: bool) -> Dumbbell:
+        """Return the papers' long run: 500 ms, means over the last 400; reduced: 250 and 200."""
+        duration = 250.0 if short else 500.0
+        victim = (40.0, duration)
+        return replace(self, duration=duration, warmup=duration / 5, victim=victim, step=10, window=10)
+
+    def scenario(self) -> dict[str, Any]:
+        """Return the scenario as `becalm.Scenario` takes it."""
+        return {
+            "run": {"duration": _ms(self.duration), "warmup": _ms(self.warmup)},
+            "topology": {"dumbbell": {"local": max(self.local, 1), "remote": self.remote}},
+            "switch": {"buffer": f"{self.buffer} packets"},
+            "marking": self.marking,
+            "echo": {"ack": {}},
+            "response": self.response,
+            "flows": self._flows(),
+            "observe": {"step": _ms(self.step), "window": _ms(self.window)},
+        }
+
+    def _flows(self) -> list[dict[str, Any]]:
+        """Local flows first, then remote ones, then the victim."""
+        flows = [
+            *self._side("local", "B", self.local, 0),
+            *self._side("remote", "A", self.remote, self.local),
+        ]
+        if self.remote_response is not None:
+            for flow in flows:
+                if "remote" in flow["name"]:
+                    flow["response"] = self.remote_response
+        if self.victim is not None:
+            flows.append(self._victim(*self.victim))
+        return flows
+
+    def _side(self, name: str, host: str, count: int, earlier: int) -> list[dict[str, Any]]:
+        """Return the flows of one switch: one group, or one of static and one of dynamic flows."""
+        if self.mean_on is None:
+            return self._alike(name, host, count, earlier)
+        on_off = {"on_off": {"mean_on": _ms(self.mean_on), "mean_off": _ms(self.mean_on)}}
+        dynamic = _group(f"dynamic {name}", host, self.static + 1, count, earlier + self.static, on_off)
+        if self.static == 0:
+            return [dynamic]
+        return [_group(f"static {name}", host, 1, self.static, earlier, {"greedy": {}}), dynamic]
+
+    def _alike(self, name: str, host: str, count: int, earlier: int) -> list[dict[str, Any]]:
+        traffic: Table = {"greedy": {}}
+        if self.load is not None:
+            traffic = {"poisson": {"load": self.load, "message": "2048 B"}}
+        if self.probe and name == "local":
+            first = _group("local probe", host, 1, 1, earlier, traffic)
+            return [first, _group("other local", host, 2, count, earlier + 1, traffic)]
+        return [_group(name, host, 1, count, earlier, traffic)] if count else []
+
+    def _victim(self, start: float, stop: float) -> dict[str, Any]:
+        group: dict[str, Any] = {"name": "victim", "from": ["AV"], "to": ["BV"], "traffic": {"greedy": {}}}
+        group |= {"start": _ms(start), "stop": _ms(stop)}
+        return group if self.victim_response is None else {**group, "response": self.victim_response}
+
+
+def _group(name: str, host: str, first: int, last: int, earlier: int, traffic: Table) -> dict[str, Any]:
+    """Flows of hosts `first` to `last`, which start one after the other behind `earlier` flows."""
+    return {
+        "name": name,
+        "from": [f"{host}{first}..{host}{last}"],
+        "to": ["BC"],
+        "start": f"{earlier * STAGGER_US} us",
+        "stagger": f"{STAGGER_US} us",
+        "traffic": traffic,
+    }
+
+
+def _ms(value: float) -> str:
+    return f"{value:g} ms"

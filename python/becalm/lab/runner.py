@@ -1,0 +1,66 @@
+"""Runs every scenario of a set of experiments once, over all cores."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Iterable
+
+from becalm.lab.model import Outcome, Point
+from becalm.parallel import Cancel, run_all
+from becalm.progress import SweepProgress
+from becalm.quantities import seconds
+from becalm.results import Results
+from becalm.run import run_one
+from becalm.scenario import Scenario
+
+
+class Lab:
+    """Runs scenarios and remembers them: figures that share a scenario share its run."""
+
+    def __init__(self, seed: int, threads: int | None) -> None:
+        self._seed = seed
+        self._threads = threads
+        self._results: dict[str, Results] = {}
+
+    def run(self, points: Iterable[Point], progress: Callable[[SweepProgress], object] | None = None) -> None:
+        """Run all points that have not been run yet, the longest first."""
+        scenarios = {scenario.hash: scenario for scenario in map(self._scenario, points)}
+        todo = [scenarios[key] for key in scenarios if key not in self._results]
+        todo.sort(key=_simulated_seconds, reverse=True)
+        lock = threading.Lock()
+        finished = events = packet_hops = 0
+
+        def work(index: int, cancel: Cancel) -> None:
+            nonlocal finished, events, packet_hops
+            results = _run_alone(todo[index], cancel)
+            with lock:
+                self._results[todo[index].hash] = results
+                finished += 1
+                events += results.events
+                packet_hops += results.packet_hops
+                if progress is not None:
+                    fraction = finished / len(todo)
+                    progress(SweepProgress(finished, len(todo), fraction, events, packet_hops))
+
+        run_all(work, len(todo), self._threads)
+
+    def outcomes(self, points: Iterable[Point]) -> list[Outcome]:
+        """Return the points with their results; `run` has seen them all."""
+        return [Outcome(point.labels, self._results[self._scenario(point).hash]) for point in points]
+
+    def _scenario(self, point: Point) -> Scenario:
+        data = copy.deepcopy(point.scenario)
+        data["run"]["seed"] = self._seed
+        name = " ".join(f"{key}={value}" for key, value in point.labels.items())
+        return Scenario(data, name=name)
+
+
+def _run_alone(scenario: Scenario, cancel: Cancel) -> Results:
+    outcome = run_one(scenario, 0, cancel, lambda _: None)
+    return Results.from_outcomes(scenario, [outcome])
+
+
+def _simulated_seconds(scenario: Scenario) -> float:
+    """Return the run's duration: the longest go first, so that no core is left alone with one at the end."""
+    return seconds(str(scenario.resolved["run"]["duration"]))

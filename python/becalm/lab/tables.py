@@ -1,0 +1,61 @@
+"""Reading of tables by the labels of their rows: what measures of all papers have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from becalm.lab.model import Label, Outcome, Tables
+
+
+def labelled(table: pl.DataFrame, outcome: Outcome) -> pl.DataFrame:
+    """Return a table with one more column for each label of the point it comes from."""
+    return table.with_columns([pl.lit(value).alias(name) for name, value in outcome.labels.items()])
+
+
+def only(table: pl.DataFrame, where: Mapping[str, Label]) -> dict[str, float]:
+    """Return the only row with these labels.
+
+    Raises:
+        LookupError: no such row, or several.
+
+    """
+    chosen = select_rows(table, where)
+    if chosen.height != 1:
+        raise LookupError(f"{chosen.height} rows with {where}, wanted one")
+    return cast("dict[str, float]", chosen.row(0, named=True))
+
+
+def select_rows(table: pl.DataFrame, where: Mapping[str, Label]) -> pl.DataFrame:
+    """Return the rows with these labels."""
+    for name, value in where.items():
+        table = table.filter(pl.col(name) == value)
+    return table
+
+
+def at(tables: Tables, column: str, **where: Label) -> float:
+    """One value of one point."""
+    return float(only(tables["points"], where)[column])
+
+
+def curve(tables: Tables, x: str, y: str, **where: Label) -> list[float]:
+    """Return the values of `y` along the axis `x`, in rising order of `x`."""
+    return [float(value) for value in select_rows(tables["points"], where).sort(x)[y].to_list()]
+
+
+def axis(tables: Tables, x: str, **where: Label) -> list[float]:
+    """Return the values of an axis, in rising order."""
+    return sorted(float(value) for value in select_rows(tables["points"], where)[x].unique().to_list())
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean."""
+    return math.fsum(values) / len(values)
+
+
+def unfairness(ratio: float) -> float:
+    """How far a ratio of rates is from 1, whichever is the larger: 1 is fair."""
+    return max(ratio, 1 / ratio) if ratio > 0 else math.inf

@@ -1,0 +1,212 @@
+"""The figures, with the axes, the order and the legend of the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from becalm.lab.dumbbell import INTER_SWITCH, ROOT
+from becalm.lab.model import Label, Tables
+from becalm.lab.tables import select_rows
+from becalm.plot import COLOURS, MARKERS, curves, figure, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+RATES = {
+    ROOT: "root link",
+    INTER_SWITCH: "inter-switch link",
+    "local": "local flows",
+    "remote": "remote flows",
+    "victim": "victim flow",
+}
+"""The curves of a figure of rates over time, in the papers' order."""
+
+RESPONSES = ("lipd", "fimd", "aimd")
+SHARE = (0.0, 1.05)
+"""Ends of an axis that shows shares of a link."""
+
+
+def rates_over_time(tables: Tables, title: str, **where: Label) -> Figure:
+    """Draw the rates of links and groups of flows over time, as shares of a link, in a sliding window."""
+    series = select_rows(tables["series"], where).with_columns((pl.col("time") * 1e3).alias("time_ms"))
+    present = series["name"].unique().to_list()
+    order = [name for name in RATES if name in present]
+    made, axes = figure()
+    curves(
+        axes, series, x="time_ms", y="share", by="name", order=order, labels=RATES, styles=_coloured(RATES)
+    )
+    _dress(axes, "time (ms)", "normalized rate", title=title, y_range=SHARE)
+    _legend(made, axes)
+    return made
+
+
+def flow_rates(tables: Tables) -> Figure:
+    """Draw the rate of one flow over time, one curve per response."""
+    series = select_rows(tables["series"], {"name": "local probe"})
+    series = series.with_columns((pl.col("time") * 1e3).alias("time_ms"))
+    labels = {name: name.upper() for name in RESPONSES}
+    made, axes = figure()
+    styles = _coloured(RESPONSES)
+    curves(axes, series, x="time_ms", y="share", by="response", order=RESPONSES, labels=labels, styles=styles)
+    _dress(axes, "time (ms)", "normalized rate of one flow", y_range=(0, 0.2))
+    _legend(made, axes)
+    return made
+
+
+def threshold_curves(tables: Tables, column: str, y: str, top: float) -> Figure:
+    """Draw a quantity against the buffer size, one curve per output threshold; 0 is none."""
+    keys = sorted(tables["points"]["threshold"].unique().to_list(), key=lambda key: key or 99)
+    made, axes = figure()
+    _buffer_panel(axes, tables["points"], column, "threshold", keys, lambda key: f"{key}" if key else "none")
+    _dress(axes, "buffer size (packets per input port)", y, y_range=(0, top))
+    _legend(made, axes, "output threshold")
+    return made
+
+
+def flow_curves(tables: Tables) -> Figure:
+    """Draw root utilization and fairness against the buffer size per number of flows, threshold 8."""
+    points = select_rows(tables["points"], {"threshold": 8})
+    made, areas = panels(1, 2, width=4.6)
+    keys = sorted(points["flows"].unique().to_list())
+    for axes, column, y, top in (
+        (areas[0], "root", "root link utilization", SHARE[1]),
+        (areas[1], "ratio", "rate of remote flows / rate of local flows", None),
+    ):
+        _buffer_panel(axes, points, column, "flows", keys, str)
+        _dress(axes, "buffer size (packets per input port)", y, title="output threshold 8", y_range=(0, top))
+    _legend(made, areas[0], "flows of each type")
+    return made
+
+
+def _buffer_panel(
+    axes: Axes, points: pl.DataFrame, column: str, by: str, keys: Sequence[int], name: Callable[[int], str]
+) -> None:
+    labels = {key: name(key) for key in keys}
+    curves(axes, points, x="buffer", y=column, by=by, order=keys, labels=labels, styles=_marked(keys))
+    axes.set_xticks(range(2, 17, 2))
+
+
+def response_curves(tables: Tables, axis: str, x: str, *, log: bool = False) -> Figure:
+    """Draw the utilization of the root and of the inter-switch link per response; discrete rates dashed."""
+    points = tables["points"].with_columns(
+        pl.concat_str("response", "rates", separator=" ").alias("line"),
+    )
+    lines = {f"{response} {rates}": (response, rates) for response in RESPONSES for rates in _rates(points)}
+    labels = {key: _response_label(*line, _rates(points)) for key, line in lines.items()}
+    styles = {key: _response_style(*line) for key, line in lines.items()}
+    made, areas = panels(1, 2, width=4.6)
+    for axes, column, title in zip(
+        areas, ("root", "inter_switch"), ("root link", "inter-switch link"), strict=True
+    ):
+        curves(axes, points, x=axis, y=column, by="line", order=list(lines), labels=labels, styles=styles)
+        _dress(axes, x, "link utilization", title=title, y_range=SHARE, log=log)
+        if not log:
+            axes.set_xticks(range(2, 17, 2))
+    _legend(made, areas[0])
+    return made
+
+
+def _rates(points: pl.DataFrame) -> list[str]:
+    rates: list[str] = points["rates"].unique().sort().to_list()
+    return rates
+
+
+def _response_label(response: str, rates: str, all_rates: Sequence[str]) -> str:
+    return f"{response.upper()}, {rates}" if len(all_rates) > 1 else response.upper()
+
+
+def _response_style(response: str, rates: str) -> dict[str, Any]:
+    style = _marked(RESPONSES)[response]
+    return {**style, "linestyle": "--", "markerfacecolor": "none"} if rates == "discrete" else style
+
+
+def dynamic_curves(tables: Tables) -> Figure:
+    """Draw the rates of static and dynamic flows against the mean ON time; persistent state dashed."""
+    made, axes = figure()
+    for state, suffix in (("new", ""), ("persistent", ", persistent state")):
+        for place, kind in enumerate(("static", "dynamic")):
+            curves(
+                axes,
+                select_rows(tables["points"], {"state": state}),
+                x="mean_on",
+                y=kind,
+                label=f"{kind} flows{suffix}",
+                color=COLOURS[place],
+                marker=MARKERS[place],
+                linestyle="--" if state == "persistent" else "-",
+            )
+    _dress(axes, "mean ON time (ms)", "normalized rate", y_range=SHARE, log=True)
+    _legend(made, axes)
+    return made
+
+
+def increase_curves(tables: Tables) -> Figure:
+    """Draw F_inc(t) of the three responses: closed forms as lines, a simulated flow alone as dots."""
+    order = ("aimd", "fimd", "lipd")
+    colours = _coloured(order)
+    made, axes = figure()
+    labels = {name: name.upper() for name in order}
+    curves(
+        axes,
+        tables["curves"],
+        x="time_ms",
+        y="rate",
+        by="response",
+        order=order,
+        labels=labels,
+        styles=colours,
+    )
+    # A packet at a time is too coarse to draw at the lowest rates: means over 4 ms.
+    dots = tables["simulated"].with_columns(pl.col("time_ms") // 4 * 4 + 2)
+    dots = dots.group_by("response", "time_ms", maintain_order=True).agg(pl.col("share").mean())
+    labels = {name: f"{name.upper()}, simulated" for name in order}
+    curves(
+        axes,
+        dots,
+        x="time_ms",
+        y="share",
+        by="response",
+        order=order,
+        labels=labels,
+        styles=colours,
+        linestyle="none",
+        marker=".",
+    )
+    _dress(axes, "time (ms)", "rate / maximum rate", y_range=SHARE)
+    _legend(made, axes)
+    return made
+
+
+def _coloured(keys: Sequence[Any] | dict[str, str]) -> dict[Any, dict[str, Any]]:
+    return {key: {"color": COLOURS[place]} for place, key in enumerate(keys)}
+
+
+def _marked(keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    return {key: {"color": COLOURS[place], "marker": MARKERS[place]} for place, key in enumerate(keys)}
+
+
+def _dress(
+    axes: Axes,
+    x: str,
+    y: str,
+    *,
+    title: str = "",
+    y_range: tuple[float | None, float | None] = (None, None),
+    log: bool = False,
+) -> None:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title)
+    axes.set_ylim(*y_range)
+    if log:
+        axes.set_xscale("log")
+
+
+def _legend(made: Figure, axes: Axes, title: str | None = None) -> None:
+    """Put one legend beside the panels, so that it hides no curve."""
+    handles, labels = axes.get_legend_handles_labels()
+    made.legend(handles, labels, title=title, loc="outside right center", frameon=False)

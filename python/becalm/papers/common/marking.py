@@ -1,0 +1,61 @@
+"""The comparison of marking policies with L = R = 10 and LIPD.
+
+Both papers print it in nearly the same words: santos2002, Fig. 3(a, b) and santos2003, Fig. 4(a, b).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from becalm.lab.dumbbell import INTER_SWITCH, NO_CONTROL, Dumbbell, Table
+from becalm.lab.model import Point, Tables
+from becalm.lab.tables import at, unfairness
+from becalm.papers.common.measure import during
+
+NAIVE: Table = {"naive": {}}
+INPUT_TRIGGERED: Table = {"input_triggered": {}}
+
+VICTIM_MS = (45.0, 59.0)
+"""Where a figure with a victim from 40 to 60 ms is read: away from the transient and the window's edges."""
+
+
+def output_triggered(threshold: int) -> Table:
+    """Return input-output-triggered marking."""
+    return {"input_output_triggered": {"threshold": threshold}}
+
+
+def points(*policies: str) -> list[Point]:
+    """Return the scene under the policies named, in 100 ms runs."""
+    markings = {"naive": NAIVE, "input": INPUT_TRIGGERED, "4": output_triggered(4), "8": output_triggered(8)}
+    return [Point({"marking": name}, Dumbbell(marking=markings[name]).scenario()) for name in policies]
+
+
+def fair_state(name: str, policy: Table, buffer: int) -> Point:
+    """Return the scene in the fair state: all flows at the same rate, marked or not, packets at random times.
+
+    The root link is loaded to 95%: enough to fill buffers, and no flow is held back. The run is long because
+    the marks of the two sides differ by a few percent only.
+    """
+    scene = Dumbbell(marking=policy, buffer=buffer, response=NO_CONTROL, load=0.95 / 20)
+    return Point({"marking": name}, replace(scene.long(short=False), victim=None).scenario())
+
+
+def marked_remote_to_local(tables: Tables, marking: str) -> float:
+    """Return the marked packets of remote flows over those of local flows."""
+    return at(tables, "remote_marked", marking=marking) / max(at(tables, "local_marked", marking=marking), 1)
+
+
+def victim(tables: Tables, marking: str) -> float:
+    """Return the victim's share of a link while it is active."""
+    return during(tables, "group", "victim", VICTIM_MS, marking=marking)
+
+
+def inter_switch(tables: Tables, marking: str) -> float:
+    """Return the utilization of the inter-switch link while the victim is active."""
+    return during(tables, "link", INTER_SWITCH, VICTIM_MS, marking=marking)
+
+
+def fairness(tables: Tables, markings: Sequence[str]) -> list[float]:
+    """Return the larger aggregate rate, local or remote, over the smaller; 1 is fair."""
+    return [unfairness(at(tables, "ratio", marking=marking)) for marking in markings]

@@ -1,0 +1,26 @@
+"""First Experiences with Congestion Control in InfiniBand Hardware.
+
+E. G. Gran, M. Eimot, S.-A. Reinemo, T. Skeie, O. Lysne, L. P. Huse, G. Shainer, IEEE IPDPS 2010.
+
+Table III, message-passing benchmarks, is left out. What the paper leaves open, and what other readings give:
+[gran2010/readings.md](gran2010/readings.md).
+"""
+
+from __future__ import annotations
+
+from becalm.lab.model import Experiment
+from becalm.papers.gran2010 import cct, fig7, fig10, fig13, sizes, surfaces
+
+
+def experiments() -> list[Experiment]:
+    """All experiments, in the order of the figures; then those on parameters that have none."""
+    maps = surfaces.experiments()
+    return [
+        *fig7.experiments(),
+        *sizes.experiments(),
+        *fig10.experiments(),
+        *maps[:2],
+        *fig13.experiments(),
+        *maps[2:],
+        *cct.experiments(),
+    ]

@@ -1,0 +1,164 @@
+"""The table of delays of gran2010, section VII-B, beside the manufacturer's."""
+
+from __future__ import annotations
+
+import copy
+from itertools import pairwise
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import mean
+from becalm.papers.gran2010.draw import delay_tables
+from becalm.papers.gran2010.measure import GBPS, over_time, point
+from becalm.papers.gran2010.scene import Bed
+
+ENTRIES = 128
+PACKET_US = 1.034
+"""Time of a packet of 2068 B on a link of 16 Gb/s."""
+
+PAPER = 106
+MANUFACTURER = 95
+INDICES = (48, 64, 96, 127)
+"""Indices at which a flow alone is run, to see whether it sends as the table says."""
+
+REPEATS = 4
+"""Runs that differ in when flows start, for the comparison of two tables: it is about a little."""
+
+HOST_LINK = 16.0
+"""Gb/s."""
+
+
+def experiments() -> list[Experiment]:
+    """Return the experiment on the table."""
+    return [
+        Experiment(
+            "gran2010/cct",
+            "The table of injection rate delays, its encoding, and the manufacturer's",
+            cost=15,
+            points=_points,
+            measure=_measure,
+            draw=delay_tables,
+        )
+    ]
+
+
+def wanted_us(index: int, divisor: int) -> float:
+    """Return the delay of the formula in us."""
+    return index**2 * 7 / divisor**2
+
+
+def encode(gap: float) -> tuple[int, int]:
+    """Return the entry (shift, multiplier) nearest to a delay in packet times of up to 16383."""
+    entries = [(shift, round(gap * 2**shift)) for shift in range(4)]
+    valid = [entry for entry in entries if entry[1] <= 16383]
+    return min(valid, key=lambda entry: abs(entry[1] / 2 ** entry[0] - gap))
+
+
+def table(divisor: int) -> pl.DataFrame:
+    """Return the table entry by entry: wanted and encoded delay in us, and the entry."""
+    rows = []
+    for index in range(ENTRIES):
+        wanted = wanted_us(index, divisor)
+        shift, multiplier = encode(wanted / PACKET_US)
+        encoded = multiplier / 2**shift * PACKET_US
+        rows.append((divisor, index, wanted, shift, multiplier, encoded, encoded - wanted))
+    columns = ["divisor", "index", "wanted_us", "shift", "multiplier", "encoded_us", "error_us"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _points(short: bool) -> list[Point]:
+    return [*(_alone(index) for index in INDICES), *_compared(short)]
+
+
+def _alone(index: int) -> Point:
+    """One flow on an empty network whose index cannot fall below `index`."""
+    bed = Bed(active=(1,), tail=0.01, settle=0.002, step=0.001)
+    made = point(bed, kind="alone", index=index)
+    scenario = copy.deepcopy(made.scenario)
+    scenario["response"]["ibta"]["ccti_min"] = index
+    return Point(made.labels, scenario)
+
+
+def _compared(short: bool) -> list[Point]:
+    """Return both scenarios with the paper's and with the manufacturer's table, four times over."""
+    return [
+        point(
+            Bed(scenario, interval=0.05 + 0.001 * repeat, tail=0.5, divisor=float(divisor)),
+            kind="compared",
+            scenario=scenario,
+            divisor=divisor,
+            repeat=repeat,
+        )
+        for scenario in (1, 2)
+        for divisor in (MANUFACTURER, PAPER)
+        for repeat in range(1 if short else REPEATS)
+    ]
+
+
+def _measure(outcomes: list[Outcome]) -> Tables:
+    """`entries`: both tables; `alone`: rates of a flow at an index; `points`: flows in both scenarios."""
+    alone = [outcome for outcome in outcomes if outcome.labels["kind"] == "alone"]
+    compared = [outcome for outcome in outcomes if outcome.labels["kind"] == "compared"]
+    rows = [
+        (outcome.labels["index"], float(outcome.results.groups["rate"].item()) * GBPS) for outcome in alone
+    ]
+    return {
+        "entries": pl.concat([table(PAPER), table(MANUFACTURER)]),
+        "alone": pl.DataFrame(rows, schema=["index", "gbps"], orient="row"),
+        "points": over_time(compared)["points"],
+    }
+
+
+def _column(tables: Tables, divisor: int, name: str) -> list[float]:
+    entries = tables["entries"].filter(pl.col("divisor") == divisor).sort("index")
+    return [float(value) for value in entries[name].to_list()]
+
+
+def largest_delay(tables: Tables) -> float:
+    """Delay of the last entry in us after encoding."""
+    return _column(tables, PAPER, "encoded_us")[127]
+
+
+def small_adjustment(tables: Tables) -> float:
+    """Delay of the last entry over the manufacturer's."""
+    return _column(tables, PAPER, "wanted_us")[127] / _column(tables, MANUFACTURER, "wanted_us")[127]
+
+
+def as_the_table_says(tables: Tables, index: int) -> float:
+    """Throughput of a flow alone at an index, over what the entry gives on its link."""
+    encoded = _column(tables, PAPER, "encoded_us")[index] / PACKET_US
+    measured = float(tables["alone"].filter(pl.col("index") == index)["gbps"].item())
+    return measured * (1 + encoded) / HOST_LINK
+
+
+def larger_index_larger_delay(tables: Tables) -> list[float]:
+    """Encoded delay in us at every 16th index."""
+    return _column(tables, PAPER, "encoded_us")[15::16]
+
+
+def fine_enough(tables: Tables) -> float:
+    """Largest drop in a flow's rate from one index to the next, as part of the rate."""
+    return _largest_step(_column(tables, PAPER, "encoded_us"))
+
+
+def _largest_step(delays_us: list[float]) -> float:
+    rates = [1 / (PACKET_US + delay) for delay in delays_us]
+    return max(1 - after / before for before, after in pairwise(rates))
+
+
+def same_throughput(tables: Tables) -> list[float]:
+    """Mean throughput of the contributors over that with the manufacturer's table, scenarios 1 and 2."""
+    return [
+        contributors_mean(tables, scenario, PAPER, "mean")
+        / contributors_mean(tables, scenario, MANUFACTURER, "mean")
+        for scenario in (1, 2)
+    ]
+
+
+def contributors_mean(tables: Tables, scenario: int, divisor: int, column: str) -> float:
+    """Return the mean over the contributors while all flows are active."""
+    points = tables["points"].filter((pl.col("scenario") == scenario) & (pl.col("divisor") == divisor))
+    flows = ["F2", "F3", "F4", "F5"] if scenario == 1 else ["F1", "F2", "F3"]
+    last = points.filter((pl.col("phase") == pl.col("active")) & pl.col("flow").is_in(flows))
+    return mean([float(value) for value in last[column].to_list()])

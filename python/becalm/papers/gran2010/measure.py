@@ -1,0 +1,154 @@
+"""From results on gran2010's test bed to tables in its units, Gb/s of payload, and the reading of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from becalm.lab.model import Label, Measured, Outcome, Point, Tables
+from becalm.lab.tables import at, labelled, mean
+from becalm.papers.gran2010.scene import INTER_SWITCH, WIRE, Bed
+from becalm.results import Results
+
+CONTRIBUTORS = ("F2", "F3", "F4", "F5")
+"""The flows of scenario 1 that cause the congestion."""
+
+GBPS = 8e-9
+"""Gb/s per B/s."""
+
+SETTLE = 0.2
+"""Part of the time between two starts that is left out of a phase's means."""
+
+
+def point(bed: Bed, **labels: Label) -> Point:
+    """Return a point of an experiment; `interval` and `flows` are there to find the phases again."""
+    where: dict[str, Label] = {**labels, "interval": bed.interval, "active": len(bed.numbers)}
+    return Point(where, bed.scenario_data())
+
+
+def over_time(outcomes: Sequence[Outcome]) -> Tables:
+    """Measure flows that are added one by one.
+
+    `series`: Gb/s of payload over time; `points`: mean, standard deviation, least and largest of these
+    samples per flow and phase, phase `n` being the time with `n` flows; `delays`: what the responses ask for.
+    """
+    series = pl.concat([_series(outcome) for outcome in outcomes])
+    return {
+        "points": pl.concat([_phases(outcome) for outcome in outcomes]),
+        "series": series,
+        "delays": pl.concat([_delays(outcome) for outcome in outcomes]),
+    }
+
+
+def with_all_flows(outcomes: Sequence[Outcome]) -> Tables:
+    """`points`: one row per run, Gb/s of payload with all flows active, and how the contributors vary."""
+    return {"points": pl.concat([_row(outcome) for outcome in outcomes], how="diagonal_relaxed")}
+
+
+def _rates(results: Results) -> pl.DataFrame:
+    """Return time in s, flow or link, Gb/s of payload."""
+    gbps = (pl.col("rate") * (GBPS / WIRE)).alias("gbps")
+    return results.series.select("time", pl.col("name").alias("flow"), gbps)
+
+
+def _series(outcome: Outcome) -> pl.DataFrame:
+    return labelled(_rates(outcome.results), outcome)
+
+
+def _delays(outcome: Outcome) -> pl.DataFrame:
+    paces = outcome.results.tables["paces"]
+    chosen = paces.select("time", pl.col("group").alias("flow"), (pl.col("delay_mean") * 1e6).alias("us"))
+    return labelled(chosen, outcome)
+
+
+def _phases(outcome: Outcome) -> pl.DataFrame:
+    interval, count = float(outcome.labels["interval"]), int(outcome.labels["active"])
+    rates = _rates(outcome.results)
+    delays = _delays(outcome).select("time", "flow", "us")
+    step = float(rates["time"].unique().sort().to_list()[1])
+    end = float(rates["time"].to_list()[-1])
+    rows = []
+    for phase in range(1, count + 1):
+        low = (phase - 1 + SETTLE) * interval + step / 2
+        high = phase * interval - step / 2 if phase < count else end - step / 2
+        window = pl.col("time").is_between(low, high)
+        samples = pl.col("gbps")
+        summary = rates.filter(window).group_by("flow", maintain_order=True)
+        table = summary.agg(
+            samples.mean().alias("mean"),
+            samples.std().alias("sd"),
+            samples.min().alias("min"),
+            samples.max().alias("max"),
+        )
+        waits = delays.filter(window).group_by("flow").agg(pl.col("us").max().alias("delay_max"))
+        joined = table.join(waits, on="flow", how="left", maintain_order="left")
+        rows.append(joined.with_columns(pl.lit(phase).alias("phase")))
+    return labelled(pl.concat(rows), outcome)
+
+
+def _row(outcome: Outcome) -> pl.DataFrame:
+    groups = {row["group"]: row["rate"] * GBPS / WIRE for row in outcome.results.groups.iter_rows(named=True)}
+    row: dict[str, Label] = {**outcome.labels, **groups, "waiting": _waiting(outcome.results)}
+    if any(flow not in groups for flow in CONTRIBUTORS):
+        return pl.DataFrame([row])
+    rates = [groups[flow] for flow in CONTRIBUTORS]
+    delta = _delta(outcome)
+    row |= {
+        "contributors": mean(rates),
+        "sd": mean([float(value) for value in _deviations(outcome)]),
+        "var": float(delta.var()),  # type: ignore[arg-type]
+        "delta": float(delta.mean()),  # type: ignore[arg-type]
+    }
+    return pl.DataFrame([row])
+
+
+def _waiting(results: Results) -> float:
+    """Return the mean number of packets in the buffer of S2 that the flows from S1 share."""
+    chosen = results.buffers.filter((pl.col("switch") == "S2") & (pl.col("peer") == "S1"))
+    return float(chosen["mean_packets"].item())
+
+
+def _tail(outcome: Outcome) -> pl.DataFrame:
+    """Return the samples in which all flows are active, from window edge to window edge."""
+    rates = _rates(outcome.results)
+    step = float(rates["time"].unique().sort().to_list()[1])
+    start = (int(outcome.labels["active"]) - 1) * float(outcome.labels["interval"])
+    end = float(rates["time"].to_list()[-1])
+    window = pl.col("time").is_between(start + step / 2, end - step / 2)
+    return rates.filter(window & pl.col("flow").is_in(CONTRIBUTORS))
+
+
+def _delta(outcome: Outcome) -> pl.Series:
+    """Return the highest less the lowest throughput of the contributors, sample by sample."""
+    gbps = pl.col("gbps")
+    spread = _tail(outcome).group_by("time").agg((gbps.max() - gbps.min()).alias("delta")).sort("time")
+    return spread["delta"]
+
+
+def _deviations(outcome: Outcome) -> list[float]:
+    """Return the standard deviation of each contributor's samples."""
+    table = _tail(outcome).group_by("flow").agg(pl.col("gbps").std().alias("sd")).sort("flow")
+    return [float(value) for value in table["sd"].to_list()]
+
+
+def rate(tables: Tables, flow: str, phase: int, column: str = "mean", **where: Label) -> float:
+    """Return a flow's mean throughput in a phase in Gb/s, or another `column`."""
+    return at(tables, column, flow=flow, phase=phase, **where)
+
+
+def rates(
+    flows: Sequence[str], phases: Sequence[int], column: str = "mean", **where: Label
+) -> Callable[[Tables], Measured]:
+    """Measure flows in phases: for each phase, for each flow."""
+    return lambda tables: [rate(tables, flow, phase, column, **where) for phase in phases for flow in flows]
+
+
+def link(tables: Tables, phase: int, capacity: float, name: str = INTER_SWITCH, **where: Label) -> float:
+    """Return a link's mean utilization in a phase; `capacity` in Gb/s."""
+    return at(tables, "mean", flow=name, phase=phase, **where) * WIRE / capacity
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return the largest value over the smallest: 1 is fair."""
+    return max(values) / min(values) if min(values) > 0 else float("inf")

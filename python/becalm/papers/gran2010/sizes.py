@@ -1,0 +1,75 @@
+"""Fig. 9 of gran2010: the victim's throughput against the size of its messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
+from becalm.lab.tables import at, axis
+from becalm.papers.gran2010.draw import sizes
+from becalm.papers.gran2010.measure import GBPS, point
+from becalm.papers.gran2010.scene import HEADER, MTU, Bed, Table
+
+SIZES = tuple(4**power for power in range(11))
+SHORT_SIZES = (1, 64, 4096, 65536)
+
+OVERHEAD: Table = {"message_overhead": "1 us"}
+"""What a host does per message, from the adapters' "application latency of 1 us"; the paper does not say."""
+
+CASES = {"none": (False, (1,)), "off": (False, None), "on": (True, None)}
+"""Congestion control and active flows of the three curves."""
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 9."""
+    return [
+        Experiment(
+            "gran2010/fig9",
+            "The victim against the size of its messages, scenario 1 with all flows",
+            cost=15,
+            points=_points,
+            measure=_measure,
+            draw=sizes,
+        )
+    ]
+
+
+def _points(short: bool) -> list[Point]:
+    return [
+        point(_bed(size, control, active), case=case, size=size)
+        for size in (SHORT_SIZES if short else SIZES)
+        for case, (control, active) in CASES.items()
+    ]
+
+
+def _bed(size: int, control: bool, active: tuple[int, ...] | None) -> Bed:
+    """Only the victim's size varies: contributors with messages of 1 B would not congest anything."""
+    traffic: Table = {"greedy": {"message": f"{size} B"}}
+    bed = Bed(interval=0.001, tail=0.1, settle=0.05, adapter=OVERHEAD, victim_traffic=traffic)
+    # A victim alone with messages of one packet has an ACK for each, whatever the adapter would do.
+    several = active is None or size > MTU
+    return replace(bed, control=control, active=active, ack_every=bed.ack_every if several else 1)
+
+
+def _measure(outcomes: list[Outcome]) -> Tables:
+    """`points`: the victim's throughput in Mb/s of payload by case and size."""
+    return {"points": pl.DataFrame([_row(outcome) for outcome in outcomes])}
+
+
+def _row(outcome: Outcome) -> dict[str, Label]:
+    size = int(outcome.labels["size"])
+    packets = -(-size // MTU)
+    groups = outcome.results.groups.filter(pl.col("group") == "F1")
+    wire = float(groups["rate"].item()) * GBPS * 1e3
+    return {**outcome.labels, "mbps": wire * size / (size + packets * HEADER)}
+
+
+def ratios(tables: Tables, above: str, below: str) -> list[float]:
+    """Throughput in one case over that in another, by message size."""
+    values = axis(tables, "size")
+    return [
+        at(tables, "mbps", case=above, size=size) / at(tables, "mbps", case=below, size=size)
+        for size in values
+    ]

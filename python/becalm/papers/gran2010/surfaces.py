@@ -1,0 +1,209 @@
+"""Fig. 11, 12 and 14 of gran2010, and what section VII says of the other parameters of a switch.
+
+All runs of the surfaces add the five flows of scenario 1 every fifth of a second and then go on for a second,
+instead of a second each: 48 runs instead of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, curve, mean
+from becalm.papers.gran2010.draw import bars, surface
+from becalm.papers.gran2010.measure import point, with_all_flows
+from becalm.papers.gran2010.scene import HOST_GBPS, Bed
+
+TIMERS = (25, 50, 100, 150, 250, 500, 1000, 2000)
+RATES = (0, 1, 4, 16, 32, 64)
+SHORT_TIMERS = (25, 150, 500, 2000)
+SHORT_RATES = (1, 16, 64)
+
+SAVED = 0.95 * HOST_GBPS
+"""A victim with more, in Gb/s, is where the paper's surface is yellow."""
+
+STABLE = 0.1
+"""`Var` of at most this, in (Gb/s)^2: a standard deviation of a tenth of the fair share of 3.25 Gb/s."""
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 11, 12 and 14, and the parameters of section VII-A."""
+    return [
+        _surface("fig11", "Throughput of the victim over CCTI_Timer and Marking_Rate", "F1"),
+        _surface(
+            "fig12",
+            "Mean throughput of the four contributors over CCTI_Timer and Marking_Rate",
+            "contributors",
+        ),
+        _surface("fig14", "Treatment variation over CCTI_Timer and Marking_Rate", "var"),
+        _threshold(),
+        _packet_size(),
+    ]
+
+
+def _surface(name: str, title: str, column: str) -> Experiment:
+    return Experiment(
+        f"gran2010/{name}",
+        title,
+        cost=200,
+        points=_points,
+        measure=with_all_flows,
+        draw=partial(surface, column=column),
+    )
+
+
+def _points(short: bool) -> list[Point]:
+    bed = Bed(interval=0.03, tail=0.25) if short else Bed(interval=0.2, tail=1.0)
+    return [
+        point(replace(bed, timer=timer, rate=rate), timer=timer, rate=rate)
+        for timer in (SHORT_TIMERS if short else TIMERS)
+        for rate in (SHORT_RATES if short else RATES)
+    ]
+
+
+def _values(tables: Tables, column: str) -> list[int]:
+    values: list[int] = tables["points"][column].unique().sort().to_list()
+    return values
+
+
+def _ends(tables: Tables, timer: int) -> tuple[float, float]:
+    """Return the victim's throughput at the lowest and at the highest marking rate."""
+    along = curve(tables, "rate", "F1", timer=timer)
+    return along[0], along[-1]
+
+
+def _low_timers(tables: Tables, bound: int) -> list[float]:
+    """Return the victim's throughput at all timers up to a bound, whatever the marking rate."""
+    chosen: list[float] = tables["points"].filter(pl.col("timer") <= bound)["F1"].to_list()
+    return chosen
+
+
+def _range(values: Sequence[float]) -> float:
+    return max(values) - min(values)
+
+
+def marking_rate_matters_at_low_timers(tables: Tables) -> list[float]:
+    """What a high marking rate costs the victim at the lowest timer that saves it, and at 2000."""
+    return [_drop(tables, timer) for timer in (_lowest_that_saves(tables), 2000)]
+
+
+def tree_forms_at_low_timers(tables: Tables) -> float:
+    """The victim's best throughput at timers up to 100, whatever the marking rate."""
+    return max(_low_timers(tables, 100))
+
+
+def victim_low_at_low_timers(tables: Tables) -> float:
+    """The victim's throughput at timer 25 and the highest marking rate."""
+    return _ends(tables, 25)[1]
+
+
+def longer_timers_forgive(tables: Tables) -> list[float]:
+    """The victim's largest less smallest throughput at timers 150, 500 and 2000."""
+    return [_range(curve(tables, "rate", "F1", timer=timer)) for timer in (150, 500, 2000)]
+
+
+def victim_rises_with_the_timer(tables: Tables) -> list[float]:
+    """The victim's mean throughput over the marking rates at timers 25, 150, 500 and 2000."""
+    return [mean(curve(tables, "rate", "F1", timer=timer)) for timer in (25, 150, 500, 2000)]
+
+
+def limited_by_the_host(tables: Tables) -> float:
+    """The victim's best throughput in Gb/s."""
+    return float(max(tables["points"]["F1"].to_list()))
+
+
+def low_rate_best(tables: Tables) -> float:
+    """Share of the timers at which the lowest marking rate is within 5% of the victim's best."""
+    timers = _values(tables, "timer")
+    best = [
+        _ends(tables, timer)[0] >= 0.95 * max(curve(tables, "rate", "F1", timer=timer)) for timer in timers
+    ]
+    return sum(best) / len(best)
+
+
+def _drop(tables: Tables, timer: int) -> float:
+    low, high = _ends(tables, timer)
+    return low - high
+
+
+def _lowest_that_saves(tables: Tables) -> int:
+    return int(min(_yellow(tables)["timer"].to_list()))
+
+
+def _yellow(tables: Tables) -> pl.DataFrame:
+    return tables["points"].filter(pl.col("F1") >= SAVED)
+
+
+def contributors_vary_little(tables: Tables) -> float:
+    """Spread of the contributors' throughput over its mean where the victim is saved."""
+    return _range(_yellow(tables)["contributors"].to_list()) / mean(_yellow(tables)["contributors"].to_list())
+
+
+def link_used_at_2000(tables: Tables) -> list[float]:
+    """What the contributors get over what H5 can take in, by marking rate, at timer 2000."""
+    return [4 * value / HOST_GBPS for value in curve(tables, "rate", "contributors", timer=2000)]
+
+
+def large_part_unstable(tables: Tables) -> float:
+    """Share of the points that are not stable."""
+    return _part(tables, pl.col("var") > STABLE)
+
+
+def fairness_at_low_timers(tables: Tables) -> list[float]:
+    """Mean Var over the marking rates at timers 150, 500 and 2000."""
+    return [mean(curve(tables, "rate", "var", timer=timer)) for timer in _at(tables, (150, 500, 2000))]
+
+
+def good_values_are_few(tables: Tables) -> float:
+    """Share of the points with 95% of 13 Gb/s for the victim and Var of at most 0.1 (Gb/s)^2."""
+    return _part(tables, (pl.col("F1") >= SAVED) & (pl.col("var") <= STABLE))
+
+
+def _at(tables: Tables, timers: Sequence[int]) -> list[int]:
+    present = _values(tables, "timer")
+    return [timer for timer in timers if timer in present]
+
+
+def _part(tables: Tables, condition: pl.Expr) -> float:
+    return tables["points"].filter(condition).height / tables["points"].height
+
+
+def _steady(**changes: int) -> Bed:
+    """Return scenario 1 with all flows from nearly the beginning, for its steady state."""
+    return replace(Bed(interval=0.001, tail=0.2, settle=0.05), **changes)  # type: ignore[arg-type]
+
+
+def _threshold() -> Experiment:
+    return Experiment(
+        "gran2010/threshold",
+        "Threshold and the victim, scenario 1 with all flows",
+        cost=4,
+        points=lambda _: [point(_steady(threshold=value), threshold=value) for value in (0, 1, 4, 8, 12, 15)],
+        measure=with_all_flows,
+        draw=partial(bars, axis="threshold", label="Threshold"),
+    )
+
+
+def highest_is_best(tables: Tables) -> float:
+    """The victim's throughput at 15 less its best at any."""
+    return at(tables, "F1", threshold=15) - max(curve(tables, "threshold", "F1"))
+
+
+def _packet_size() -> Experiment:
+    return Experiment(
+        "gran2010/packet_size",
+        "Packet_Size and the victim, scenario 1 with all flows",
+        cost=3,
+        points=lambda _: [point(_steady(packet_size=size), packet_size=size) for size in (0, 8, 16, 32, 33)],
+        measure=with_all_flows,
+        draw=partial(bars, axis="packet_size", label="Packet_Size (64 B)"),
+    )
+
+
+def little_impact(tables: Tables) -> float:
+    """Largest less smallest throughput of the victim at 0, 8, 16 and 32 credits of 64 B."""
+    return _range([at(tables, "F1", packet_size=size) for size in (0, 8, 16, 32)])

@@ -1,0 +1,80 @@
+"""Fig. 3 and 5 of pfister2005: the cases of Table 1 on 32 and on 128 ports."""
+
+from __future__ import annotations
+
+from becalm.lab.model import Experiment, Tables
+from becalm.papers.pfister2005.draw import cases
+from becalm.papers.pfister2005.measure import Run, measured, one, values
+from becalm.papers.pfister2005.scene import CASES, IN_FIG3, IN_FIG5, NETWORKS, Control, HotSpot
+
+OFF = "without control"
+ON = "with control"
+MORE = "max_ipd + 20%"
+
+
+MORE_FIG5 = Control(IN_FIG5.increase, 1.2 * IN_FIG5.max_ipd)
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 3 and 5."""
+    return [_fig3(), _fig5()]
+
+
+def _runs(name: str, controls: dict[str, Control | None], chosen: tuple[int, ...], hot: float) -> list[Run]:
+    """Return cases of Table 1 on a network; runs of full length go on until host 31 has caught up."""
+    after = 2.2 * hot if hot >= 10 else 0.3
+    return [
+        Run({"case": case, "control": label}, HotSpot(NETWORKS[name], case, control, hot=hot, after=after))
+        for case in chosen
+        for label, control in controls.items()
+    ]
+
+
+def _runs_fig3(short: bool) -> list[Run]:
+    return _runs("32", {OFF: None, ON: IN_FIG3}, tuple(CASES), 4 if short else 10)
+
+
+def _fig3() -> Experiment:
+    return Experiment(
+        "pfister2005/fig3",
+        "Input-generated hotspots in a 32-port 3-stage fat tree, cases of Table 1",
+        cost=20,
+        points=lambda short: [run.point() for run in _runs_fig3(short)],
+        measure=measured(_runs_fig3),
+        draw=lambda tables: cases(tables, 31, (OFF, ON), (ON,)),
+    )
+
+
+def _runs_fig5(short: bool) -> list[Run]:
+    """Return the cases on 128 ports, case 4 with a longer table, too, and the 32 ports for comparison."""
+    network = "128 (8x8)"
+    if short:
+        return _runs(network, {OFF: None, ON: IN_FIG5}, (3, 4), 2.5)
+    more = [Run({"case": 4, "control": MORE}, _runs(network, {MORE: MORE_FIG5}, (4,), 10)[0].spot)]
+    small = _runs("32", {"32 ports": None}, tuple(CASES), 10)
+    return [*_runs(network, {OFF: None, ON: IN_FIG5}, tuple(CASES), 10), *more, *small]
+
+
+def _fig5() -> Experiment:
+    return Experiment(
+        "pfister2005/fig5",
+        "Input-generated hotspots in a 128-port 5-stage fat tree, cases of Table 1",
+        cost=120,
+        points=lambda short: [run.point() for run in _runs_fig5(short)],
+        measure=measured(_runs_fig5),
+        draw=lambda tables: cases(tables, 31, (OFF, ON), (ON,)),
+    )
+
+
+def recovers_slower_than_32_ports(tables: Tables) -> list[float]:
+    """`recovery` on 128 ports less that on 32, cases 1 to 4 in ms."""
+    return [
+        one(tables, "recovery", control=OFF, case=case)
+        - one(tables, "recovery", control="32 ports", case=case)
+        for case in CASES
+    ]
+
+
+def ipd_activity_after_the_hot_period(tables: Tables) -> list[float]:
+    """`ipd_after` of cases 3 and 4 in ms."""
+    return [value for case in (3, 4) for value in values(tables, "ipd_after", control=ON, case=case)]

@@ -1,0 +1,201 @@
+"""pfister2005, sections V-A.3 and VI-C: other network sizes, and the guideline with what lies around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Label, Tables
+from becalm.papers.pfister2005.draw import grid, sizes
+from becalm.papers.pfister2005.measure import KEPT, Run, measured, one
+from becalm.papers.pfister2005.scene import NETWORKS, PACKET_US, TIMER_US, Control, HotSpot, guideline
+
+OFF = "without control"
+GUIDE = "guideline"
+MORE = "guideline, margin for the timer"
+
+SIZES = ("8", "128 (16x16)", "256", "432", "512")
+"""The networks that the text names and no figure shows."""
+
+
+GRIDDED = ("32", "128 (16x16)")
+PARAMETERS = {
+    "max_ipd": "maximum IPD",
+    "increase": "index increment",
+    "timer": "recovery time",
+    "threshold": "queue threshold",
+}
+FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+def experiments() -> list[Experiment]:
+    """The sizes, the numbers of the guideline, and the grid around it."""
+    return [_sizes(), _guideline()]
+
+
+def _more(control: Control, hosts: int) -> Control:
+    """Return a table in which even the entry just before the next mark holds all sources at their share."""
+    last = control.entries - 1
+    lost = hosts * PACKET_US / (control.timer * TIMER_US)
+    return replace(control, max_ipd=round(control.max_ipd * last / (last - lost), 3))
+
+
+def _runs_sizes(short: bool) -> list[Run]:
+    """Return all sources hot at load 0.9, without control, with the guideline, and with a margin."""
+    runs = []
+    for name in SIZES[:1] if short else SIZES:
+        network = NETWORKS[name]
+        guide = guideline(network.hosts)
+        for label, control in ((OFF, None), (GUIDE, guide), (MORE, _more(guide, network.hosts))):
+            spot = HotSpot(network, 4, control, hot=6, after=0.5)
+            runs.append(Run({"network": name, "control": label, "case": 4}, spot))
+    return runs
+
+
+def _sizes() -> Experiment:
+    return Experiment(
+        "pfister2005/sizes",
+        "The other network sizes: all sources hot, load 0.9",
+        cost=150,
+        points=lambda short: [run.point() for run in _runs_sizes(short)],
+        measure=measured(_runs_sizes),
+        draw=lambda tables: sizes(tables, 31, _networks(tables), (OFF, GUIDE, MORE)),
+    )
+
+
+def _networks(tables: Tables) -> list[str]:
+    names: list[str] = tables["points"]["network"].unique(maintain_order=True).to_list()
+    return names
+
+
+def _varied(guide: Control, parameter: str, factor: float) -> Control:
+    value = getattr(guide, parameter) * factor
+    whole = parameter in ("increase", "timer")
+    return replace(guide, **{parameter: min(max(1, round(value)), 255) if whole else round(value, 4)})
+
+
+def _runs_grid(short: bool) -> list[Run]:
+    """Vary one parameter at a time, on two networks, with all sources hot and with three."""
+    runs = []
+    for name in GRIDDED[:1] if short else GRIDDED:
+        network = NETWORKS[name]
+        guide = guideline(network.hosts)
+        for case in (4,) if short else (3, 4):
+            spot = HotSpot(network, case, hot=4 if short else 6, after=0.5 if short else 2.0)
+            # Four times as many entries, up and down four times as many of them: the same, but finer.
+            finer = replace(guide, entries=512, increase=4 * guide.increase, decrease=4)
+            settings = {(GUIDE, 1.0): guide, ("512 entries", 1.0): finer} | {
+                (parameter, factor): _varied(guide, parameter, factor)
+                for parameter in PARAMETERS
+                for factor in ((0.25,) if short else FACTORS)
+                if factor != 1
+            }
+            for (parameter, factor), control in settings.items():
+                labels: dict[str, Label] = {"network": name, "case": case}
+                labels |= {"parameter": parameter, "factor": factor}
+                runs.append(Run(labels, replace(spot, control=control)))
+    return runs
+
+
+def _guideline() -> Experiment:
+    return Experiment(
+        "pfister2005/guideline",
+        "The guideline of section VI-C, and each of its parameters varied around it",
+        cost=110,
+        points=lambda short: [run.point() for run in _runs_grid(short)],
+        measure=measured(_runs_grid),
+        draw=lambda tables: grid(
+            tables,
+            GUIDE,
+            PARAMETERS,
+            {
+                "cold_late": "cold throughput / offered",
+                "hot_late": "hot port's throughput",
+                "settling": "settling (ms)",
+            },
+        ),
+    )
+
+
+def max_ipd_is_degree_times_packet_time(_: Tables) -> list[float]:
+    """32 and 128 packets of 2 KB at 25 Gb/s, in us, less the `max_ipd` of Fig. 3 and 5."""
+    return [degree * PACKET_US - paper for degree, paper in ((32, 21.0), (128, 84.0))]
+
+
+def max_ipd_two_thirds(_: Tables) -> list[float]:
+    """The formula less the `max_ipd` of Fig. 3 and 5, in us."""
+    return [guideline(hosts).max_ipd - paper for hosts, paper in ((32, 21.0), (128, 84.0))]
+
+
+def increment_a_sixth(_: Tables) -> list[float]:
+    """The formula less the increments of Fig. 3 and 5."""
+    return [float(guideline(hosts).increase - paper) for hosts, paper in ((32, 5), (128, 20))]
+
+
+def recovery_time(_: Tables) -> float:
+    """Recovery time of the guideline in us."""
+    return guideline(32).timer * TIMER_US
+
+
+def grid_value(
+    tables: Tables, column: str, parameter: str, factor: float, network: str = "32", case: int = 4
+) -> float:
+    """A metric on the grid, with one parameter of the guideline multiplied by a factor."""
+    chosen = GUIDE if factor == 1 else parameter
+    return one(tables, column, network=network, case=case, parameter=chosen, factor=factor)
+
+
+def higher_max_ipd_recovers_longer(tables: Tables) -> list[float]:
+    """`hot_late` with the guideline's `max_ipd` less that with four times as much, cases 3 and 4."""
+    return [
+        grid_value(tables, "hot_late", "max_ipd", 1, case=case)
+        - grid_value(tables, "hot_late", "max_ipd", 4, case=case)
+        for case in (3, 4)
+    ]
+
+
+def increment_is_the_most_critical(tables: Tables) -> list[float]:
+    """How much more `cold_late` varies with the increment than with the timer or the threshold."""
+    return [
+        _spread(tables, "increase", network)
+        - max(_spread(tables, other, network) for other in ("timer", "threshold"))
+        for network in GRIDDED
+    ]
+
+
+def entries_are_enough(tables: Tables) -> float:
+    """What 512 entries add to `cold_late` on 32 ports, all sources hot."""
+    return one(tables, "cold_late", network="32", case=4, parameter="512 entries") - grid_value(
+        tables, "cold_late", "increase", 1
+    )
+
+
+def _spread(tables: Tables, parameter: str, network: str) -> float:
+    values = [grid_value(tables, "cold_late", parameter, factor, network) for factor in FACTORS]
+    return min(1.0, max(values)) - min(1.0, *values)
+
+
+def ranges_narrower_on_128_ports(tables: Tables) -> float:
+    """Settings of the grid that work, on 128 ports less on 32."""
+    return _working(tables, "128 (16x16)") - _working(tables, "32")
+
+
+def works_for_all_sources_and_three(tables: Tables) -> list[float]:
+    """`cold_late` on 32 ports with the guideline's parameters, cases 3 and 4."""
+    return [grid_value(tables, "cold_late", "increase", 1, "32", case) for case in _cases(tables)]
+
+
+def _cases(tables: Tables) -> list[int]:
+    return sorted(tables["points"]["case"].unique().to_list())
+
+
+def _working(tables: Tables, network: str) -> float:
+    """How many settings keep cold and hot throughput in both cases."""
+    table = tables["points"].filter(
+        (pl.col("network") == network) & pl.col("parameter").is_in(list(PARAMETERS)) & (pl.col("factor") != 1)
+    )
+    kept = table.group_by("parameter", "factor").agg(
+        pl.min_horizontal("cold_late", "hot_late").min().alias("kept")
+    )
+    return float(kept.filter(pl.col("kept") >= KEPT).height)

@@ -1,0 +1,35 @@
+"""A Binary Feedback Scheme for Congestion Avoidance in Computer Networks.
+
+K. K. Ramakrishnan, R. Jain, ACM Transactions on Computer Systems 8(2), 1990.
+
+Fig. 1 and 3 are drawings. What the paper leaves open, and what other readings give:
+[ramakrishnan1990/readings.md](ramakrishnan1990/readings.md).
+"""
+
+from __future__ import annotations
+
+from becalm.lab.model import Experiment
+from becalm.papers.ramakrishnan1990 import (
+    changing,
+    decrease,
+    integer,
+    router,
+    signal_filter,
+    single,
+    special,
+    user,
+    windows,
+)
+
+ORDER = (
+    *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
+    *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
+)
+"""The figures and remarks in the paper's order."""
+
+
+def experiments() -> list[Experiment]:
+    """All figures, in the paper's order."""
+    parts = (windows, router, signal_filter, single, user, integer, decrease, changing, special)
+    by_figure = {experiment.figure: experiment for part in parts for experiment in part.experiments()}
+    return [by_figure[figure] for figure in ORDER]

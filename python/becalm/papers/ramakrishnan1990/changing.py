@@ -1,0 +1,91 @@
+"""Ramakrishnan and Jain 1990, section 6, Fig. 9 and 10: random sizes, and a bottleneck that changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.papers.ramakrishnan1990.draw import windows
+from becalm.papers.ramakrishnan1990.measure import stretch, with_windows
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, SERVICE, Path
+from becalm.theory import ClosedNetwork
+
+ALONE = Path(duration=10_000)
+KNEE = ALONE.network.knee
+
+RANDOM = replace(ALONE, sizes=EXPONENTIAL, duration=50_000, warmup=2_000, step=20)
+
+BOTTLENECK = 1 + SERVICE.index(max(SERVICE))
+SLOWER, FASTER = 10_000.0, 20_000.0
+"""When the bottleneck becomes half as fast, and when it recovers."""
+TRANSIENT = replace(
+    ALONE,
+    duration=30_000,
+    changes=((SLOWER, BOTTLENECK, 2 * max(SERVICE)), (FASTER, BOTTLENECK, max(SERVICE))),
+)
+SETTLED = 5_000.0
+"""Units before a change of the bottleneck in which the window is that of a steady state."""
+SLOW = ClosedNetwork(
+    tuple(2 * time if time == max(SERVICE) else time for time in SERVICE), ALONE.network.delay
+)
+"""The path while the bottleneck is slow."""
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 9 and 10."""
+    return [_fig9(), _fig10()]
+
+
+def _fig9() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/fig9",
+        "Exponential packet sizes",
+        cost=2,
+        points=lambda _: [Point({"sizes": "exponential"}, RANDOM.scenario())],
+        measure=with_windows,
+        draw=lambda tables: windows(tables, KNEE),
+    )
+
+
+def mean_window(tables: Tables) -> float:
+    """Mean window in use."""
+    return float(stretch(tables, RANDOM.warmup, RANDOM.duration).mean())
+
+
+def _fig10() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/fig10",
+        "The bottleneck's service time doubles, and returns",
+        cost=1,
+        points=lambda _: [Point({"run": "transient"}, TRANSIENT.scenario())],
+        measure=with_windows,
+        draw=lambda tables: windows(tables, KNEE),
+    )
+
+
+def undershoot(tables: Tables) -> float:
+    """Depth of the undershoot below the new steady state, over the mean window there."""
+    return float(
+        stretch(tables, FASTER - SETTLED, FASTER).min() - stretch(tables, SLOWER, FASTER).min()
+    ) / steady_mean(tables, FASTER)
+
+
+def returns(tables: Tables) -> float:
+    """Mean window after the recovery over that before the change."""
+    return steady_mean(tables, TRANSIENT.duration) / steady_mean(tables, SLOWER)
+
+
+def steady_mean(tables: Tables, end: float) -> float:
+    """Mean window in the steady state that ends at a time."""
+    return float(stretch(tables, end - SETTLED, end).mean())
+
+
+def detour(tables: Tables) -> float:
+    """Time until the window is back in its earlier range, over the least that the policy allows."""
+    start = float(stretch(tables, FASTER - 20, FASTER)[-1])
+    goal = float(stretch(tables, SLOWER - 5_000, SLOWER).min())
+    risen = stretch(tables, FASTER, TRANSIENT.duration)
+    taken = ALONE.step * int(np.argmax(risen >= goal))
+    return float(taken / (2 * ALONE.network.round_trip * (goal - start)))

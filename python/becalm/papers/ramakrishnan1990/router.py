@@ -1,0 +1,130 @@
+"""Ramakrishnan and Jain 1990, Fig. 2 and 6: when routers should set the bit, and how users should read it.
+
+Both on the path without the satellite, with two users: "a network with multiple nodes", no more is said. With
+the satellite the most power is elsewhere; the page of readings has the numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, curve
+from becalm.papers.ramakrishnan1990.draw import power
+from becalm.papers.ramakrishnan1990.measure import summary
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Law, Path, User, feedback
+
+SIZES: dict[str, Law | None] = {"constant sizes": None, "exponential sizes": EXPONENTIAL}
+CENTRES = (1, 2, 3)
+CUTOFFS = (0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9)
+THRESHOLDS = (1, 2)
+
+SHARED = Path(users=(User(), User(start=333)), satellite=0.0, warmup=2_000, step=10_000)
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 2 and 6."""
+    return [_fig2(), _fig6()]
+
+
+def _lasting(path: Path, short: bool) -> Path:
+    return replace(path, duration=20_000 if short else 200_000)
+
+
+def _fig2() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/fig2",
+        "Power against the width of the hysteresis",
+        cost=10,
+        points=_hysteresis_points,
+        measure=summary,
+        draw=lambda tables: power(
+            tables,
+            "width",
+            "width of the hysteresis H (packets)",
+            "centre",
+            {centre: f"centre C = {centre}" for centre in CENTRES},
+            "sizes",
+        ),
+    )
+
+
+def threshold_of_1_is_best(tables: Tables) -> list[float]:
+    """Power with a threshold of 1 less that with 2, and of 2 less that with 3, by packet sizes."""
+    return [
+        at(tables, "power", sizes=sizes, centre=centre, width=0)
+        - at(tables, "power", sizes=sizes, centre=centre + 1, width=0)
+        for sizes in SIZES
+        for centre in CENTRES[:-1]
+    ]
+
+
+def _hysteresis_points(short: bool) -> list[Point]:
+    return [
+        Point(
+            {"sizes": name, "centre": centre, "width": width},
+            replace(
+                _lasting(SHARED, short),
+                sizes=sizes,
+                marking={"queue_hysteresis": {"centre": centre, "width": width}},
+            ).scenario(),
+        )
+        for name, sizes in SIZES.items()
+        for centre in CENTRES
+        for width in range(2 * centre + 1)
+    ]
+
+
+def relative(tables: Tables, sizes: str) -> float:
+    """Power without hysteresis at a threshold of 1, over the largest power."""
+    table = tables["points"].filter(pl.col("sizes") == sizes)
+    return at(tables, "power", sizes=sizes, centre=1, width=0) / float(table["power"].to_numpy().max())
+
+
+def _fig6() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/fig6",
+        "Power against the cutoff of the signal filter, exponential packet sizes",
+        cost=10,
+        points=_cutoff_points,
+        measure=summary,
+        draw=lambda tables: power(
+            tables,
+            "cutoff",
+            "cutoff (share of bits set)",
+            "threshold",
+            {threshold: f"router threshold C = {threshold}" for threshold in THRESHOLDS},
+            "sizes",
+        ),
+    )
+
+
+def _cutoff_points(short: bool) -> list[Point]:
+    return [
+        Point(
+            {"sizes": "exponential sizes", "threshold": threshold, "cutoff": cutoff},
+            replace(
+                _lasting(SHARED, short),
+                sizes=EXPONENTIAL,
+                marking={"regeneration_cycle": {"threshold": threshold}},
+                response=feedback(cutoff=cutoff),
+            ).scenario(),
+        )
+        for threshold in THRESHOLDS
+        for cutoff in CUTOFFS
+    ]
+
+
+def at_cutoff(tables: Tables, threshold: int, cutoff: float) -> float:
+    """Power at a cutoff over the largest power of all cutoffs."""
+    best = max(curve(tables, "cutoff", "power", threshold=threshold))
+    return at(tables, "power", threshold=threshold, cutoff=cutoff) / best
+
+
+def spread_of_power(tables: Tables, threshold: int) -> float:
+    """Largest less smallest power of all cutoffs, over the largest."""
+    powers = np.array(curve(tables, "cutoff", "power", threshold=threshold))
+    return float(np.ptp(powers) / powers.max())

@@ -1,0 +1,112 @@
+"""Ramakrishnan and Jain 1990, section 4.1: averages that tell all users the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import mean
+from becalm.papers.ramakrishnan1990.measure import summary
+from becalm.papers.ramakrishnan1990.scene import REGENERATION, Path, Table, User, units
+from becalm.plot import curves, panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROUND_TRIP = Path().network.round_trip
+INTERVALS = tuple(round(ROUND_TRIP * factor, 3) for factor in (0.25, 0.5, 1, 2, 4, 8))
+SHORTER, LONGER = INTERVALS[0], INTERVALS[-1]
+STARTS = tuple(600.0 + 117.0 * place for place in range(10))
+"""Starts of the second user, in units."""
+MANY = 8
+
+
+def experiments() -> list[Experiment]:
+    """The filters of section 4.1."""
+    return [_filter()]
+
+
+def _filter() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/filter",
+        "Two users and averages over fixed intervals and over regeneration cycles",
+        cost=5,
+        points=_points,
+        measure=_measure,
+        draw=_draw,
+    )
+
+
+def others_are_less_consistent(tables: Tables) -> list[float]:
+    """Inconsistency of marks with shorter and longer intervals, less that with the round trip."""
+    return [
+        mean_at(tables, "inconsistency", interval) - mean_at(tables, "inconsistency", ROUND_TRIP)
+        for interval in (SHORTER, LONGER)
+    ]
+
+
+def adaptive_is_fair(tables: Tables) -> list[float]:
+    """Jain's index with averages over regeneration cycles: two users, eight users."""
+    return [_of(tables, "jain", "cycles"), _of(tables, "jain", "many users")]
+
+
+def _points(short: bool) -> list[Point]:
+    filters: list[tuple[str, float, Table, int]] = [
+        ("intervals", interval, {"interval_average": {"interval": units(interval)}}, 2)
+        for interval in INTERVALS
+    ]
+    filters += [("cycles", 0.0, REGENERATION, 2), ("many users", 0.0, REGENERATION, MANY)]
+    path = Path(duration=30_000, warmup=15_000, step=1_000)
+    return [
+        Point(
+            {"filter": name, "interval": interval, "joins": joins},
+            replace(path, users=_users(count, joins), marking=marking).scenario(),
+        )
+        for name, interval, marking, count in filters
+        for joins in STARTS[: 4 if short else None]
+    ]
+
+
+def _users(count: int, joins: float) -> tuple[User, ...]:
+    """One after the other, each as long after the one before."""
+    return tuple(User(start=joins * place) for place in range(count))
+
+
+def _measure(outcomes: list[Outcome]) -> Tables:
+    """`points`, with `inconsistency`: the largest less the smallest share of marked packets of a user."""
+    shares = [outcome.results.groups["marked_share"].to_numpy() for outcome in outcomes]
+    inconsistency = pl.Series("inconsistency", [float(share.max() - share.min()) for share in shares])
+    return {"points": summary(outcomes)["points"].with_columns(inconsistency)}
+
+
+def mean_at(tables: Tables, column: str, interval: float) -> float:
+    """Mean over the starts with averages over fixed intervals."""
+    rows = tables["points"].filter((pl.col("filter") == "intervals") & (pl.col("interval") == interval))
+    return mean(rows[column].to_list())
+
+
+def _of(tables: Tables, column: str, name: str) -> float:
+    return mean(tables["points"].filter(pl.col("filter") == name)[column].to_list())
+
+
+def _draw(tables: Tables) -> Figure:
+    made, areas = panels(1, 2, width=4.6)
+    intervals = tables["points"].filter(pl.col("filter") == "intervals")
+    means = intervals.group_by("interval").agg(pl.col("inconsistency", "jain").mean())
+    for axes, column, label in (
+        (areas[0], "inconsistency", "difference between shares of marked packets"),
+        (areas[1], "jain", "Jain's index"),
+    ):
+        curves(axes, means, x="interval", y=column, marker="o", label="fixed intervals")
+        axes.axhline(_of(tables, column, "cycles"), color="black", linestyle=":", label="regeneration cycles")
+        axes.axvline(ROUND_TRIP, color="grey", linestyle="--", label="round trip")
+        axes.set(xlabel="interval (units)", ylabel=label, xscale="log")
+        axes.minorticks_off()
+        axes.set_xticks(INTERVALS, [f"{interval:.3g}" for interval in INTERVALS])
+    areas[0].set_ylim(0, None)
+    handles, labels = areas[0].get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside right center", frameon=False)
+    return made

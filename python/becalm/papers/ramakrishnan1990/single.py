@@ -1,0 +1,95 @@
+"""Ramakrishnan and Jain 1990, section 5.3: how many packets a single router marks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, curve
+from becalm.papers.ramakrishnan1990.draw import router
+from becalm.papers.ramakrishnan1990.measure import summary
+from becalm.papers.ramakrishnan1990.scene import (
+    EXPONENTIAL,
+    INSTANT,
+    PACKET,
+    Table,
+    rate,
+    units,
+)
+
+
+def experiments() -> list[Experiment]:
+    """The probabilities of section 5.3."""
+    return [_probability()]
+
+
+def _probability() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/probability",
+        "A single router: power by utilization, and how many packets it marks",
+        cost=5,
+        points=_router_points,
+        measure=lambda outcomes: summary(outcomes, rest=0.0),
+        draw=router,
+    )
+
+
+UTILIZATIONS = tuple(round(0.1 * place, 1) for place in range(1, 10))
+
+
+def _router_points(short: bool) -> list[Point]:
+    duration = 200_000 if short else 400_000
+    loads = [("M/M/1", load, 1) for load in UTILIZATIONS] + [("M/M/1", 0.5, 2)]
+    loads += [("D/D/1", load, threshold) for load in (0.5, 0.9) for threshold in (1, 2)] + [("D/D/1", 1.0, 1)]
+    return [
+        Point(
+            {"queue": queue, "utilization": load, "threshold": threshold},
+            _router(queue, load, threshold, duration),
+        )
+        for queue, load, threshold in loads
+    ]
+
+
+def _router(queue: str, utilization: float, threshold: int, duration: float) -> Table:
+    """Return a router with a service time of one unit; regular arrivals come on a link that is no faster.
+
+    The paper's argument is about the packets that an arrival finds at M/M/1, and about the average at D/D/1.
+    """
+    random = queue == "M/M/1"
+    traffic: Table = {"greedy": {"message": f"{PACKET} B"}}
+    if random:
+        load = utilization * float(rate(1).split()[0]) / (float(INSTANT.split()[0]) * 1e3)
+        traffic = {"poisson": {"load": load, "message": f"{PACKET} B"}}
+    arrivals = INSTANT if random else rate(1 / utilization)
+    cables = [{"between": ["S1", "R1"], "rate": arrivals}, {"between": ["R1", "D"], "rate": rate(1)}]
+    switch = {"buffer": "unlimited", "forwarding_delay": "0 s", "switching": "store_and_forward"}
+    marking = {"queue_hysteresis": {"centre": threshold, "width": 0}}
+    if not random:
+        marking = {"regeneration_cycle": {"threshold": threshold}}
+    return {
+        "run": {"duration": units(duration), "warmup": units(duration / 100)},
+        "topology": {"edges": {"hosts": ["S1", "D"], "switches": ["R1"], "cables": cables}},
+        "switch": switch | ({"service": EXPONENTIAL} if random else {}),
+        "packet": {"mtu": f"{PACKET} B", "header": "0 B", "ack": "1 B"},
+        "marking": marking,
+        "echo": {"ack": {}},
+        "response": {"none": {}},
+        "flows": [{"name": "user 1", "from": ["S1"], "to": ["D"], "traffic": traffic}],
+        "observe": {"step": units(duration / 10), "window": units(duration / 10), "links": []},
+    }
+
+
+def marked(tables: Tables, queue: str, threshold: int, utilization: float) -> float:
+    """Share of marked packets in a queue at a utilization."""
+    return at(tables, "marked", queue=queue, threshold=threshold, utilization=utilization)
+
+
+def best_load(tables: Tables) -> float:
+    """Utilization with the most power, M/M/1."""
+    powers = curve(tables, "utilization", "power", queue="M/M/1", threshold=1)
+    return UTILIZATIONS[int(np.argmax(powers))]
+
+
+def half_at_most_power(tables: Tables) -> list[float]:
+    """Share of marked packets at the load with the most power: M/M/1, D/D/1."""
+    return [marked(tables, "M/M/1", 1, best_load(tables)), marked(tables, "D/D/1", 1, 1.0)]

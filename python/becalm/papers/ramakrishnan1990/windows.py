@@ -1,0 +1,140 @@
+"""Ramakrishnan and Jain 1990, sections 3.1 and 3.2: what fixed windows do.
+
+Nothing here is controlled: these are the curves whose knee the scheme is to find.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from becalm import theory
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import at, axis, curve
+from becalm.papers.ramakrishnan1990.draw import sweep
+from becalm.papers.ramakrishnan1990.measure import summary
+from becalm.papers.ramakrishnan1990.scene import (
+    EXPONENTIAL,
+    SATELLITE,
+    UNMARKED,
+    Path,
+    window,
+)
+
+WINDOWS = tuple(range(1, 41))
+SHORT_WINDOWS = (1, 2, 4, 8, 12, 14, 15, 16, 17, 18, 24, 32, 40)
+FEW_WINDOWS = tuple(range(1, 13))
+
+FIXED = Path(marking=UNMARKED, duration=21_000, warmup=1_000, step=1_000)
+RANDOM = replace(FIXED, duration=100_000, warmup=2_000)
+PATHS = {
+    "primary": FIXED,
+    "overloaded": replace(FIXED, satellite=0.0),
+    "balanced": replace(FIXED, service=(4.0,) * 4, satellite=0.0, rest=0.0),
+}
+SERVICES = {
+    "constant": FIXED,
+    "drawn anew": replace(RANDOM, redrawn=EXPONENTIAL),
+    "carried along": replace(RANDOM, sizes=EXPONENTIAL),
+}
+"""Service times: all alike, or exponential, drawn anew at each hop or by the size that a packet carries."""
+
+
+def experiments() -> list[Experiment]:
+    """Fixed windows."""
+    return [_windows()]
+
+
+def with_window(path: Path, packets: int) -> Path:
+    """Return the path with a fixed window."""
+    return replace(path, response=window(packets))
+
+
+def _windows() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/windows",
+        "Fixed windows: throughput, response time, power, and the knee",
+        cost=40,
+        points=_window_points,
+        measure=_measure_windows,
+        draw=lambda tables: sweep(tables, Path().network.knee),
+    )
+
+
+def _window_points(short: bool) -> list[Point]:
+    runs = [("primary", service, path) for service, path in SERVICES.items()]
+    runs += [(name, "constant", path) for name, path in PATHS.items() if name != "primary"]
+    chosen = {"primary": SHORT_WINDOWS if short else WINDOWS}
+    return [
+        Point({"path": name, "service": service, "window": packets}, with_window(path, packets).scenario())
+        for name, service, path in runs
+        for packets in chosen.get(name, FEW_WINDOWS)
+    ]
+
+
+def _measure_windows(outcomes: list[Outcome]) -> Tables:
+    """`points` by path, service and window; `theory`: mean-value analysis and bound of the primary path."""
+    parts = [
+        summary([outcome for outcome in outcomes if outcome.labels["path"] == name], rest=path.rest)["points"]
+        for name, path in PATHS.items()
+    ]
+    return {"points": pl.concat(parts), "theory": _theory(Path().network)}
+
+
+def _theory(network: theory.ClosedNetwork) -> pl.DataFrame:
+    solution = theory.mean_value_analysis(network, WINDOWS[-1])
+    best = theory.deterministic(network, solution.window)
+    return pl.concat(
+        [
+            pl.DataFrame({"window": solution.window, "throughput": throughput})
+            .with_columns(response=pl.col("window") / pl.col("throughput"), service=pl.lit(service))
+            .with_columns(power=pl.col("throughput") / pl.col("response"))
+            for service, throughput in (("constant", best), ("drawn anew", solution.throughput))
+        ]
+    )
+
+
+def knee(tables: Tables, path: str) -> float:
+    """Where the asymptotes meet: the response time of a lone packet times the largest throughput."""
+    alone = at(tables, "response", path=path, service="constant", window=1)
+    return alone * max(curve(tables, "window", "throughput", path=path, service="constant"))
+
+
+def best_window(tables: Tables, path: str) -> float:
+    """Window with the most power."""
+    powers = curve(tables, "window", "power", path=path, service="constant")
+    return axis(tables, "window", path=path, service="constant")[int(np.argmax(powers))]
+
+
+def efficiency(tables: Tables, packets: int) -> float:
+    """Power over that of the knee without queues."""
+    network = Path().network
+    throughput, response = (
+        at(tables, column, path="primary", service="constant", window=packets)
+        for column in ("throughput", "response")
+    )
+    return theory.efficiency(throughput, response, 1 / network.bottleneck, network.round_trip)
+
+
+def _maxima(tables: Tables, service: str) -> float:
+    """Windows with more power than their neighbours on both sides."""
+    powers = np.array(curve(tables, "window", "power", path="primary", service=service))
+    inner = (powers[1:-1] > powers[:-2]) & (powers[1:-1] > powers[2:])
+    return float(inner.sum() + (powers[0] > powers[1]) + (powers[-1] > powers[-2]))
+
+
+def exact_in_a_balanced_network(tables: Tables) -> list[float]:
+    """Knee of the balanced path, and its window with the most power."""
+    return [knee(tables, "balanced"), best_window(tables, "balanced")]
+
+
+def single_maximum(tables: Tables) -> list[float]:
+    """Maxima of power over the window, with constant and with exponential service drawn anew."""
+    return [_maxima(tables, "constant"), _maxima(tables, "drawn anew")]
+
+
+def satellite_holds_many(tables: Tables) -> float:
+    """Mean number of packets on the satellite hop with a window of 16."""
+    return SATELLITE * at(tables, "throughput", path="primary", service="constant", window=16)

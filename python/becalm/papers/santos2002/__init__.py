@@ -1,0 +1,18 @@
+"""Evaluation of Congestion Detection Mechanisms for InfiniBand Switches.
+
+J. R. Santos, Y. Turner, G. Janakiraman, HP Laboratories HPL-2002-224 and IEEE Globecom, 2002.
+"""
+
+from __future__ import annotations
+
+from becalm.lab.model import Experiment
+from becalm.papers.santos2002 import buffers, flows, policies
+
+
+def experiments() -> list[Experiment]:
+    """All figures, in the paper's order."""
+    return [
+        *policies.experiments(),
+        *buffers.experiments(),
+        *flows.experiments(),
+    ]

@@ -1,0 +1,137 @@
+"""Fig. 4 of santos2002: marking policies over the size of the buffers."""
+
+from __future__ import annotations
+
+from becalm.lab.dumbbell import Dumbbell
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, axis, curve, mean, unfairness
+from becalm.papers.common.draw import SHARE, threshold_curves
+from becalm.papers.common.marking import INPUT_TRIGGERED, output_triggered
+from becalm.papers.common.measure import summary
+
+BUFFERS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
+SHORT_BUFFERS = (2, 4, 8, 10, 12, 16)
+THRESHOLDS = (4, 6, 8, 16)
+NONE = 0
+"""The label of runs without output-triggered marking."""
+LARGE = 12
+"""From this buffer on no input buffer can become full: 10 remote packets and one of the victim."""
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 4(a) and (b)."""
+    return [_fig4a(), _fig4b()]
+
+
+def sweep(buffers: tuple[int, ...], thresholds: tuple[int, ...], flows: int, short: bool) -> list[Point]:
+    """Return the runs of output threshold x buffer; no output marking included."""
+    points = []
+    for threshold in (NONE, *thresholds):
+        policy = output_triggered(threshold) if threshold else INPUT_TRIGGERED
+        for buffer in buffers:
+            scene = Dumbbell(local=flows, remote=flows, buffer=buffer, marking=policy).long(short)
+            points.append(Point({"threshold": threshold, "buffer": buffer}, scene.scenario()))
+    return points
+
+
+def _fig4_points(short: bool) -> list[Point]:
+    return sweep(SHORT_BUFFERS if short else BUFFERS, THRESHOLDS, 10, short)
+
+
+def _fig4a() -> Experiment:
+    return Experiment(
+        "santos2002/fig4a",
+        "Root link utilization against buffer size, for output thresholds",
+        cost=45,
+        points=_fig4_points,
+        measure=summary,
+        draw=lambda tables: threshold_curves(tables, "root", "root link utilization", SHARE[1]),
+    )
+
+
+def small_buffers_underutilized(tables: Tables) -> list[float]:
+    """Utilization with 16 slots above the best with 2 to 4 slots."""
+    return [
+        _at(tables, 16, threshold) - max(root_at(tables, threshold, 2, 4)) for threshold in (NONE, 6, 8, 16)
+    ]
+
+
+def _at(tables: Tables, buffer: int, threshold: int) -> float:
+    return at(tables, "root", buffer=buffer, threshold=threshold)
+
+
+def _buffers(tables: Tables, low: int, high: int) -> list[int]:
+    return [int(buffer) for buffer in axis(tables, "buffer") if low <= buffer <= high]
+
+
+def root_at(tables: Tables, threshold: int, low: int, high: int) -> list[float]:
+    """Root utilization for the buffers from `low` to `high` slots."""
+    return [_at(tables, buffer, threshold) for buffer in _buffers(tables, low, high)]
+
+
+def margin_of_threshold_4(tables: Tables, other: int) -> float:
+    """Smallest difference of root utilization to threshold 4, from 4 slots on."""
+    return min(_at(tables, buffer, other) - _at(tables, buffer, 4) for buffer in _buffers(tables, 4, 16))
+
+
+def ratio(tables: Tables, threshold: int, low: int, high: int) -> list[float]:
+    """Rate of remote over local flows for the buffers from `low` to `high` slots."""
+    return [at(tables, "ratio", threshold=threshold, buffer=buffer) for buffer in _buffers(tables, low, high)]
+
+
+def _fig4b() -> Experiment:
+    return Experiment(
+        "santos2002/fig4b",
+        "Fairness, remote over local rate, against buffer size, for output thresholds",
+        cost=45,
+        points=_fig4_points,
+        measure=summary,
+        draw=lambda tables: threshold_curves(
+            tables, "ratio", "rate of remote flows / rate of local flows", 1.5
+        ),
+    )
+
+
+def small_buffers_penalize_remote(tables: Tables) -> list[float]:
+    """Best ratio with 2 to 4 slots minus the ratio with 16 slots, for thresholds 8 and 16."""
+    return [max(ratio(tables, threshold, 2, 4)) - _at_16(tables, threshold) for threshold in (8, 16)]
+
+
+def like_no_output_marking(tables: Tables) -> list[float]:
+    """Difference of the ratio to the curve without output marking, 2 slots, thresholds 8 and 16."""
+    return [
+        at(tables, "ratio", threshold=threshold, buffer=2) - at(tables, "ratio", threshold=NONE, buffer=2)
+        for threshold in (8, 16)
+    ]
+
+
+def _at_16(tables: Tables, threshold: int) -> float:
+    return at(tables, "ratio", threshold=threshold, buffer=16)
+
+
+def flat_beyond_threshold(tables: Tables) -> list[float]:
+    """Largest minus smallest ratio over the buffers above thresholds 4, 6 and 8."""
+    return [spread(ratio(tables, threshold, threshold + 1, 16)) for threshold in (4, 6, 8)]
+
+
+def no_input_marks_from_12_slots(tables: Tables) -> list[float]:
+    """Marked packets without output-triggered marking, 12 slots: local, remote, victim."""
+    return [
+        mean(curve(tables, "buffer", f"{side}_marked", threshold=NONE, buffer=LARGE))
+        for side in ("local", "remote", "victim")
+    ]
+
+
+def unfairness_at_16(tables: Tables, threshold: int) -> float:
+    """The larger of the rates of local and remote flows over the smaller one, 16 slots."""
+    return unfairness(_at_16(tables, threshold))
+
+
+def spread(values: list[float]) -> float:
+    """Return the largest value less the smallest."""
+    return max(values) - min(values)
+
+
+def local_share(tables: Tables, threshold: int) -> float:
+    """Local part of the local and remote rates, 16 slots."""
+    return 1 / (1 + _at_16(tables, threshold))

@@ -1,0 +1,67 @@
+"""The remark of santos2002 on other numbers of flows."""
+
+from __future__ import annotations
+
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, axis
+from becalm.papers.common.draw import flow_curves
+from becalm.papers.common.measure import summary
+from becalm.papers.santos2002.buffers import spread, sweep
+
+FLOWS = (5, 10, 15, 20)
+FLOW_BUFFERS = (2, 4, 8, 12, 16)
+FLOW_THRESHOLDS = (4, 8)
+
+
+def experiments() -> list[Experiment]:
+    """Other numbers of flows."""
+    return [_flows()]
+
+
+def _flow_points(short: bool) -> list[Point]:
+    return [
+        Point({**point.labels, "flows": flows}, point.scenario)
+        for flows in ((5, 20) if short else FLOWS)
+        for point in sweep((4, 12, 16) if short else FLOW_BUFFERS, FLOW_THRESHOLDS, flows, short)
+    ]
+
+
+def _flows() -> Experiment:
+    return Experiment(
+        "santos2002/flows",
+        "The remark on 5 to 20 flows of each type: Fig. 4 with other numbers of flows",
+        cost=45,
+        points=_flow_points,
+        measure=summary,
+        draw=flow_curves,
+    )
+
+
+def threshold_4_below_8(tables: Tables) -> list[float]:
+    """Root utilization with threshold 8 less that with 4, 16 slots, for each number of flows."""
+    return [
+        at(tables, "root", flows=n, threshold=8, buffer=16)
+        - at(tables, "root", flows=n, threshold=4, buffer=16)
+        for n in axis(tables, "flows")
+    ]
+
+
+def small_buffers_penalize_remote(tables: Tables) -> list[float]:
+    """Ratio at 16 slots less that at 4, threshold 8, for each number of flows."""
+    return [
+        at(tables, "ratio", flows=n, threshold=8, buffer=16)
+        - at(tables, "ratio", flows=n, threshold=8, buffer=4)
+        for n in axis(tables, "flows")
+    ]
+
+
+def flat_beyond_threshold(tables: Tables) -> list[float]:
+    """Change of the ratio from 12 to 16 slots, threshold 8, for each number of flows."""
+    return [
+        spread([at(tables, "ratio", flows=n, threshold=8, buffer=buffer) for buffer in (12, 16)])
+        for n in axis(tables, "flows")
+    ]
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,177 @@
+"""santos2003, Fig. 7: flows that come and go."""
+
+from __future__ import annotations
+
+from becalm.lab.dumbbell import Dumbbell
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, axis, curve, mean
+from becalm.papers.common.draw import dynamic_curves, response_curves
+from becalm.papers.common.marking import INPUT_TRIGGERED
+from becalm.papers.common.measure import summary
+from becalm.papers.santos2003.static import RESPONSES
+
+MEAN_ON_MS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+SHORT_MEAN_ON_MS = (0.005, 0.2, 1.0, 20.0)
+CYCLES = 20
+"""Mean ON-OFF cycles per dynamic flow, at least."""
+MIDDLE_MS = (0.2, 2.0)
+"""The range of ON times that the paper calls dynamic."""
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 7."""
+    return [_fig7a(), _fig7b()]
+
+
+def _scene(mean_on: float, short: bool, response: str, persistent: bool, static: int) -> Dumbbell:
+    """500 ms, or the time of 20 cycles if longer; the first 100 ms are not measured."""
+    duration = max(250 if short else 500, 2 * mean_on * CYCLES)
+    return Dumbbell(
+        marking=INPUT_TRIGGERED,
+        response={response: {"persistent": persistent}},
+        victim=(40, duration),
+        duration=duration,
+        warmup=50 if short else 100,
+        mean_on=mean_on,
+        static=static,
+        step=10,
+        window=10,
+    )
+
+
+def _axis(short: bool) -> tuple[float, ...]:
+    return SHORT_MEAN_ON_MS if short else MEAN_ON_MS
+
+
+def _fig7a() -> Experiment:
+    return Experiment(
+        "santos2003/fig7a",
+        "Static and dynamic flows together (L = R = 5 + 5), rate limits persistent or not, LIPD",
+        cost=50,
+        points=lambda short: [
+            Point(
+                {"mean_on": mean_on, "state": state},
+                _scene(mean_on, short, "lipd", state == "persistent", static=5).scenario(),
+            )
+            for mean_on in _axis(short)
+            for state in ("new", "persistent")
+        ],
+        measure=summary,
+        draw=dynamic_curves,
+    )
+
+
+def rates_of(tables: Tables, column: str, state: str) -> list[float]:
+    """Rate of static or dynamic flows along the ON times."""
+    return curve(tables, "mean_on", column, state=state)
+
+
+def dynamic_flows_hog(tables: Tables) -> float:
+    """Static over dynamic rate at the shortest ON time, without persistence."""
+    return rates_of(tables, "static", "new")[0] / rates_of(tables, "dynamic", "new")[0]
+
+
+def static_twice_dynamic(tables: Tables) -> list[float]:
+    """Static over dynamic rate at the longest ON time, without and with persistence."""
+    return [
+        rates_of(tables, "static", state)[-1] / rates_of(tables, "dynamic", state)[-1] for state in STATES
+    ]
+
+
+def persistent_static_not_penalized(tables: Tables) -> float:
+    """Smallest ratio of static to dynamic rate along the ON times, with persistence."""
+    return min(
+        static / dynamic
+        for static, dynamic in zip(
+            rates_of(tables, "static", "persistent"), rates_of(tables, "dynamic", "persistent"), strict=True
+        )
+    )
+
+
+def persistent_half_each(tables: Tables) -> list[float]:
+    """Rate of static, then of dynamic flows at the shortest ON time, with persistence."""
+    return [rates_of(tables, column, "persistent")[0] for column in ("static", "dynamic")]
+
+
+STATES = ("new", "persistent")
+
+
+def _fig7b() -> Experiment:
+    return Experiment(
+        "santos2003/fig7b",
+        "All flows dynamic, persistent rate limits: utilization against mean ON time for LIPD, FIMD and AIMD",
+        cost=75,
+        points=lambda short: [
+            Point(
+                {"mean_on": mean_on, "response": response, "rates": "continuous"},
+                _scene(mean_on, short, response, persistent=True, static=0).scenario(),
+            )
+            for mean_on in _axis(short)
+            for response in RESPONSES
+        ],
+        measure=summary,
+        draw=lambda tables: response_curves(tables, "mean_on", "mean ON time (ms)", log=True),
+    )
+
+
+def _line(tables: Tables, response: str, column: str = "root") -> list[float]:
+    return curve(tables, "mean_on", column, response=response)
+
+
+def inter_switch_share(tables: Tables) -> list[float]:
+    """Smallest inter-switch utilization along the ON times: LIPD, FIMD."""
+    return [min(_line(tables, response, "inter_switch")) for response in ("lipd", "fimd")]
+
+
+def aimd_inter_switch_lower(tables: Tables) -> list[float]:
+    """Mean inter-switch utilization along the ON times above AIMD's: LIPD, FIMD."""
+    return [
+        mean(_line(tables, response, "inter_switch")) - mean(_line(tables, "aimd", "inter_switch"))
+        for response in ("lipd", "fimd")
+    ]
+
+
+def packets_per_on_period(tables: Tables) -> float:
+    """Root utilization x packets in the 0.4 ms of a cycle / 20 flows."""
+    packets = at(tables, "root", mean_on=0.2, response="lipd") * 0.4e-3 / 2.068e-6
+    return packets / 20
+
+
+def root_at_shortest(tables: Tables) -> list[float]:
+    """Root utilization at the shortest ON time: LIPD, FIMD, AIMD."""
+    return [_line(tables, response)[0] for response in RESPONSES]
+
+
+def root_at_longest(tables: Tables) -> list[float]:
+    """Root utilization at the longest ON time: LIPD, FIMD, AIMD."""
+    return [_line(tables, response)[-1] for response in RESPONSES]
+
+
+def fimd_best_in_the_middle(tables: Tables) -> list[float]:
+    """Mean root utilization from 0.2 to 2 ms above LIPD's and AIMD's."""
+    return [_middle(tables, "fimd") - _middle(tables, response) for response in ("lipd", "aimd")]
+
+
+def aimd_worst(tables: Tables) -> float:
+    """AIMD's root utilization above the lower of the other two, the largest along the ON times."""
+    return max(_behind(tables, -1))
+
+
+def aimd_10_percent_below_best(tables: Tables) -> float:
+    """Mean distance of AIMD's root utilization to the best of the other two."""
+    return -mean(_behind(tables, 0))
+
+
+def _middle(tables: Tables, response: str) -> float:
+    low, high = MIDDLE_MS
+    times = [time for time in axis(tables, "mean_on") if low <= time <= high]
+    return mean([at(tables, "root", mean_on=time, response=response) for time in times])
+
+
+def _behind(tables: Tables, rank: int) -> list[float]:
+    """AIMD's root utilization minus that of the best (`rank` 0) or the worst (-1) of the other two."""
+    others = zip(_line(tables, "lipd"), _line(tables, "fimd"), strict=True)
+    return [
+        aimd - sorted(pair, reverse=True)[rank]
+        for aimd, pair in zip(_line(tables, "aimd"), others, strict=True)
+    ]

@@ -1,0 +1,226 @@
+"""santos2003, Fig. 5 and 6: the response functions, alone and with long-lived flows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from becalm.lab.dumbbell import Dumbbell, Table, discrete
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import at, axis, curve, mean
+from becalm.papers.common.draw import flow_rates, increase_curves, response_curves
+from becalm.papers.common.marking import INPUT_TRIGGERED
+from becalm.papers.common.measure import summary, with_series
+from becalm.papers.santos2003 import curves
+
+RESPONSES = ("lipd", "fimd", "aimd")
+BUFFERS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
+SHORT_BUFFERS = (2, 4, 8, 12)
+
+SMALL = (2, 3, 4)
+"""Small input buffers, in slots: "small input buffer size (2 to 4)" in santos2002."""
+
+
+def experiments() -> list[Experiment]:
+    """Fig. 5 and 6, and the remark on oscillation."""
+    return [_fig5(), _fig6(), _oscillation()]
+
+
+def _fig5() -> Experiment:
+    return Experiment(
+        "santos2003/fig5",
+        "Rate increase from R_max/256 over time, without marks",
+        cost=1,
+        points=lambda _: [_alone(response) for response in RESPONSES],
+        measure=_increase,
+        draw=increase_curves,
+    )
+
+
+def _alone(response: str) -> Point:
+    """One flow that starts at the minimum rate on an empty path; packets of 2048 B with their header."""
+    scene = Dumbbell(
+        local=0,
+        remote=1,
+        response={response: {"initial": curves.RMIN, "window": "unlimited"}},
+        victim=None,
+        duration=150,
+        warmup=0,
+        step=0.05,
+        window=0.1,
+    )
+    packet = {"mtu": f"{curves.PACKET_BYTES - 20} B", "header": "20 B"}
+    return Point({"response": response}, {**scene.scenario(), "packet": packet})
+
+
+def _increase(outcomes: list[Outcome]) -> Tables:
+    """`curves`: the closed forms; `simulated`: the rates of a flow alone; `times`: ms to the maximum rate.
+
+    F_inc(t) counts from the adjustment to R_min, and the next ACK comes 1/R_min = T_rec later. The simulated
+    flow begins with its first packet and hears of it at once, so its clock is T_rec ahead of the paper's.
+    """
+    simulated = pl.concat(
+        [
+            outcome.results.series.filter(pl.col("kind") == "group")
+            .select((pl.col("time") * 1e3 + curves.RECOVERY_MS).alias("time_ms"), "share")
+            .with_columns(pl.lit(outcome.labels["response"]).alias("response"))
+            for outcome in outcomes
+        ]
+    )
+    closed = pl.concat([curves.table(response) for response in RESPONSES])
+    times = [(response, curves.total_ms(response), _reached(simulated, response)) for response in RESPONSES]
+    columns = ["response", "closed_form", "simulated"]
+    return {
+        "curves": closed,
+        "simulated": simulated,
+        "times": pl.DataFrame(times, schema=columns, orient="row"),
+    }
+
+
+def _reached(simulated: pl.DataFrame, response: str) -> float:
+    """When a flow first sends at 97% of the link rate, in ms.
+
+    Not at 100%, which the average over a sliding window reaches only half a window later.
+    """
+    chosen = simulated.filter((pl.col("response") == response) & (pl.col("share") >= 0.97))
+    return float(chosen["time_ms"].to_list()[0]) if chosen.height else float("nan")
+
+
+def time_to_maximum(tables: Tables, response: str, how: str) -> float:
+    """Time from the minimum to the maximum rate in ms."""
+    return float(tables["times"].filter(pl.col("response") == response)[how].item())
+
+
+def time_ratio(tables: Tables, response: str, other: str) -> float:
+    """Time to the maximum rate over that of another response, by the closed forms."""
+    return time_to_maximum(tables, response, "closed_form") / time_to_maximum(tables, other, "closed_form")
+
+
+def lipd_slopes(_: Tables) -> list[float]:
+    """Slope of LIPD's increase in R_max per ms at R_max/256, 1/16, 1/4, 1/2 and R_max."""
+    return [curves.slope("lipd", rate) for rate in (1 / 256, 1 / 16, 1 / 4, 1 / 2, 1.0)]
+
+
+def _fig6() -> Experiment:
+    return Experiment(
+        "santos2003/fig6",
+        "Utilization against buffer size for LIPD, FIMD and AIMD, discrete and continuous rates, static "
+        "flows",
+        cost=50,
+        points=_fig6_points,
+        measure=summary,
+        draw=lambda tables: response_curves(tables, "buffer", "buffer size (packets per input port)"),
+    )
+
+
+def _fig6_points(short: bool) -> list[Point]:
+    return [
+        Point(
+            {"buffer": buffer, "response": response, "rates": rates},
+            Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED, response=table).long(short).scenario(),
+        )
+        for buffer in (SHORT_BUFFERS if short else BUFFERS)
+        for response in RESPONSES
+        for rates, table in _rates(response)
+    ]
+
+
+def _rates(response: str) -> list[tuple[str, Table]]:
+    return [("continuous", {response: {}}), ("discrete", discrete(response))]
+
+
+def _line(tables: Tables, response: str, column: str, rates: str = "continuous") -> list[float]:
+    return curve(tables, "buffer", column, response=response, rates=rates)
+
+
+def at_small(tables: Tables, response: str, column: str) -> list[float]:
+    """Values of a column for small buffers, continuous rates."""
+    buffers = [buffer for buffer in axis(tables, "buffer") if buffer in SMALL]
+    return [at(tables, column, response=response, rates="continuous", buffer=buffer) for buffer in buffers]
+
+
+def _gaps(tables: Tables, column: str) -> list[float]:
+    """Distances between the discrete and the continuous curves."""
+    return [
+        abs(left - right)
+        for response in RESPONSES
+        for left, right in zip(
+            _line(tables, response, column), _line(tables, response, column, "discrete"), strict=True
+        )
+    ]
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+def discrete_nearly_continuous(tables: Tables) -> list[float]:
+    """Largest distance between the discrete and the continuous curves: root, inter-switch."""
+    return [max(_gaps(tables, link)) for link in ("root", "inter_switch")]
+
+
+def dashed_lines_hidden(tables: Tables) -> list[float]:
+    """Median distance between the discrete and the continuous curves: root, inter-switch."""
+    return [_median(_gaps(tables, link)) for link in ("root", "inter_switch")]
+
+
+def mean_over_buffers(tables: Tables, response: str, column: str) -> float:
+    """Mean of a column over the buffers, continuous rates."""
+    return mean(_line(tables, response, column))
+
+
+def lipd_best_root(tables: Tables) -> list[float]:
+    """LIPD's mean root utilization above that of FIMD, and of AIMD."""
+    lipd = mean_over_buffers(tables, "lipd", "root")
+    return [lipd - mean_over_buffers(tables, response, "root") for response in ("fimd", "aimd")]
+
+
+def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
+    """Mean inter-switch utilization with 2 to 4 slots above AIMD's: LIPD, FIMD."""
+    return [
+        mean(at_small(tables, response, "inter_switch")) - mean(at_small(tables, "aimd", "inter_switch"))
+        for response in ("lipd", "fimd")
+    ]
+
+
+def aimd_recovers_with_buffers(tables: Tables) -> float:
+    """AIMD's best inter-switch utilization above its best with 2 to 4 slots."""
+    return max(_line(tables, "aimd", "inter_switch")) - max(at_small(tables, "aimd", "inter_switch"))
+
+
+def victim_rarely_marked(tables: Tables) -> list[float]:
+    """Largest share of marked victim packets over the buffers."""
+    return [max(_line(tables, response, "victim_marked_share")) for response in RESPONSES]
+
+
+def _oscillation() -> Experiment:
+    """Section VI-B.1: the rate of a single flow, as the explanation of Fig. 6 has it."""
+    return Experiment(
+        "santos2003/oscillation",
+        "The rate of one local flow at equilibrium under LIPD, FIMD and AIMD",
+        cost=1.5,
+        points=lambda _: [
+            Point(
+                {"response": response},
+                Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}, probe=True, window=1).scenario(),
+            )
+            for response in RESPONSES
+        ],
+        measure=with_series,
+        draw=flow_rates,
+    )
+
+
+def lipd_lower_amplitude(tables: Tables) -> list[float]:
+    """Amplitude of one flow's rate above LIPD's: FIMD, AIMD."""
+    return [_amplitude(tables, response) - _amplitude(tables, "lipd") for response in ("fimd", "aimd")]
+
+
+def _amplitude(tables: Tables, response: str) -> float:
+    series = tables["series"].filter(
+        (pl.col("response") == response)
+        & (pl.col("name") == "local probe")
+        & pl.col("time").is_between(0.020, 0.099)
+    )
+    shares = np.array(series["share"].to_list())
+    return float(shares.std() / shares.mean())

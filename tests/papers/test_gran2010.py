@@ -1,0 +1,70 @@
+"""The experiments of gran2010: the test bed, the table of delays, and the quick ones reproduced."""
+
+from __future__ import annotations
+
+import pytest
+
+from becalm.lab import Claim, reproduce
+from becalm.papers.gran2010.cct import encode, table, wanted_us
+from becalm.papers.gran2010.scene import Bed
+
+QUICK = ["gran2010/fig8", "gran2010/fig10b", "gran2010/packet_size"]
+
+
+@pytest.fixture(scope="module")
+def claims() -> dict[str, Claim]:
+    reports = reproduce(QUICK, threads=2, short=True)
+    return {f"{report.id.split('/')[1]}/{claim.id}": claim for report in reports for claim in report.claims}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fig8/a_third_each",
+        "fig8/equal_shares",
+        "fig10b/loss_small",
+        "fig10b/fair",
+        "packet_size/little_impact",
+    ],
+)
+def test_the_quick_ones_hold(claims: dict[str, Claim], name: str) -> None:
+    assert claims[name].holds, claims[name]
+
+
+def test_table_1_is_the_default() -> None:
+    data = Bed().scenario_data()
+    switch, adapter = data["marking"]["ibta"], data["response"]["ibta"]
+    assert [switch[key] for key in ("threshold", "marking_rate", "packet_size")] == [15, 1, 8]
+    keys = ("ccti_increase", "ccti_limit", "ccti_min", "ccti_timer")
+    assert [adapter[key] for key in keys] == [1, 127, 0, 150]
+
+
+def test_flows_start_one_interval_apart() -> None:
+    bed = Bed(scenario=2, interval=0.5, tail=2)
+    assert bed.starts == [0, 0.5, 1.0]
+    assert bed.duration == 3
+    assert [flow["start"] for flow in bed.scenario_data()["flows"]] == ["0 us", "500000 us", "1000000 us"]
+
+
+def test_only_some_flows() -> None:
+    flows = Bed(active=(1, 3)).scenario_data()["flows"]
+    assert [(flow["name"], flow["from"], flow["to"]) for flow in flows] == [
+        ("F1", ["H1"], ["H4"]),
+        ("F3", ["H3"], ["H5"]),
+    ]
+
+
+def test_formula_of_the_table() -> None:
+    assert wanted_us(127, 106) == pytest.approx(10.048, abs=1e-3)
+    assert wanted_us(127, 95) == pytest.approx(12.510, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("gap", "entry"), [(0.0, (0, 0)), (1.0, (0, 1)), (0.5, (1, 1)), (2.3, (2, 9)), (16383.0, (0, 16383))]
+)
+def test_entries_are_the_nearest(gap: float, entry: tuple[int, int]) -> None:
+    assert encode(gap) == entry
+
+
+def test_encoding_error_is_half_a_step_at_most() -> None:
+    assert max(abs(error) for error in table(106)["error_us"].to_list()) <= 1.034 / 16 + 1e-12

@@ -1,0 +1,147 @@
+"""pfister2005: its networks, its traffic, the metrics, and the collapse and its cure in a short run."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from becalm import Scenario, manager
+from becalm.lab import Lab
+from becalm.papers.pfister2005 import guideline as around_guideline
+from becalm.papers.pfister2005 import measure, mistakes
+from becalm.papers.pfister2005.measure import Run, Trace, measured, one
+from becalm.papers.pfister2005.scene import (
+    CASES,
+    IN_FIG3,
+    IN_FIG5,
+    NETWORKS,
+    PACKET_US,
+    SEVERITY,
+    HotSpot,
+    guideline,
+)
+
+each_network = pytest.mark.parametrize("name", NETWORKS)
+
+
+@each_network
+def test_networks_have_the_hosts_that_they_are_named_after(name: str) -> None:
+    network = NETWORKS[name]
+    assert network.hosts == int(name.split()[0])
+    scenario = Scenario(HotSpot(network, 4, guideline(network.hosts)).scenario())
+    assert scenario.facts["hosts"] == network.hosts
+    assert scenario.facts["packet_time"] * 1e6 == pytest.approx(PACKET_US, rel=1e-3)
+
+
+def _offered(spot: HotSpot, at: float, kind: str) -> float:
+    """Load that the groups of a kind offer at a time, in links."""
+    total = 0.0
+    for group in spot.scenario()["flows"]:
+        poisson = group["traffic"]["poisson"]
+        changes = [(float(change["at"].split()[0]), change["load"]) for change in poisson["changes"]]
+        load = [poisson["load"], *(load for time, load in changes if time <= at)][-1]
+        if group["name"].split()[0] == kind:
+            total += load * len(group["from"])
+    return total
+
+
+@pytest.mark.parametrize("name", ["8", "32", "128 (16x16)"])
+@pytest.mark.parametrize("case", CASES)
+def test_loads_before_and_in_the_hot_period(name: str, case: int) -> None:
+    network = NETWORKS[name]
+    spot = HotSpot(network, case)
+    load, degree = CASES[case]
+    before = _offered(spot, 0.5, "hot") + _offered(spot, 0.5, "cold")
+    assert before == pytest.approx(load * network.hosts)
+    assert _offered(spot, 0.5, "hot") == pytest.approx(load)
+    cold = _offered(spot, spot.start + 1, "cold") / (network.hosts - 1)
+    assert cold == pytest.approx(spot.left())
+    hot = _offered(spot, spot.start + 1, "hot")
+    if degree:
+        background = load * (network.hosts - 1 - degree) / (network.hosts - 1)
+        assert hot == pytest.approx(degree + background)
+    else:
+        assert hot == pytest.approx(SEVERITY)
+        assert hot + cold * (network.hosts - 1) == pytest.approx(load * network.hosts)
+
+
+def test_sources_wait_where_there_are_delays() -> None:
+    for control, paced in ((None, True), (IN_FIG3, True), (IN_FIG3, False)):
+        spot = HotSpot(NETWORKS["32"], 4, control, paced=paced)
+        waits = {group["traffic"]["poisson"]["paced"] for group in spot.scenario()["flows"]}
+        assert waits == {control is not None and paced}
+        # What piled up goes first; where sources waited, there is nothing.
+        assert _offered(spot, spot.stop + 0.5, "hot") == pytest.approx(0.9 if True in waits else 0)
+        assert _offered(spot, spot.duration, "hot") == pytest.approx(0.9)
+
+
+def test_the_guideline_is_the_managers() -> None:
+    for name in ("32", "128 (8x8)"):
+        network = NETWORKS[name]
+        settings = manager.recommend(Scenario(HotSpot(network, 4).scenario())).settings
+        found = {setting.key: setting.value for setting in settings}
+        assert found["response.ibta.ccti_increase"] == guideline(network.hosts).increase
+        assert found["response.ibta.ccti_timer"] == guideline(network.hosts).timer
+    assert guideline(32).increase == IN_FIG3.increase
+    assert guideline(128).increase - 1 == IN_FIG5.increase
+
+
+def _trace(cold: list[float], hot: list[float]) -> Trace:
+    spot = HotSpot(NETWORKS["32"], 4, IN_FIG3, start=1, hot=2, after=1)
+    time = np.arange(len(cold)) * spot.step + spot.step / 2
+    return Trace(spot, time, np.array([cold]).T, np.array(hot), np.zeros(len(cold)))
+
+
+def test_settling_is_the_last_time_below() -> None:
+    run = _trace([1.0] * 10 + [0.2] * 5 + [1.0] * 25, [1.0] * 40)
+    ahead = measure._first(run, run.mean > 0.5, 1, 3)
+    assert ahead == pytest.approx(0.5, abs=0.1)
+    assert measure._first(run, run.mean > 0, 1, 3) == 0
+    assert measure._first(run, run.mean > 2, 1, 3) == 2
+
+
+def test_smoothing_looks_back() -> None:
+    smooth = measure._smooth(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 6.0]), 0.1)
+    assert smooth.tolist() == pytest.approx([1, 1, 1, 1, 1, 2])
+
+
+def test_the_grid_varies_one_parameter_at_a_time() -> None:
+    guide = guideline(32)
+    for run in around_guideline._runs_grid(False):
+        if run.spot.network.hosts != 32 or run.labels["parameter"] in ("512 entries", "guideline"):
+            continue
+        assert run.spot.control is not None
+        changed = [
+            name
+            for name in around_guideline.PARAMETERS
+            if getattr(run.spot.control, name) != getattr(guide, name)
+        ]
+        assert changed == [run.labels["parameter"]]
+
+
+def test_the_wrong_settings_differ_in_one_parameter() -> None:
+    for _, control in mistakes.WRONG.values():
+        changed = sum(
+            getattr(control, name) != getattr(IN_FIG3, name) for name in ("increase", "timer", "max_ipd")
+        )
+        assert changed == 1
+
+
+def test_the_tree_collapses_and_control_dissolves_it() -> None:
+    """The hot spot of case 4 on 32 ports: a short hot period, and long enough to settle."""
+    spots = {
+        control: HotSpot(NETWORKS["32"], 4, params, hot=4, after=0.2)
+        for control, params in (("off", None), ("on", IN_FIG3))
+    }
+    runs = [Run({"control": control}, spot) for control, spot in spots.items()]
+    lab = Lab(1, 2)
+    lab.run([run.point() for run in runs])
+    tables = measured(lambda _: runs)(lab.outcomes([run.point() for run in runs]))
+    assert one(tables, "hot_late", control="off") == pytest.approx(1, abs=0.01)
+    assert one(tables, "cold_best", control="off") < 0.4
+    assert one(tables, "cold_late", control="on") > 0.9
+    assert one(tables, "settling", control="on") < 3
+    assert one(tables, "hot_ipd", control="on") > 0.9
+    assert set(tables["ports"]["port"].unique()) == set(range(32))
+    assert tables["ipd"].filter(pl.col("flows") == "cold").height > 0

@@ -1,0 +1,116 @@
+"""ramakrishnan1990: the path, the measures, and the quick figures reproduced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from becalm import Scenario
+from becalm.lab import Claim, reproduce
+from becalm.papers.ramakrishnan1990.changing import SLOW
+from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
+from becalm.papers.ramakrishnan1990.special import CROWD
+
+QUICK = [
+    f"ramakrishnan1990/{name}"
+    for name in ("windows", "fig2", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "fig12", "fig13")
+]
+
+
+@pytest.fixture(scope="module")
+def claims() -> dict[str, Claim]:
+    reports = reproduce(QUICK, threads=2, short=True)
+    return {f"{report.id.split('/')[1]}/{claim.id}": claim for report in reports for claim in report.claims}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "windows/knee",
+        "windows/knee_without_satellite",
+        "windows/exact_in_a_balanced_network",
+        "windows/single_maximum",
+        "probability/threshold_1",
+        "probability/threshold_2",
+        "probability/every_packet_at_full_load",
+        "probability/no_packet_below",
+        "fig4/considerable_oscillation",
+        "fig5/considerably_reduced",
+        "fig7/unfair",
+        "fig8/fairer_than_additive",
+        "fig12/limited_by_the_source",
+        "fig12/no_bits",
+        "fig13/all_at_one",
+        "fig13/flat_with_many",
+    ],
+)
+def test_the_quick_ones_hold(claims: dict[str, Claim], name: str) -> None:
+    assert claims[name].holds, claims[name]
+
+
+def test_knees_follow_from_the_service_times() -> None:
+    assert Path().network.knee == 15.5
+    assert CROWD.network.knee == 3
+    assert SLOW.knee == 8.25
+
+
+def test_a_packet_takes_as_long_as_the_hop_says() -> None:
+    assert rate(5) == "200 MB/s"
+    cables = Path(service=(2, 4)).scenario()["topology"]["edges"]["cables"]
+    assert [cable.get("rate") for cable in cables] == [None, "500 MB/s", "250 MB/s", None, None]
+
+
+def test_the_satellite_is_one_way() -> None:
+    cables = Path().scenario()["topology"]["edges"]["cables"]
+    delays = {tuple(cable["between"]): cable["delay"] for cable in cables if "delay" in cable}
+    assert delays == {("R3", "R4"): "62.5 us", ("R5", "R1"): "1 us"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        Path(sizes=EXPONENTIAL),
+        Path(sizes={"erlang": 4}),
+        Path(sizes={"uniform": 0.5}),
+        Path(redrawn=EXPONENTIAL),
+        Path(source=10.0),
+        Path(changes=((100.0, 2, 10.0),)),
+        Path(users=(User(), User(start=10, packets=5))),
+    ],
+)
+def test_paths_are_valid(path: Path) -> None:
+    Scenario(path.scenario())
+
+
+def test_only_some_users() -> None:
+    users = (User(), User(start=20, packets=7))
+    flows = replace(Path(), users=users).scenario()["flows"]
+    assert [(flow["from"], flow["start"], list(flow["traffic"])) for flow in flows] == [
+        (["S1"], "0 us", ["greedy"]),
+        (["S2"], "20 us", ["batch"]),
+    ]
+
+
+WINDOWS = {
+    "windows": pl.DataFrame(
+        {
+            "time": [0.0, 10, 20, 10, 20, 30],
+            "user": ["user 1"] * 3 + ["user 2"] * 3,
+            "window": [1.0, 2, 3, 5, 6, 7],
+            "run": ["a"] * 6,
+        }
+    )
+}
+
+
+def test_windows_of_one_user_and_of_all() -> None:
+    assert stretch(WINDOWS, 0, 30, "user 1").tolist() == [1, 2, 3]
+    assert stretch(WINDOWS, 0, 30).tolist() == [1, 7, 9, 7]
+    assert stretch(WINDOWS, 10, 20, "user 2", run="a").tolist() == [5, 6]
+    assert activity(WINDOWS, "user 2") == (10, 30)
+    assert swing(stretch(WINDOWS, 0, 30)) == 8
+    with pytest.raises(LookupError, match="no windows of user 1 from 25 to 30"):
+        stretch(WINDOWS, 25, 30, "user 1")

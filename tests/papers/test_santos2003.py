@@ -1,0 +1,24 @@
+"""santos2003: the closed forms of its response functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from becalm.papers.santos2003 import curves
+
+
+@pytest.mark.parametrize(
+    ("response", "recoveries"), [("fimd", 8), ("lipd", 255), ("aimd", 255)], ids=["fimd", "lipd", "aimd"]
+)
+def test_total_times_in_recovery_times(response: str, recoveries: int) -> None:
+    """From R_max/256: eight doublings, and 255 steps of the inter-packet delay or of R_min."""
+    assert curves.total_ms(response) == pytest.approx(recoveries * 0.524288, rel=1e-9)
+
+
+def test_aimd_is_a_straight_line() -> None:
+    assert curves.slope("aimd", 0.1) == pytest.approx(curves.slope("aimd", 0.9), rel=1e-6)
+
+
+def test_lipd_at_a_fourth_of_the_rate() -> None:
+    """Inter-packet delay 3: dr/dt = r^2 / T_rec."""
+    assert curves.slope("lipd", 0.25) == pytest.approx(0.25**2 / curves.RECOVERY_MS, rel=1e-2)

@@ -1,0 +1,187 @@
+"""Files of claims: what they say is what is judged, and mistakes in them are named."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+import pytest
+
+from becalm.lab import claims, registry
+from becalm.lab.discovery import find_measure
+from becalm.lab.expect import expectation
+from becalm.lab.model import Statement, Tables
+from becalm.lab.reports import judge
+
+FILE = "papers/demo/claims.toml"
+GOOD = """
+[[fig1]]
+id = "high"
+quote = "the link has high utilization"
+paper = "> 0.9"
+at_least = 0.9
+measure = "lab.tables.at"
+args = { column = "root", buffer = 4 }
+"""
+TABLES: Tables = {"points": pl.DataFrame({"buffer": [4, 8], "state": ["a", "a"], "root": [0.95, 0.8]})}
+
+
+def load(text: str, other: str = GOOD, figures: tuple[str, ...] = ("fig1",)) -> list[Statement]:
+    """Load claims of santos2002, for which another file of claims stands in as `other`."""
+
+    def others(paper: str) -> claims.Source:
+        return claims.read(paper, "other.toml", other)
+
+    source = claims.read("santos2002", FILE, text)
+    made = claims.statements(source, figures, find_measure, others)
+    return [statement for figure in figures for statement in made[figure]]
+
+
+def mistakes(text: str, **options: Any) -> list[str]:  # noqa: ANN401
+    with pytest.raises(claims.ClaimsError) as caught:
+        load(text, **options)
+    return str(caught.value).splitlines()
+
+
+def changed(line: str, new: str) -> str:
+    text = re.sub(rf"(?m)^{re.escape(line)}.*$", new, GOOD)
+    assert text != GOOD
+    return text
+
+
+def test_a_claim_is_judged_as_its_file_says() -> None:
+    (statement,) = load(GOOD)
+    claim = judge(statement, TABLES)
+    assert claim.to_json() == {
+        "id": "high",
+        "quote": "the link has high utilization",
+        "paper": "> 0.9",
+        "measured": 0.95,
+        "tolerance": ">= 0.9",
+        "holds": True,
+    }
+
+
+def test_each_measures_every_combination() -> None:
+    (statement,) = load(
+        changed("args", 'args = { column = "root" }\neach = { state = ["a"], buffer = [8, 4] }')
+    )
+    claim = judge(statement, TABLES)
+    assert claim.measured == [0.8, 0.95]
+    assert not claim.holds
+
+
+def test_kind_is_passed_on_where_a_file_sets_it() -> None:
+    (statement,) = load(GOOD + 'kind = "identity"\n')
+    assert judge(statement, TABLES).to_json()["kind"] == "identity"
+
+
+def test_a_repeated_claim_takes_what_it_does_not_say_from_the_other() -> None:
+    other = GOOD + 'note = "Buffers of 4 slots."\n'
+    repeated = '[[fig1]]\nid = "again"\nsame_as = "demo/fig1/high"\n'
+    (same,) = load(repeated, other)
+    (first,) = load(other)
+    assert (same.id, same.quote, same.note, same.measure) == ("again", first.quote, first.note, first.measure)
+    (own,) = load(repeated + "within = 0.1\npaper = 0.7\n", other)
+    assert own.expect.tolerance == "+-0.1"
+    assert not judge(own, TABLES).holds
+
+
+def test_papers_state_shared_sentences_once() -> None:
+    by_id = {f"{item.id}/{statement.id}": statement for item in registry() for statement in item.statements}
+    first, again = by_id["santos2002/fig3a/unfair"], by_id["santos2003/fig4a/unfair"]
+    assert (first.quote, first.expect.tolerance) == (again.quote, again.expect.tolerance)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            changed("at_least", "at_lest = 0.9"),
+            "fig1: high: at_lest: no such key; valid: id, quote, .*at_least",
+        ),
+        (
+            changed("measure", 'measure = "lab.tables.att"'),
+            "fig1: high: .*no such function; valid: at, axis, curve",
+        ),
+        (
+            changed("measure", 'measure = "policy.at"'),
+            "fig1: high: .*no such module; .*buffers, flows, policies, ",
+        ),
+        (changed("measure", 'measure = "at"'), "fig1: high: .*no such module; "),
+        (changed("measure", 'measure = "lab.tables.labelled"'), "fig1: high: .*no such function"),
+        (changed("args", "args = { colum = 4 }"), "fig1: high: .*missing a required argument: 'column'"),
+        (changed("args", "args = 4"), "fig1: high: args = 4: must be a table"),
+        (
+            changed("args", 'args = { column = "root" }\neach = { buffer = 4 }'),
+            "fig1: high: each.buffer = 4: .*list",
+        ),
+        (
+            changed("at_least", ""),
+            "fig1: high: nothing: not an expectation; valid: within; at_least and within|.*",
+        ),
+        (
+            changed("at_least", "at_least = 0.9\nincreasing = true"),
+            "high: at_least and increasing: not an exp",
+        ),
+        (changed("at_least", "increasing = 1"), "fig1: high: increasing = 1: can only be true"),
+        (changed("at_least", 'at_least = "0.9"'), "fig1: high: at_least = '0.9': must be a number"),
+        (changed("at_least", "within = 0.1"), "fig1: high: within: paper = '> 0.9' is not a number"),
+        (changed("quote", ""), "fig1: high: needs `quote`"),
+        (changed("paper", "paper = true"), "fig1: high: paper = True: must be a number or a text"),
+        (GOOD + "short = 0", "fig1: high: short = 0: must be true or false"),
+        (GOOD + "note = 3", "fig1: high: note = 3: must be a text"),
+        (
+            GOOD + 'kind = "mine"',
+            "fig1: high: kind = 'mine': no such kind; valid: paper, ours, repeated, identity",
+        ),
+        (GOOD + GOOD, "fig1: high: a second claim with this id"),
+        (changed("id", ""), "fig1: claim 1: needs an `id`"),
+        (GOOD.replace("[[fig1]]", "[[fig9]]"), "fig9: no such figure; valid: fig1"),
+        (GOOD.replace("[[fig1]]", "[fig1]"), r"fig1: must be tables of claims, \[\[fig1\]\]"),
+        ("", "fig1: has no claim"),
+        (
+            GOOD + 'same_as = "demo/fig7/high"',
+            "high: same_as = 'demo/fig7/high': no such figure; valid: fig1",
+        ),
+        (GOOD + 'same_as = "demo/fig1/low"', "high: same_as = 'demo/fig1/low': no such claim; valid: high"),
+    ],
+)
+def test_mistakes_name_file_figure_claim_and_what_is_valid(text: str, message: str) -> None:
+    found = mistakes(text)
+    assert re.match(f"{FILE}: .*{message}", found[0]), found
+
+
+def test_a_claim_cannot_repeat_one_that_repeats() -> None:
+    chain = '[[fig1]]\nid = "again"\nsame_as = "demo/fig1/high"\n'
+    assert (
+        "repeats another claim; name 'demo/fig1/high'"
+        in mistakes(chain.replace("high", "again"), other=chain)[0]
+    )
+
+
+def test_a_file_that_is_no_toml_is_named() -> None:
+    with pytest.raises(claims.ClaimsError, match=rf"{FILE}: .*line 2"):
+        load("\nfig1 = ?")
+
+
+def test_all_mistakes_come_at_once() -> None:
+    text = changed("at_least", "at_lest = 0.9") + GOOD.replace('"high"', '"other"').replace(
+        "lab.tables.at", "lab.tables.no"
+    )
+    assert [line.split(": ")[2] for line in mistakes(text, figures=("fig1", "fig2"))] == [
+        "has no claim",
+        "high",
+        "other",
+    ]
+
+
+def test_an_expectation_that_no_claim_has() -> None:
+    assert expectation({"zero_but_last": True}, "").test([0, 0, 1])
+    assert not expectation({"zero_but_last": True}, "").test([0, 1, 1])
+    assert expectation({"peak_at_least": 0.9}, "").test([0.5, 0.95, 0.8])
+    assert not expectation({"peak_at_least": 0.9}, "").test([0.99, 0.95, 0.8])
+    assert expectation({"within": 0.1, "of": 2}, "2").test([2.05])
+    assert expectation({"at_least": 5, "at_most": 10}, "").tolerance == "5 to 10"
+    assert expectation({"decreasing": True, "slack": 0.1}, "").test([3, 3.05, 1])

@@ -1,0 +1,21 @@
+"""The dictionary of result columns is complete."""
+
+from __future__ import annotations
+
+import becalm
+from becalm.columns import COLUMNS, TABLES
+
+
+def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.Scenario) -> None:
+    everything = {"observe.paces": True, "observe.snapshots": [scenario.resolved["run"]["duration"]]}
+    units = becalm.run(scenario.replace(everything)).units
+    columns = {
+        table: [column for column in names if column != "replication"] for table, names in units.items()
+    }
+    assert columns == {table: list(meanings) for table, meanings in COLUMNS.items()}
+    assert list(TABLES) == list(COLUMNS)
+
+
+def test_meanings_are_sentences() -> None:
+    for meaning in [*TABLES.values(), *(text for table in COLUMNS.values() for text in table.values())]:
+        assert meaning.endswith("."), meaning

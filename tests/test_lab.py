@@ -1,0 +1,152 @@
+"""All experiments: complete, well formed, and the quick ones reproduced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from becalm import Scenario
+from becalm.lab import Experiment, Report, registry, reproduce, select
+from becalm.progress import SweepProgress
+from becalm.quantities import seconds
+
+STATEMENTS = 279
+FIGURES = {
+    "santos2002": ["fig2", "paced", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],
+    "santos2003": [
+        *("fig2", "paced", "window", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "fig5", "fig6"),
+        *("oscillation", "fig7a", "fig7b"),
+    ],
+    "gran2010": [
+        *("fig7a", "fig7b", "fig8", "fig9", "fig10a", "fig10b", "fig11", "fig12", "fig13", "fig14"),
+        *("threshold", "packet_size", "cct"),
+    ],
+    "pfister2005": ["fig3", "fig4a", "fig4b", "fig4c", "fig4d", "fig5", "sizes", "guideline"],
+    "ramakrishnan1990": [
+        *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
+        *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
+    ],
+}
+QUICK = ["santos2002/fig2", "santos2003/fig2", "santos2003/window", "santos2003/fig4b"]
+
+each_experiment = pytest.mark.parametrize("experiment", registry(), ids=lambda experiment: experiment.id)
+
+
+def test_every_figure_is_registered() -> None:
+    found: dict[str, list[str]] = {}
+    for experiment in registry():
+        found.setdefault(experiment.paper, []).append(experiment.figure)
+    assert found == FIGURES
+    assert sum(len(experiment.statements) for experiment in registry()) == STATEMENTS
+
+
+@each_experiment
+def test_statements_are_complete(experiment: Experiment) -> None:
+    assert experiment.title
+    assert experiment.cost > 0
+    assert experiment.statements
+    for statement in experiment.statements:
+        assert len(statement.quote.split()) >= 4, statement.id
+        assert statement.expect.tolerance
+        assert statement.paper != ""
+
+
+@each_experiment
+@pytest.mark.parametrize("short", [False, True])
+def test_scenarios_are_valid(experiment: Experiment, short: bool) -> None:
+    points = experiment.points(short)
+    hashes = {Scenario(point.scenario).hash for point in points}
+    assert len(hashes) == len(points)
+    assert len({tuple(point.labels.items()) for point in points}) == len(points)
+
+
+@each_experiment
+def test_the_reduced_version_of_a_long_experiment_is_half_as_long(experiment: Experiment) -> None:
+    whole, reduced = (_simulated(experiment, short) for short in (False, True))
+    if experiment.cost >= 5:
+        assert reduced <= whole / 2
+    assert reduced <= whole
+
+
+def _simulated(experiment: Experiment, short: bool) -> float:
+    """Simulated time of all points, in s."""
+    scenarios = [Scenario(point.scenario) for point in experiment.points(short)]
+    return sum(seconds(scenario.resolved["run"]["duration"]) for scenario in scenarios)
+
+
+def test_select_by_paper_figure_and_nothing() -> None:
+    assert [item.id for item in select(["santos2003/fig2", "santos2002/fig2"])] == [
+        "santos2002/fig2",
+        "santos2003/fig2",
+    ]
+    assert {item.paper for item in select(["santos2002"])} == {"santos2002"}
+    assert len(select([])) == len(registry())
+
+
+def test_unknown_ids_list_the_valid_ones() -> None:
+    with pytest.raises(ValueError, match=r"santos2003/fig99; valid: santos2003/fig2, .*santos2003/fig7b;"):
+        reproduce(["santos2003/fig99", "santos2003/fig2"])
+    with pytest.raises(ValueError, match=r"fig2; valid: santos2002, santos2003, "):
+        reproduce(["fig2"])
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Report], list[SweepProgress]]:
+    out = tmp_path_factory.mktemp("figures")
+    seen: list[SweepProgress] = []
+    return out, reproduce(QUICK, out=out, threads=2, short=True, progress=seen.append), seen
+
+
+def test_the_quick_ones_hold(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
+    _, reports, _ = quick
+    assert sorted(report.id for report in reports) == sorted(QUICK)
+    numbers = {(report.id, claim.id): claim for report in reports for claim in report.claims}
+    for paper in ("santos2002", "santos2003"):
+        for name in ("victim_share", "inter_switch_share"):
+            assert numbers[f"{paper}/fig2", name].holds, numbers[f"{paper}/fig2", name]
+    assert numbers["santos2003/fig4b", "fairer_than_naive"].holds
+
+
+def test_every_run_is_counted_once(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
+    _, _, seen = quick
+    assert [step.finished for step in seen] == list(range(1, seen[-1].points + 1))
+    assert [step.fraction for step in seen] == [step.finished / step.points for step in seen]
+    assert seen[-1].packet_hops > 0
+
+
+def test_files_and_nothing_else(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
+    out, reports, _ = quick
+    suffixes = (".csv", ".json", ".png")
+    wanted = {f"{report.id}{suffix}" for report in reports for suffix in suffixes}
+    assert {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()} == wanted
+    for report in reports:
+        assert report.figures == [out / f"{report.id}.png"]
+        assert json.loads((out / f"{report.id}.json").read_text()) == report.to_json()
+
+
+def test_json_shape(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
+    _, reports, _ = quick
+    for report in reports:
+        data = json.loads(json.dumps(report.to_json()))
+        assert set(data) == {"id", "claims"}
+        for claim in data["claims"]:
+            assert set(claim) - {"note"} == {"id", "quote", "paper", "measured", "tolerance", "holds"}
+            assert isinstance(claim["holds"], bool)
+
+
+def test_the_same_with_one_thread(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
+    _, reports, _ = quick
+    again = reproduce(["santos2002/fig2"], threads=1, short=True)
+    assert again[0].to_json() == next(item for item in reports if item.id == "santos2002/fig2").to_json()
+    assert again[0].figures == []
+
+
+def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
+    def stop(_: SweepProgress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["santos2003/fig3a"], out=tmp_path, progress=stop)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,52 @@
+"""Measures sweeps: sixteen runs on one thread and on two, by wall time and processor time.
+
+`python tools/bench_sweep.py [SCENARIO [DURATION]]` takes a scenario of `crates/bench/scenarios`. The last
+column says how much the rest of the machine worked meanwhile: where that is more than a few percent, measure
+again.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import polars  # noqa: F401  imported before the clock starts
+
+import becalm
+
+SCENARIOS = Path(__file__).parents[1] / "crates" / "bench" / "scenarios"
+RUNS = 16
+TURNS = 5
+
+
+def main(name: str = "dumbbell", duration: str = "250 ms") -> None:
+    """Print a line for every sweep."""
+    base = becalm.load(SCENARIOS / f"{name}.toml").replace({"run.duration": duration})
+    print(f"{name}: {RUNS} runs  threads  wall (s)  processor (s)  others (s)")
+    for _ in range(TURNS):
+        for threads in (1, 2):
+            own, all_, wall = _own(), _all(), time.perf_counter()
+            becalm.sweep(base, {"run.seed": list(range(RUNS))}, threads=threads)
+            own, all_, wall = _own() - own, _all() - all_, time.perf_counter() - wall
+            print(f"{threads:>{len(name) + 17}}  {wall:8.2f}  {own:13.2f}  {all_ - own:10.2f}", flush=True)
+
+
+def _own() -> float:
+    """Processor time of this process in seconds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _all() -> float:
+    """Processor time of all processes in seconds, with what a hypervisor took away, as Linux counts it."""
+    user, nice, system, _, _, interrupt, soft, stolen = map(
+        int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    )
+    return (user + nice + system + interrupt + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,142 @@
+"""Writes the generated pages: schemes, scenario keys, result columns, and the output of examples.
+
+`python tools/generate.py` writes them; the tests compare them with what is there.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import examples
+
+import becalm
+from becalm import _core
+from becalm.columns import COLUMNS, REPLICATION, TABLES
+from becalm.contents import Entry, Parameter, catalogue, default, expects
+
+DOCS = Path(__file__).parents[1] / "docs"
+SCHEMES = {
+    "marking": "which packets switches mark",
+    "echo": "how destinations answer a mark",
+    "response": "how sources respond",
+}
+CHOICES = {
+    "topologies": ("topology", "Nodes and cables: exactly one of these tables."),
+    "patterns": ("flows.pattern", "Who sends to whom among the hosts in `from`: one of these tables."),
+    "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
+    "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated file by its path below `docs`."""
+    made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
+    made["results.md"] = results()
+    for kind in SCHEMES:
+        for entry in catalogue()[kind]:
+            made[f"schemes/{kind}.{entry.name}.md"] = scheme(kind, entry)
+    return made
+
+
+def index() -> str:
+    """Return the list of all schemes."""
+    lines = ["# Schemes", "", "One page per scheme, written by `make docs` from the schemes' own files."]
+    for kind, meaning in SCHEMES.items():
+        lines += ["", f"## `[{kind}.*]`: {meaning}", "", "| scheme | what it does |", "|---|---|"]
+        lines += [
+            f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def scheme(kind: str, entry: Entry) -> str:
+    """Return the page of a scheme."""
+    lines = [f"# `[{kind}.{entry.name}]`", "", demoted(entry.doc)]
+    if entry.parameters:
+        lines += ["", "## Keys", "", *keys(entry.parameters)]
+    return "\n".join(lines) + "\n"
+
+
+def scenario() -> str:
+    """Return the reference of all keys of a scenario."""
+    lines = [
+        "# The keys of a scenario",
+        "",
+        "Written by `make docs` from the declarations that scenarios are checked against. Editors that",
+        "understand JSON Schema can use [scenario.schema.json](scenario.schema.json).",
+    ]
+    for entry in catalogue()["sections"]:
+        name = f"[[{entry.name}]]" if entry.name == "flows" else f"[{entry.name}]"
+        lines += ["", f"## `{name}`", "", entry.doc, "", *keys(entry.parameters)]
+    for kind, (table, meaning) in CHOICES.items():
+        lines += ["", f"## `[{table}.*]`", "", meaning]
+        for entry in catalogue()[kind]:
+            lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
+            lines += ["", *keys(entry.parameters)] if entry.parameters else []
+    lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
+    return "\n".join(lines) + "\n"
+
+
+OBSERVED = {
+    "run": {"duration": "1 ms"},
+    "topology": {"dumbbell": {"local": 1, "remote": 1}},
+    "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
+    "observe": {"paces": True, "snapshots": ["1 ms"]},
+}
+"""A scenario whose results have every table."""
+
+
+def results() -> str:
+    """Return the dictionary of all columns of results; units come from a run."""
+    units = becalm.run(becalm.Scenario(OBSERVED)).units
+    lines = [
+        "# The columns of results",
+        "",
+        "Written by `make docs`. All tables but `series`, `paces` and `snapshots` cover the measured window,",
+        "from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.",
+        "[model.md](model.md#what-is-measured) describes how things are counted.",
+        "",
+        f"Every table has the column `replication`: {REPLICATION[0].lower()}{REPLICATION[1:]}",
+    ]
+    for table, columns in COLUMNS.items():
+        lines += ["", f"## `{table}`", "", TABLES[table], "", "| column | unit | meaning |", "|---|---|---|"]
+        lines += [f"| `{name}` | {units[table][name]} | {meaning} |" for name, meaning in columns.items()]
+    return "\n".join(lines) + "\n"
+
+
+def schema() -> str:
+    """Return the JSON Schema of scenarios."""
+    return json.dumps(json.loads(_core.json_schema()), indent=2) + "\n"
+
+
+def keys(parameters: list[Parameter]) -> list[str]:
+    """Return the keys of a table, as a table."""
+    lines = ["| key | value | default | what it does |", "|---|---|---|---|"]
+    for each in parameters:
+        known = default(each) if each["required"] or each["default"] is None else f"`{default(each)}`"
+        cells = (f"`{each['name']}`", expects(each), known, " ".join(each["help"].split()))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines
+
+
+def demoted(text: str) -> str:
+    """Return Markdown with its headings one level down."""
+    return "\n".join(f"#{line}" if line.startswith("#") else line for line in text.splitlines())
+
+
+def main() -> None:
+    """Write all pages, and remove pages of schemes that are gone."""
+    made = pages()
+    for old in (DOCS / "schemes").glob("*.md"):
+        if f"schemes/{old.name}" not in made:
+            old.unlink()
+    for path, text in made.items():
+        (DOCS / path).parent.mkdir(exist_ok=True)
+        (DOCS / path).write_text(text)
+    for page in (examples.ROOT / name for name in examples.PAGES):
+        page.write_text(examples.refreshed(page.read_text()))
+
+
+if __name__ == "__main__":
+    main()
