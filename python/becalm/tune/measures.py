@@ -80,6 +80,7 @@ def loss(found: Mapping[str, float], case: Case, duration: float) -> float:
 
 
 def _over_time(results: Results, case: Case) -> dict[str, float]:
+    import numpy as np
     import polars as pl
 
     series = results.series
