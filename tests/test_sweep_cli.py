@@ -23,6 +23,7 @@ from becalm.sweep.plan import Shard, look, shard_of
 from becalm.sweep.run import run_tasks
 from becalm.sweep.spec import read_spec
 from becalm.sweep.task import Done
+from test_sweep import RING
 
 SPEC = """\
 scenario = "small.toml"
@@ -304,3 +305,27 @@ def test_a_worker_that_dies_takes_nothing_with_it(spec: Path) -> None:
     assert sorted(one.key for one in done) == sorted(task.key for task in plan.todo)
     assert [one.error for one in done] == [None] * 6
     assert list(store.verify()) == []
+
+
+def test_runs_that_fail_are_named_and_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "ring.toml").write_text(RING)
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        'scenario = "ring.toml"\nstore = "store"\n[grid]\n'
+        '"flows.0.traffic" = [{ greedy = {} }, { poisson = { load = 0.01 } }]\n'
+    )
+    first = CliRunner().invoke(
+        app, ["sweep", str(spec), "--engine", "threads", "--out", str(tmp_path / "a.csv")]
+    )
+    assert first.exit_code == 1
+    assert "0 found, 1 computed, 1 failed" in first.stdout
+    assert "failed with flows.0.traffic = greedy: " in first.stderr
+    assert (tmp_path / "a.csv").read_text().count("poisson") == 1
+    again = called(spec, "--engine", "threads", code=1)
+    assert (again["found"], again["computed"], len(again["failed"])) == (1, 0, 1)
+    failed = Store(tmp_path / "store").failure(next(Store(tmp_path / "store").failed()))
+    assert failed is not None
+    assert failed["kind"] == "DeadlockError"
+    assert failed["cycle"]
+    retried = called(spec, "--engine", "threads", "--retry-failed", code=1)
+    assert len(retried["failed"]) == 1

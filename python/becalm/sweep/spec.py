@@ -124,19 +124,7 @@ def read_spec(path: str | PathLike[str]) -> Spec:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{path}: {error}", str(path)) from error
-    for key in data:
-        if key not in _PARTS:
-            mistakes.add(None, key, "", "unknown", ", ".join(_PARTS))
-    if not isinstance(data.get("scenario"), str):
-        mistakes.add(
-            None, "scenario", "", "must be the path of a scenario, relative to this file", "a string"
-        )
-    keep = data.get("keep", SERIES)
-    if keep not in KEEPS:
-        mistakes.add(None, "keep", repr(keep), "unknown", ", ".join(KEEPS))
-    store = data.get("store")
-    if store is not None and not isinstance(store, str):
-        mistakes.add(None, "store", repr(store), "must be a folder, relative to this file", "a string")
+    keep, store = _settings(data, mistakes)
     tables = {name: _table(data, name, mistakes) for name in ("set", "grid", "zip", "random", "seeds")}
     grid = dict(_lists("grid", tables["grid"], mistakes))
     side = dict(_lists("zip", tables["zip"], mistakes))
@@ -165,6 +153,24 @@ def read_spec(path: str | PathLike[str]) -> Spec:
     )
     _check_whole(spec, mistakes)
     return spec
+
+
+def _settings(data: Mapping[str, Any], mistakes: Mistakes) -> tuple[str, str | None]:
+    """Return how much to keep, and where if the file says it; note what is wrong outside of the tables."""
+    for key in data:
+        if key not in _PARTS:
+            mistakes.add(None, key, "", "unknown", ", ".join(_PARTS))
+    if not isinstance(data.get("scenario"), str):
+        mistakes.add(
+            None, "scenario", "", "must be the path of a scenario, relative to this file", "a string"
+        )
+    keep = data.get("keep", SERIES)
+    if keep not in KEEPS:
+        mistakes.add(None, "keep", repr(keep), "unknown", ", ".join(KEEPS))
+    store = data.get("store")
+    if store is not None and not isinstance(store, str):
+        mistakes.add(None, "store", repr(store), "must be a folder, relative to this file", "a string")
+    return keep, store
 
 
 def _check_whole(spec: Spec, mistakes: Mistakes) -> None:
