@@ -169,7 +169,7 @@ def _show_cases(tuned: Tuned) -> None:
     console.out.print(console.table(f"Means of {tuned.gain.seeds} fresh seeds", columns, rows, text=2))
     roles = tuned.validation.select("case", "role").unique(maintain_order=True).rows()
     for role, said in (("held_out", "held out of the search"), ("guard", "must not lose anything")):
-        listed = ", ".join(case for case, each in roles if each == role)
+        listed = "; ".join(case for case, each in roles if each == role)
         if listed:
             console.say(f"{said}: {listed}")
 
