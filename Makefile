@@ -39,6 +39,13 @@ test-rust: need-rust ## Rust tests
 test-python: build ## Python tests, examples of the documentation included
 	$(BIN)/python -m pytest
 
+.PHONY: system
+system: build ## long tests: workers and clients that are killed, overhead of sweeps, a tuning of a 32-host tree
+	$(BIN)/python tests/system/kill_sweep.py
+	$(BIN)/python tests/system/two_checkouts.py
+	$(BIN)/python tests/system/overhead.py
+	$(BIN)/python tests/system/tune_tree.py
+
 .PHONY: lint
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module
 

@@ -12,12 +12,39 @@ from typing import Any
 import pytest
 
 import becalm
-from becalm.sweep import expand, label
+from becalm.store import Store
+from becalm.sweep.changes import expand, label
 
 GRID: dict[str, list[Any]] = {
     "switch.buffer": ["2 packets", "4 packets"],
     "response": [{"lipd": {}}, {"fimd": {"m": 4.0}}],
 }
+
+RING = """\
+[run]
+duration = "2 ms"
+[topology.edges]
+allow_cycles = true
+hosts = ["a", "b", "c", "d"]
+switches = ["A", "B", "C", "D"]
+cables = [
+    { between = ["a", "A"] }, { between = ["b", "B"] }, { between = ["c", "C"] }, { between = ["d", "D"] },
+    { between = ["A", "B"] }, { between = ["B", "C"] }, { between = ["C", "D"] }, { between = ["D", "A"] },
+]
+routes = [
+    { switch = "A", to = ["c"], via = "B" },
+    { switch = "B", to = ["d"], via = "C" },
+    { switch = "C", to = ["a"], via = "D" },
+    { switch = "D", to = ["b"], via = "A" },
+]
+[[flows]]
+name = "round"
+from = ["*"]
+[flows.pattern.shift]
+by = 2
+[flows.traffic.greedy]
+"""
+"""All hosts send to the host opposite, the same way around: buffers wait for each other in a circle."""
 
 
 def test_grid_is_every_combination_in_order() -> None:
@@ -82,7 +109,8 @@ def test_mistakes_name_the_point_and_nothing_runs(scenario: becalm.Scenario, tmp
 
 def test_resumes_from_what_is_on_disk(scenario: becalm.Scenario, tmp_path: Path) -> None:
     half = becalm.sweep(scenario, {"run.seed": [1, 2]}, folder=tmp_path)
-    made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/manifest.json")}
+    made = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.zip")}
+    assert len(made) == 2
     seen: list[becalm.SweepProgress] = []
     whole = becalm.sweep(scenario, {"run.seed": [1, 2, 3]}, folder=tmp_path, progress=seen.append)
     assert whole.fingerprints[:2] == half.fingerprints
@@ -91,16 +119,99 @@ def test_resumes_from_what_is_on_disk(scenario: becalm.Scenario, tmp_path: Path)
     assert seen[-1].packet_hops == whole[2].results.packet_hops
     index = json.loads((tmp_path / "sweep.json").read_text())
     assert [point["changes"] for point in index["points"]] == [{"run.seed": seed} for seed in (1, 2, 3)]
-    assert all((tmp_path / point["folder"] / "manifest.json").is_file() for point in index["points"])
+    assert all(Store(tmp_path).has(key) for point in index["points"] for key in point["keys"])
 
 
-def test_results_of_another_core_are_not_reused(scenario: becalm.Scenario, tmp_path: Path) -> None:
-    becalm.sweep(scenario, {"run.seed": [1]}, folder=tmp_path)
-    (path,) = tmp_path.glob("*/manifest.json")
-    manifest = json.loads(path.read_text())
-    path.write_text(json.dumps({**manifest, "core": "another"}))
-    becalm.sweep(scenario, {"run.seed": [1]}, folder=tmp_path)
-    assert json.loads(path.read_text())["core"] == manifest["core"]
+def test_more_replications_run_only_those(scenario: becalm.Scenario, tmp_path: Path) -> None:
+    grid = {"switch.buffer": ["2 packets"]}
+    three = becalm.sweep(scenario, grid, replications=3, folder=tmp_path)
+    seen: list[becalm.SweepProgress] = []
+    five = becalm.sweep(scenario, grid, replications=5, folder=tmp_path, progress=seen.append)
+    new = five[0].results.replications[3:]
+    assert five[0].results.fingerprints[:3] == three[0].results.fingerprints
+    assert seen[-1].packet_hops == sum(each.packet_hops for each in new)
+
+
+def test_takes_values_of_numpy_and_polars(scenario: becalm.Scenario) -> None:
+    import numpy as np
+    import polars as pl
+
+    load = "flows.victim.traffic.poisson.load"
+    swept = becalm.sweep(scenario, {"run.seed": np.arange(1, 3), load: np.linspace(0.1, 0.3, 2)})
+    assert [point.changes for point in swept] == [
+        {"run.seed": seed, load: value} for seed in (1, 2) for value in (0.1, 0.3)
+    ]
+    plain = becalm.sweep(scenario, [{"run.seed": 1, load: 0.1}])
+    assert (
+        becalm.sweep(scenario, [{"run.seed": np.int64(1), load: np.float64(0.1)}])[0].scenario
+        == plain[0].scenario
+    )
+    assert expand({"a": pl.Series([1, 2]), "b": range(2), "c": ("x",)})[0] == {"a": 1, "b": 0, "c": "x"}
+
+
+def test_results_have_every_table(scenario: becalm.Scenario) -> None:
+    asked = scenario.replace({"observe.paces": True, "observe.snapshots": ["500 us"]})
+    swept = becalm.sweep(asked, {"switch.buffer": ["2 packets", "4 packets"]})
+    for name, table in swept[0].results.tables.items():
+        assert getattr(swept, name).height >= 2 * table.height - 5, name
+    with pytest.raises(becalm.ResultsError, match=r"observe\.paces"):
+        _ = becalm.sweep(scenario, [{}]).paces
+
+
+def test_shows_itself_in_notebooks(scenario: becalm.Scenario) -> None:
+    swept = becalm.sweep(scenario, GRID)
+    html = swept._repr_html_()
+    assert "4 points" in html
+    assert "fimd" in html
+    assert repr(swept) == "<SweepResults: 4 points over switch.buffer, response>"
+
+
+def test_plots_a_column_over_a_key(scenario: becalm.Scenario) -> None:
+    swept = becalm.sweep(scenario, GRID, replications=2)
+    (axes,) = swept.plot("share").axes
+    assert axes.get_xlabel() == "switch.buffer (packets)"
+    legend = axes.get_legend()
+    assert legend is not None
+    assert len(legend.get_texts()) == 2 * 3
+    assert swept.plot("jain", x="response").axes[0].get_xlabel() == "response"
+    with pytest.raises(ValueError, match="no column of numbers; valid: "):
+        swept.plot("speed")
+    with pytest.raises(ValueError, match=r"no key of the sweep; valid: switch\.buffer, response"):
+        swept.plot(x="speed")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", bytes(40_000), b"\x89PNG\r\n"])
+def test_a_damaged_point_is_named_and_computed_again(
+    scenario: becalm.Scenario, tmp_path: Path, damage: bytes
+) -> None:
+    grid = {"switch.buffer": ["2 packets", "4 packets"]}
+    before = becalm.sweep(scenario, grid, folder=tmp_path).fingerprints
+    index = json.loads((tmp_path / "sweep.json").read_text())
+    (key,) = index["points"][1]["keys"]
+    Store(tmp_path).path(key).write_bytes(damage)
+    with pytest.warns(UserWarning, match="with switch.buffer = 4 packets: .* damaged: .*; computed again"):
+        after = becalm.sweep(scenario, grid, folder=tmp_path)
+    assert after.fingerprints == before
+    Store(tmp_path).path(key).unlink()
+    assert becalm.sweep(scenario, grid, folder=tmp_path).fingerprints == before
+
+
+def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+    ring = becalm.Scenario(RING)
+    loads = {"flows.0.traffic": [{"greedy": {}}, {"poisson": {"load": 0.01}}]}
+    with pytest.raises(becalm.SweepError, match="1 of 2 points failed") as caught:
+        becalm.sweep(ring, loads, folder=tmp_path)
+    (failure,) = caught.value.failed
+    assert failure.changes == {"flows.0.traffic": {"greedy": {}}}
+    assert "with flows.0.traffic = greedy: " in str(caught.value)
+    assert caught.value.results is not None
+    assert [point.changes for point in caught.value.results] == [
+        {"flows.0.traffic": {"poisson": {"load": 0.01}}}
+    ]
+    seen: list[becalm.SweepProgress] = []
+    with pytest.raises(becalm.SweepError, match=failure.error[:30]):
+        becalm.sweep(ring, loads, folder=tmp_path, progress=seen.append)
+    assert seen == []
 
 
 def test_control_c_keeps_finished_points_and_nothing_else(file: Path, tmp_path: Path) -> None:
@@ -113,13 +224,13 @@ def test_control_c_keeps_finished_points_and_nothing_else(file: Path, tmp_path: 
     )
     process = subprocess.Popen([sys.executable, "-c", script, file, folder], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
-    while len(list(folder.glob("*/manifest.json"))) < 2 and time.monotonic() < deadline:
+    while len(list(folder.glob("runs/*/*.zip"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
     os.kill(process.pid, signal.SIGINT)
     start = time.monotonic()
     assert process.wait(timeout=10) in (130, -signal.SIGINT)
     assert time.monotonic() - start < 3
-    assert len(list(folder.iterdir())) == 3
-    for manifest in folder.glob("*/manifest.json"):
-        becalm.load_results(manifest.parent)
+    assert sorted(path.name for path in folder.iterdir()) == ["becalm-store.json", "runs", "sweep.json"]
+    assert len([path for path in (folder / "runs").rglob("*") if path.is_file()]) == 2
+    assert list(Store(folder).verify()) == []

@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/tour.md", "docs/administrators.md", "docs/design.md", "docs/comparison.md")
+PAGES = (
+    "README.md",
+    "docs/tour.md",
+    "docs/administrators.md",
+    "docs/design.md",
+    "docs/comparison.md",
+    "docs/sweeps.md",
+)
 FABRIC = ("ibnetdiscover.txt", "opensm-lfts.dump")
 """What the tools print of a fabric, among the data of the tests."""
 
@@ -28,6 +35,7 @@ _VOLATILE = (
     (re.compile(r"^\S+ \S+ of work: ", re.MULTILINE), "... of work: "),
     (re.compile(r"\S+ [kMG] packet-hops per core-second"), "... packet-hops per core-second"),
     (re.compile(r"each, \S+ s in all"), "each, ... s in all"),
+    (re.compile(r" failed in \S+ \S+; store"), " failed in ...; store"),
 )
 
 

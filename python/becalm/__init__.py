@@ -22,12 +22,15 @@ from becalm.errors import (
     Mistake,
     ResultsError,
     ScenarioError,
+    StoreError,
+    SweepError,
 )
 from becalm.progress import SweepProgress
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
 from becalm.sweep import SweepResults, sweep
+from becalm.tune import Tuned, tune
 from becalm.workload import read_connection_matrix
 
 __all__ = [
@@ -42,8 +45,11 @@ __all__ = [
     "ResultsError",
     "Scenario",
     "ScenarioError",
+    "StoreError",
+    "SweepError",
     "SweepProgress",
     "SweepResults",
+    "Tuned",
     "__version__",
     "design",
     "load",
@@ -51,4 +57,5 @@ __all__ = [
     "read_connection_matrix",
     "run",
     "sweep",
+    "tune",
 ]

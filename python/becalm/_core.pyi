@@ -3,9 +3,21 @@
 from collections.abc import Callable
 from typing import Any, TypedDict, final
 
-__all__ = ["Scenario", "__version__", "catalogue", "json_schema", "parse", "run", "seconds"]
+__all__ = [
+    "Scenario",
+    "__version__",
+    "catalogue",
+    "compiler",
+    "json_schema",
+    "model",
+    "parse",
+    "run",
+    "seconds",
+]
 
 __version__: str
+model: str
+compiler: str
 
 class _Outcome(TypedDict):
     fingerprint: int

@@ -12,6 +12,9 @@ import typer
 from becalm.commands import administrator
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.mistakes import printable
+from becalm.store import cli as store
+from becalm.sweep import cli as sweep
+from becalm.tune import cli as tune
 
 __all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "guarded", "main", "stop", "told"]
 
@@ -155,6 +158,7 @@ def reproduce(
     """Reproduce figures of papers, and check what the papers say: exit code 1 if a claim does not hold."""
     from becalm import console, lab
 
+    console.warn_short(short)
     try:
         with console.Bar(quiet=as_json) as bar:
             reports = lab.reproduce(
@@ -188,13 +192,14 @@ def compare(
     """Run the schemes of all papers on the same scenes, and print what each does for victims and culprits."""
     from becalm import comparison, console
 
+    console.warn_short(short)
     with console.Bar(quiet=as_json) as bar:
         scenes = comparison.compare(short, seed, threads, progress=bar.on_experiment)
     if as_json:
         for scene, found in scenes.items():
-            typer.echo(json.dumps({"scene": scene, "schemes": found.to_dicts()}))
+            typer.echo(json.dumps({"scene": scene, "short": short, "schemes": found.to_dicts()}))
         return
-    console.show_comparison(scenes)
+    console.show_comparison(scenes, short=short)
 
 
 @app.command()
@@ -256,8 +261,15 @@ def manage(
         int | None, typer.Option(help="Sources that send to one hot spot at worst; all hosts when not given.")
     ] = None,
     guideline: Annotated[
-        str, typer.Option(help="pfister2005, gran2010, or none to keep the scenario's parameters.")
-    ] = "pfister2005",
+        str | None,
+        typer.Option(
+            help="pfister2005, gran2010, or none to keep the scenario's parameters; "
+            "pfister2005 when not given, or with --hot the one that does better."
+        ),
+    ] = None,
+    hot: Annotated[
+        str | None, typer.Option(help="Try both guidelines with this hot host, and show what they do.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
     ] = None,
@@ -276,13 +288,19 @@ def manage(
     from becalm import console, manager
     from becalm.folders import check_writable, write_new
     from becalm.opensm import options
+    from becalm.tune import guidelines
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else opensm.with_name(f"{opensm.name}.rollback")
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
-    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
+    better = "pfister2005"
+    if hot is not None:
+        tried = guidelines.try_guidelines(scenario, hot, degree)
+        guidelines.show_tried(tried)
+        better = tried.better
+    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline or better)
     managed = recommendation.apply(scenario)
     configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
     zeros = None if opensm is None else options.rollback(managed, fabric)
@@ -331,6 +349,7 @@ def design(
     increase = None if f_inc is None else files.read_function(f_inc)
     default = Path("designs") / name
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+        console.warn_short(short)
         with console.Bar(quiet=as_json) as bar:
             made = becalm.design(
                 decrease,
@@ -353,6 +372,11 @@ def design(
 
 
 administrator.register(app, guarded)
+
+
+app.command()(sweep.sweep)
+app.command()(tune.tune)
+app.add_typer(store.app, name="store")
 
 
 def main() -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 HOTTEST_LINKS = 5
 """Rows of the table of links."""
 
+SHORT = "shorter runs and fewer points: orders and verdicts may be the reverse of those of full runs"
+"""What is said wherever results of shorter runs are shown."""
+
 out = Console(highlight=False)
 """Results go here."""
 err = Console(stderr=True, highlight=False)
@@ -200,8 +203,14 @@ def cell(value: Any) -> str:  # noqa: ANN401
     return "-" if value is None else str(value)
 
 
-def show_comparison(scenes: Mapping[str, pl.DataFrame]) -> None:
-    """Print what every scheme does on every scene."""
+def warn_short(short: bool) -> None:
+    """Say what shorter runs are worth, if they are asked for; beside what is printed, not in it."""
+    if short:
+        err.print(f"--short: {SHORT}", soft_wrap=True)
+
+
+def show_comparison(scenes: Mapping[str, pl.DataFrame], *, short: bool = False) -> None:
+    """Print what every scheme does on every scene; above each table, whether its order can be trusted."""
     columns = ("scheme", "victims", "latency", "root link", "Jain", "hot latency", "buffer")
     for scene, found in scenes.items():
         rows = [
@@ -216,7 +225,7 @@ def show_comparison(scenes: Mapping[str, pl.DataFrame]) -> None:
             )
             for row in found.iter_rows(named=True)
         ]
-        out.print(table(scene, columns, rows))
+        out.print(table(f"{scene}; {SHORT}" if short else scene, columns, rows))
 
 
 class Bar:

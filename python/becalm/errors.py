@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+if TYPE_CHECKING:
+    from becalm.sweep import SweepResults
 
 
 class Mistake(TypedDict):
@@ -18,6 +21,17 @@ class Mistake(TypedDict):
     """What is wrong with it."""
     valid: str
     """What would be valid."""
+
+
+class PointFailure(NamedTuple):
+    """A point of a sweep that could not go on."""
+
+    changes: dict[str, Any]
+    """What was changed, by dotted key."""
+    replication: int
+    """Which replication, from 0."""
+    error: str
+    """Why."""
 
 
 class BecalmError(Exception):
@@ -48,6 +62,21 @@ class DeadlockError(FabricError):
 
 class ResultsError(BecalmError, OSError):
     """A results folder that exists already, or that is none."""
+
+
+class SweepError(FabricError):
+    """A sweep of which some points could not go on; all others are finished."""
+
+    def __init__(self, message: str, failed: list[PointFailure], results: SweepResults | None = None) -> None:
+        super().__init__(message)
+        self.failed = failed
+        """The points that could not go on, with their changes and why."""
+        self.results = results
+        """The points that are finished."""
+
+
+class StoreError(BecalmError, OSError):
+    """A store of runs that is none, a damaged file in it, or two different results of the same run."""
 
 
 class DesignError(BecalmError, ValueError):

@@ -8,6 +8,13 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 
+def cores() -> int:
+    """Return how many cores this process may use: an administrator or a batch system may have said fewer."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
 class Cancelled(Exception):
     """Raised inside the work when somebody has asked for the end."""
 
@@ -39,7 +46,7 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
         ValueError: `threads` below 1.
 
     """
-    threads = (os.cpu_count() or 1) if threads is None else threads
+    threads = cores() if threads is None else threads
     if threads < 1:
         raise ValueError(f"threads = {threads}: must be at least 1")
     cancel = Cancel()

@@ -19,6 +19,8 @@ def describe() -> dict[str, Any]:
     return {
         "becalm": _core.__version__,
         "core": core_hash(),
+        "model": _core.model,
+        "compiler": _core.compiler,
         "git_revision": git_revision(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "platform": {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 from becalm import _core
-from becalm.parallel import Cancel, run_all
+from becalm.parallel import Cancel, cores, run_all
 from becalm.results import Outcome, Results
 from becalm.scenario import Scenario
 
@@ -73,8 +72,7 @@ def threads_each(scenario: Scenario, threads: int | None) -> int:
     """Return how many threads each of a scenario's replications gets."""
     if threads is not None:
         return max(1, threads // scenario.replications)
-    cores = os.cpu_count() or 1
-    return scenario.core.useful_threads(max(1, cores // scenario.replications))
+    return scenario.core.useful_threads(max(1, cores() // scenario.replications))
 
 
 def run_one(

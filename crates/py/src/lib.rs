@@ -36,6 +36,8 @@ fn json_schema() -> String {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("model", env!("BECALM_MODEL"))?;
+    module.add("compiler", env!("BECALM_COMPILER"))?;
     module.add_class::<scenario::Scenario>()?;
     module.add_function(wrap_pyfunction!(scenario::parse, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

@@ -1,0 +1,16 @@
+"""A store of runs: one file for each, named by what it depends on, safe with many writers.
+
+    store = Store("results/store")
+    if not store.has(key):
+        store.put(key, results)
+    results = store.get(key)
+
+`key` says what a run is called, `archive` and `files` how one file is made, `store` where it is. `index`
+keeps what is asked for often, `export` makes tables, `cli` has the commands.
+"""
+
+from becalm.store.archive import ALL, KEEPS, SERIES, SUMMARY
+from becalm.store.key import run_key
+from becalm.store.store import Store
+
+__all__ = ["ALL", "KEEPS", "SERIES", "SUMMARY", "Store", "run_key"]

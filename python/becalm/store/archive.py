@@ -1,0 +1,196 @@
+"""One run as one file: an archive of its manifest and its tables, whose last bytes say what it is.
+
+The last bytes hold the format, what is kept and the fingerprint. They tell a whole file from a cut, emptied
+or foreign one, and one run from another, without opening the archive.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from becalm.errors import StoreError
+from becalm.results import MANIFEST, Replication, Results
+from becalm.scenario import Scenario
+from becalm.store.key import FORMAT, run_key
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUMMARY, SERIES, ALL = "summary", "series", "all"
+KEEPS = (SUMMARY, SERIES, ALL)
+"""What is kept of a run, from little to much: tables without time; the series of groups and of the links that
+the scenario names as well; everything."""
+
+_OVER_TIME = ("series", "paces", "snapshots")
+"""Tables with a time, of which a summary keeps none."""
+_TAIL = 128
+"""Bytes at the end that hold the note for sure."""
+_DAY_ONE = (1980, 1, 1, 0, 0, 0)
+
+
+class Note(NamedTuple):
+    """What the last bytes of a file say."""
+
+    keep: str
+    fingerprint: str
+
+    def enough(self, keep: str) -> bool:
+        """Whether at least this much was kept."""
+        return KEEPS.index(self.keep) >= KEEPS.index(keep)
+
+
+def pack(results: Results, key: str, keep: str) -> bytes:
+    """Return one replication as the bytes of its file."""
+    tables = {name: _kept(results, name, keep) for name in results.tables}
+    kept = {name: table for name, table in tables.items() if table is not None}
+    slim = Results(results.scenario, results.replications, kept, results.units)
+    manifest = {**slim.manifest(), "key": key, "keep": keep}
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        _add(archive, MANIFEST, json.dumps(manifest).encode(), zipfile.ZIP_DEFLATED)
+        for name, table in kept.items():
+            _add(archive, f"{name}.parquet", _parquet(table), zipfile.ZIP_STORED)
+        archive.comment = f"becalm run {FORMAT} {keep} {results.fingerprint}".encode()
+    return target.getvalue()
+
+
+def read_note(path: Path) -> Note | None:
+    """Return what the last bytes of a file say; None if it is damaged or no run.
+
+    Raises:
+        FileNotFoundError: no such file.
+
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        _, mark, note = file.read().rpartition(f"becalm run {FORMAT} ".encode())
+    keep, _, fingerprint = note.decode("ascii", "replace").partition(" ")
+    whole = mark and keep in KEEPS and len(fingerprint) == 16 and fingerprint.isalnum()
+    return Note(keep, fingerprint) if whole else None
+
+
+def check(path: Path) -> None:
+    """Compare every part of a file with its checksum.
+
+    Raises:
+        StoreError: damaged.
+
+    """
+    with _open(path) as archive:
+        try:
+            bad = archive.testzip()
+        except (zipfile.BadZipFile, OSError, ValueError) as error:
+            raise StoreError(f"{path}: damaged: {error}") from error
+    if bad is not None:
+        raise StoreError(f"{path}: damaged: {bad} in it does not fit its checksum")
+
+
+def check_key(path: Path, key: str) -> None:
+    """Make sure that the run in a file is the one that its name says.
+
+    Raises:
+        StoreError: it is not, or the file is damaged.
+
+    """
+    manifest = read_manifest(path)
+    scenario = manifest["scenario"]
+    made = Scenario(scenario["toml"], name=scenario["name"])
+    (replication,) = manifest["replications"]
+    found = run_key(made, replication["replication"], manifest["model"])
+    if found != key:
+        raise StoreError(f"{path}: holds the run {found[:16]}, not the one of its name")
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of a file.
+
+    Raises:
+        FileNotFoundError: no such file.
+        StoreError: damaged.
+
+    """
+    with _open(path) as archive:
+        manifest: dict[str, Any] = json.loads(_member(archive, path, MANIFEST))
+    return manifest
+
+
+def read_table(path: Path, name: str) -> pl.DataFrame:
+    """Return one table of a file.
+
+    Raises:
+        FileNotFoundError: no such file.
+        StoreError: damaged, or the table was not kept.
+
+    """
+    with _open(path) as archive:
+        return _table(archive, path, name)
+
+
+def unpack(path: Path) -> Results:
+    """Return the run of a file.
+
+    Raises:
+        FileNotFoundError: no such file.
+        StoreError: damaged.
+
+    """
+    with _open(path) as archive:
+        manifest = json.loads(_member(archive, path, MANIFEST))
+        tables = {name: _table(archive, path, name) for name in manifest["tables"]}
+    units = {name: entry["units"] for name, entry in manifest["tables"].items()}
+    scenario = Scenario(manifest["scenario"]["toml"], name=manifest["scenario"]["name"])
+    return Results(scenario, [Replication(**item) for item in manifest["replications"]], tables, units)
+
+
+def _open(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except FileNotFoundError:
+        raise
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise StoreError(f"{path}: damaged: {error}") from error
+
+
+def _member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
+    try:
+        return archive.read(name)
+    except KeyError as error:
+        raise StoreError(f"{path}: {name} was not kept of this run") from error
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise StoreError(f"{path}: damaged: {error}") from error
+
+
+def _table(archive: zipfile.ZipFile, path: Path, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(_member(archive, path, f"{name}.parquet")))
+
+
+def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:
+    """Return what is kept of a table; None for nothing."""
+    import polars as pl
+
+    table = results.tables[name]
+    if keep == ALL or name not in _OVER_TIME:
+        return table
+    if keep == SUMMARY:
+        return None
+    if name != "series":
+        return table
+    named = [link for link in results.scenario.resolved["observe"]["links"] if link != "*"]
+    return table.filter((pl.col("kind") != "link") | pl.col("name").is_in(named))
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    target = io.BytesIO()
+    table.write_parquet(target, compression="zstd", statistics=False)
+    return target.getvalue()
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes, how: int) -> None:
+    archive.writestr(zipfile.ZipInfo(name, _DAY_ONE), data, compress_type=how)

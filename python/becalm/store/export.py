@@ -1,0 +1,104 @@
+"""Tables of all runs of a store, with a column for everything in which their scenarios differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from becalm.errors import StoreError
+from becalm.store.index import RUNS, runs, table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm.store.store import Store
+
+WRITERS = (".parquet", ".csv")
+"""Endings that `write_table` knows."""
+
+
+def exported(store: Store, name: str = "groups") -> pl.DataFrame:
+    """Return a table of all runs: `key`, what their scenarios differ in by dotted key, then its own columns.
+
+    Args:
+        store: the store.
+        name: a table of results, or `runs` for one row per run.
+
+    Raises:
+        StoreError: no run, or the table was not kept of all of them.
+
+    """
+    import polars as pl
+
+    index = runs(store)
+    if index.is_empty():
+        raise StoreError(f"{store.root}: holds no run")
+    found = index.drop("resolved") if name == RUNS else table(store, name)
+    columns = differences([json.loads(text) for text in index["resolved"].to_list()])
+    labels = {f"scenario.{key}" if key in found.columns else key: cells for key, cells in columns.items()}
+    known = pl.DataFrame({"key": index["key"], **labels}, strict=False)
+    ordered = ["key", *labels, *(column for column in found.columns if column != "key")]
+    return found.join(known, on="key", how="left").select(ordered)
+
+
+def differences(scenarios: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return every dotted key whose value is not the same in all scenarios, with its values."""
+    values = [dict(flat(scenario)) for scenario in scenarios]
+    keys = dict.fromkeys(key for each in values for key in each)
+    columns = {key: [each.get(key) for each in values] for key in keys}
+    return {key: _alike(cells) for key, cells in columns.items() if any(cell != cells[0] for cell in cells)}
+
+
+def check_writable(path: Path) -> None:
+    """Make sure that a table can be written to this name.
+
+    Raises:
+        StoreError: the ending is none that is known.
+
+    """
+    if path.suffix not in WRITERS:
+        raise StoreError(f"{path}: unknown ending; valid: {', '.join(WRITERS)}")
+
+
+def write_table(made: pl.DataFrame, path: Path) -> None:
+    """Write a table as the ending of the name says; a file that is there is not replaced.
+
+    Raises:
+        ResultsError: the file is there, or its folder is not.
+        StoreError: an unknown ending.
+
+    """
+    from becalm.folders import check_new
+
+    check_writable(path)
+    check_new(path)
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        made.write_csv(partial) if path.suffix == ".csv" else made.write_parquet(partial)
+        partial.rename(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Yield every value in tables and lists of tables by its dotted key; other lists as JSON."""
+    if isinstance(value, Mapping):
+        if path and not value:
+            yield path, "{}"
+        for key, inside in value.items():
+            yield from flat(inside, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
+        for place, inside in enumerate(value):
+            yield from flat(inside, f"{path}.{inside.get('name', place)}")
+    else:
+        yield path, json.dumps(value) if isinstance(value, list) else value
+
+
+def _alike(cells: list[Any]) -> list[Any]:
+    """Return cells of one type: a column of numbers and texts becomes texts."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if len(kinds) < 2 or kinds == {int, float}:
+        return cells
+    return [None if cell is None else str(cell) for cell in cells]

@@ -1,0 +1,144 @@
+"""One row for each run of a store, and tables of all runs, as Parquet files that may be deleted at any time.
+
+Whoever needs them next adds what is missing and writes a new file; nobody waits for anybody. Programs that
+read Parquet (DuckDB, pandas, R) can take the newest file of `index/` as it is.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from becalm.errors import BecalmError
+from becalm.store import archive
+from becalm.store.files import write
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm.store.store import Store
+
+RUNS = "runs"
+
+
+def runs(store: Store) -> pl.DataFrame:
+    """Return one row for each run that can be read.
+
+    Columns: `key`, `scenario` (its name), `hash`, `model`, `replication`, `seed`, `created`, `keep`,
+    `wall_time` in s, `events`, `packet_hops`, `fingerprint`, `bytes` of its file, `resolved` (as JSON).
+    """
+    import polars as pl
+
+    keys = list(store.keys())
+    old = _newest(store, RUNS)
+    known = old.filter(pl.col("key").is_in(keys)) if old is not None else None
+    have = set() if known is None else set(known["key"].to_list())
+    rows = [row for key in keys if key not in have for row in _row(store, key)]
+    if not rows and old is not None and known is not None and known.height == old.height:
+        return known
+    new = pl.DataFrame(rows, schema=_schema())
+    found = (new if known is None else pl.concat([known, new])).sort("key")
+    _keep(store, RUNS, found)
+    return found
+
+
+def table(store: Store, name: str) -> pl.DataFrame:
+    """Return one table of all runs, with a column `key`; what was read before comes from the cache."""
+    import polars as pl
+
+    keys = list(store.keys())
+    old = _newest(store, name)
+    known = old.filter(pl.col("key").is_in(keys)) if old is not None else None
+    have = set() if known is None else set(known["key"].to_list())
+    missing = [key for key in keys if key not in have]
+    if known is not None and not missing:
+        return known
+    new = store.tables(name, missing)
+    found = new if known is None or known.is_empty() else pl.concat([known, new], how="vertical_relaxed")
+    _keep(store, name, found)
+    return found
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    text, whole = pl.String, pl.Int64
+    return {
+        "key": text,
+        "scenario": text,
+        "hash": text,
+        "model": text,
+        "replication": whole,
+        "seed": whole,
+        "created": text,
+        "keep": text,
+        "wall_time": pl.Float64,
+        "events": whole,
+        "packet_hops": whole,
+        "fingerprint": text,
+        "bytes": whole,
+        "resolved": text,
+    }
+
+
+def _row(store: Store, key: str) -> list[dict[str, Any]]:
+    path = store.path(key)
+    try:
+        manifest = archive.read_manifest(path)
+        size = path.stat().st_size
+    except (BecalmError, FileNotFoundError):
+        return []
+    (replication,) = manifest["replications"]
+    scenario = manifest["scenario"]
+    return [
+        {
+            "key": key,
+            "scenario": scenario["name"],
+            "hash": scenario["hash"],
+            "model": manifest["model"],
+            "replication": replication["replication"],
+            "seed": manifest["seed"],
+            "created": manifest["created"],
+            "keep": manifest["keep"],
+            "wall_time": replication["wall_time"],
+            "events": replication["events"],
+            "packet_hops": replication["packet_hops"],
+            "fingerprint": replication["fingerprint"],
+            "bytes": size,
+            "resolved": json.dumps(scenario["resolved"], sort_keys=True),
+        }
+    ]
+
+
+def _files(store: Store, name: str) -> list[Path]:
+    return sorted((store.root / "index").glob(f"*.{name}.parquet"))
+
+
+def _newest(store: Store, name: str) -> pl.DataFrame | None:
+    import polars as pl
+
+    for path in reversed(_files(store, name)):
+        try:
+            return pl.read_parquet(path.read_bytes())
+        except (OSError, pl.exceptions.PolarsError):
+            continue
+    return None
+
+
+def _keep(store: Store, name: str, found: pl.DataFrame) -> None:
+    """Write a new file and delete the old ones; a store that cannot be written to goes without."""
+    target = io.BytesIO()
+    found.write_parquet(target, compression="zstd")
+    old = _files(store, name)
+    stamp = f"{time.time_ns() // 1_000_000:015d}-{socket.gethostname()}-{os.getpid()}"
+    try:
+        write(store.root / "index" / f"{stamp}.{name}.parquet", target.getvalue())
+        for path in old:
+            path.unlink(missing_ok=True)
+    except OSError:
+        return

@@ -1,0 +1,34 @@
+"""What a run is called: a hash of everything that its results depend on, and of nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from becalm import _core
+from becalm.scenario import Scenario
+
+FORMAT = 1
+"""Version of the files of a store."""
+
+
+def run_key(scenario: Scenario, replication: int, model: str = _core.model) -> str:
+    """Return the key of one replication: 64 hexadecimal digits.
+
+    The number of replications does not count: a scenario that gets more of them keeps those it has.
+
+    Args:
+        scenario: what is run, as resolved; two files that mean the same have the same keys.
+        replication: which one, from 0.
+        model: hash of the sources of the model; that of this program if not given.
+
+    """
+    parts = [FORMAT, _single_hash(scenario), model, replication]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _single_hash(scenario: Scenario) -> str:
+    resolved = scenario.resolved
+    single = {**resolved, "run": {**resolved["run"], "replications": 1}}
+    canonical = json.dumps(single, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,296 @@
+"""Where the files of runs are, and how they come there: written beside, renamed, never changed in place.
+
+    becalm-store.json            makes a folder a store
+    runs/ab/<62 digits>.zip      one run; its key is `ab` and the digits
+    failed/ab/<62 digits>.json   a run that could not go on, and why
+    index/                       a cache; may be deleted at any time
+
+There are no locks: a file appears whole or not at all, on a network file system too, and whoever writes the
+same run writes the same file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from becalm import _core
+from becalm.errors import StoreError
+from becalm.store import archive
+from becalm.store.archive import ALL, SERIES, Note
+from becalm.store.files import write
+from becalm.store.key import FORMAT
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm.results import Results
+
+MARK = "becalm-store.json"
+"""Name of the file that makes a folder a store."""
+_OURS = {MARK, "runs", "failed", "index", "sweep.json"}
+_OLD = 24 * 3600.0
+"""Age in s at which a temporary file has surely no writer any more."""
+
+
+class Pruned(NamedTuple):
+    """What `Store.prune` took away."""
+
+    temporary: int
+    """Temporary files left behind by writers that were killed."""
+    models: int
+    """Runs of other versions of the model."""
+    thinned: int
+    """Runs of which less is kept now."""
+    bytes: int
+    """Bytes freed."""
+
+
+class Store:
+    """A folder of runs.
+
+    Args:
+        root: the folder; it is made when it is not there.
+
+    Raises:
+        StoreError: the folder holds something else, or a store of another format.
+
+    """
+
+    def __init__(self, root: str | PathLike[str]) -> None:
+        self.root = Path(root)
+        if not (self.root / MARK).exists():
+            self._make()
+        try:
+            found = json.loads((self.root / MARK).read_text())["format"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self.root / MARK}: damaged; it should say {_mark()}") from error
+        if found != FORMAT:
+            raise StoreError(f"{self.root}: a store of format {found}; this version reads {FORMAT}")
+
+    @classmethod
+    def open(cls, root: str | PathLike[str]) -> Store:
+        """Return a store that is there.
+
+        Raises:
+            StoreError: it is not.
+
+        """
+        if not (Path(root) / MARK).is_file():
+            raise StoreError(f"{root}: not a store, it has no {MARK}")
+        return cls(root)
+
+    def path(self, key: str) -> Path:
+        """Return where the file of a run is, or would be."""
+        return self.root / "runs" / key[:2] / f"{key[2:]}.zip"
+
+    def has(self, key: str, keep: str = archive.SUMMARY) -> bool:
+        """Return whether a run is there, by the look of it whole, with at least this much kept."""
+        note = self.note(key)
+        return note is not None and note.enough(keep)
+
+    def note(self, key: str) -> Note | None:
+        """Return what was kept of a run and its fingerprint; None if it is not there or damaged."""
+        try:
+            return archive.read_note(self.path(key))
+        except FileNotFoundError:
+            return None
+
+    def check(self, key: str) -> None:
+        """Compare a file with its checksums.
+
+        Raises:
+            FileNotFoundError: the run is not there.
+            StoreError: damaged.
+
+        """
+        if archive.read_note(self.path(key)) is None:
+            raise StoreError(f"{self.path(key)}: damaged: its end is not that of a run")
+        archive.check(self.path(key))
+
+    def get(self, key: str) -> Results:
+        """Return a run.
+
+        Raises:
+            FileNotFoundError: it is not there.
+            StoreError: damaged.
+
+        """
+        return archive.unpack(self.path(key))
+
+    def put(self, key: str, results: Results, keep: str = SERIES) -> bool:
+        """Add a run, whole or not at all. A damaged file, or one of which less was kept, is replaced.
+
+        Returns:
+            whether a file was written.
+
+        Raises:
+            StoreError: another result of the same run is there: it does not depend on its key alone.
+
+        """
+        note = self.note(key)
+        if note is not None:
+            if note.fingerprint != results.fingerprint:
+                found = f"fingerprint {results.fingerprint}, and {note.fingerprint} in the store"
+                raise StoreError(f"{self.path(key)}: two results of the same run: {found}")
+            if note.enough(keep):
+                return False
+        write(self.path(key), archive.pack(results, key, keep))
+        self._failure_path(key).unlink(missing_ok=True)
+        return True
+
+    def fail(self, key: str, failure: dict[str, Any]) -> None:
+        """Note that a run cannot go on, and why: `kind`, `text`, and what else is known."""
+        path = self._failure_path(key)
+        write(path, (json.dumps({"key": key, "model": _core.model, **failure}, indent=2) + "\n").encode())
+
+    def failure(self, key: str) -> dict[str, Any] | None:
+        """Return why a run cannot go on; None if nothing is known."""
+        try:
+            found = json.loads(self._failure_path(key).read_bytes())
+        except (FileNotFoundError, ValueError):
+            # A damaged note is none: the run is tried again.
+            return None
+        return found if isinstance(found, dict) and isinstance(found.get("text"), str) else None
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of all runs, sorted; not one of their files is opened."""
+        return self._names("runs", ".zip")
+
+    def failed(self) -> Iterator[str]:
+        """Yield the keys of all runs that cannot go on, sorted."""
+        return self._names("failed", ".json")
+
+    def tables(self, name: str, keys: Iterable[str]) -> pl.DataFrame:
+        """Return one table of many runs, with a column `key` in front.
+
+        Raises:
+            FileNotFoundError: a run is not there.
+            StoreError: a file is damaged, or the table was not kept.
+
+        """
+        import polars as pl
+
+        frames = [
+            archive.read_table(self.path(key), name).insert_column(0, pl.lit(key).alias("key"))
+            for key in keys
+        ]
+        return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame({"key": []})
+
+    def verify(self) -> Iterator[tuple[str, str]]:
+        """Yield the key of every damaged file, and what is wrong with it; each file is read as a whole."""
+        from becalm.errors import BecalmError
+
+        for key in self.keys():
+            try:
+                self.check(key)
+                archive.check_key(self.path(key), key)
+            except (BecalmError, KeyError, TypeError, ValueError) as error:
+                yield key, str(error)
+
+    def prune(self, keep: str = ALL, *, models: bool = False) -> Pruned:
+        """Take away what is left of killed writers for a day, and if asked for more than that.
+
+        Args:
+            keep: how much to keep of each run.
+            models: whether to delete the runs of other versions of the model.
+
+        """
+        temporary, freed = self._sweep_temporary()
+        other = thinned = 0
+        for key in list(self.keys()):
+            note, path = self.note(key), self.path(key)
+            size = path.stat().st_size
+            if note is None:
+                continue
+            if models and archive.read_manifest(path)["model"] != _core.model:
+                path.unlink()
+                other, freed = other + 1, freed + size
+            elif keep != note.keep and note.enough(keep):
+                write(path, archive.pack(self.get(key), key, keep))
+                thinned, freed = thinned + 1, freed + size - path.stat().st_size
+        if other or thinned:
+            for path in (self.root / "index").glob("*.parquet"):
+                path.unlink(missing_ok=True)
+        return Pruned(temporary, other, thinned, freed)
+
+    def merge(self, other: Store) -> tuple[int, int]:
+        """Take over the runs of another store.
+
+        Returns:
+            how many runs were new, and how many damaged files of the other store were passed over.
+
+        Raises:
+            StoreError: a run with another result in each of the two.
+
+        """
+        new = damaged = 0
+        for key in list(other.keys()):
+            try:
+                other.check(key)
+            except StoreError:
+                damaged += 1
+                continue
+            theirs, ours = other.note(key), self.note(key)
+            if theirs is None or (ours is not None and self._settled(key, ours, theirs)):
+                continue
+            write(self.path(key), other.path(key).read_bytes())
+            new += 1
+        for key in other.failed():
+            failure = other.failure(key)
+            if failure is not None and not self.has(key):
+                self.fail(key, failure)
+        return new, damaged
+
+    def reindex(self) -> pl.DataFrame:
+        """Return one row for each run: see `becalm.store.index`."""
+        from becalm.store.index import runs
+
+        return runs(self)
+
+    def _settled(self, key: str, ours: Note, theirs: Note) -> bool:
+        if ours.fingerprint != theirs.fingerprint:
+            found = f"fingerprints {ours.fingerprint} and {theirs.fingerprint}"
+            raise StoreError(f"{self.path(key)}: two results of the same run: {found}")
+        return ours.enough(theirs.keep)
+
+    def _failure_path(self, key: str) -> Path:
+        return self.root / "failed" / key[:2] / f"{key[2:]}.json"
+
+    def _make(self) -> None:
+        if self.root.is_dir():
+            there = {each.name for each in self.root.iterdir() if not each.name.startswith(".")}
+            if there - _OURS:
+                other = sorted(there - _OURS)[0]
+                raise StoreError(f"{self.root}: no store of runs, it holds {other}; choose another folder")
+        write(self.root / MARK, _mark().encode())
+
+    def _names(self, part: str, suffix: str) -> Iterator[str]:
+        folder = self.root / part
+        if not folder.is_dir():
+            return
+        for branch in sorted(os.listdir(folder)):  # noqa: PTH208  twice as fast as iterdir
+            inside = folder / branch
+            if len(branch) != 2 or not inside.is_dir():
+                continue
+            for name in sorted(os.listdir(inside)):  # noqa: PTH208
+                if name.endswith(suffix) and not name.startswith("."):
+                    yield branch + name.removesuffix(suffix)
+
+    def _sweep_temporary(self) -> tuple[int, int]:
+        count = freed = 0
+        for path in self.root.rglob(".*.tmp"):
+            found = path.stat()
+            if found.st_mtime < time.time() - _OLD:
+                path.unlink()
+                count, freed = count + 1, freed + found.st_size
+        return count, freed
+
+
+def _mark() -> str:
+    return json.dumps({"format": FORMAT}) + "\n"

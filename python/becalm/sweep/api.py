@@ -1,0 +1,128 @@
+"""`becalm.sweep`: a scenario at every point of a grid, from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from becalm.errors import PointFailure, SweepError
+from becalm.progress import SweepProgress
+from becalm.run import Progress
+from becalm.scenario import Scenario
+from becalm.store import ALL, Store
+from becalm.sweep.changes import changed, expand, told
+from becalm.sweep.engines import Threads
+from becalm.sweep.plan import Plan, Planned, look, planned
+from becalm.sweep.run import run_tasks
+from becalm.sweep.table import Point, SweepResults
+from becalm.sweep.task import Done, Memory, Shelf
+
+INDEX = "sweep.json"
+"""Name of the file that lists the points of a sweep beside its runs."""
+
+
+def sweep(
+    base: Scenario,
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    replications: int | None = None,
+    threads: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+) -> SweepResults:
+    """Run a scenario at every point of a grid.
+
+    Results do not depend on the number of threads or on the order in which points finish.
+
+    Args:
+        base: the scenario to change.
+        grid: values by dotted key, of which every combination is a point (the last key changes fastest);
+            or a list of changes, each one point. Values may be those of NumPy. See `Scenario.replace`.
+        replications: replaces the scenario's own number.
+        threads: how many replications run at once; None: as many as there are cores.
+        folder: a store where every run is kept as soon as it is finished. What is found there, made by the
+            same model from the same scenario, is not run again. None: nothing is kept on disk.
+        progress: called often while work is done, by one thread at a time.
+
+    Raises:
+        ScenarioError: a point with mistakes; nothing was run.
+        SweepError: points that could not go on, such as a deadlock; the others are in its `results`.
+        KeyboardInterrupt: Ctrl-C; finished runs stay in the folder, and nothing else.
+
+    Warns:
+        UserWarning: a file in the folder is damaged; that run is computed again.
+
+    """
+    changes = expand(grid)
+    extra = {} if replications is None else {"run.replications": replications}
+    points = planned(changes, [changed(base, change, extra) for change in changes])
+    shelf: Shelf = Memory() if folder is None else Store(folder)
+    if folder is not None:
+        _write_index(Path(folder), points)
+    plan = look(points, shelf, ALL)
+    for key, problem in plan.damaged.items():
+        warnings.warn(f"with {told(plan.changes(key))}: {problem}; computed again", stacklevel=2)
+    tracker = _Tracker(plan, progress)
+    run_tasks(plan.todo, Threads(threads, shelf, tracker.on_running), shelf, tracker.on_done)
+    whole = [Point(point, shelf) for point in points if not any(key in plan.failed for key in point.keys)]
+    results = SweepResults(whole)
+    failures = plan.failures()
+    if failures:
+        raise SweepError(_message(failures, len(points) - len(whole), len(points)), failures, results)
+    return results
+
+
+def _message(failures: list[PointFailure], failed: int, points: int) -> str:
+    lines = [f"with {told(each.changes)}: {each.error}" for each in failures]
+    return "\n".join([f"{failed} of {points} points failed, the others are finished:", *lines])
+
+
+def _write_index(folder: Path, points: Sequence[Planned]) -> None:
+    """List the points beside their runs."""
+    listed = [{"changes": point.changes, "keys": point.keys} for point in points]
+    partial = folder / f".{INDEX}.partial-{os.getpid()}"
+    partial.write_text(json.dumps({"points": listed}, indent=2) + "\n")
+    partial.replace(folder / INDEX)
+
+
+class _Tracker:
+    """What is known of each point, told by the threads and passed on to the caller."""
+
+    def __init__(self, plan: Plan, progress: Callable[[SweepProgress], object] | None) -> None:
+        self._plan = plan
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._now: dict[str, Progress] = {}
+        self._points = {point.scenario.hash: point.keys for point in plan.points}
+        self._over = plan.found | set(plan.failed)
+
+    def on_running(self, key: str, now: Progress) -> None:
+        """Take in how far a run is."""
+        if self._progress is None:
+            return
+        with self._lock:
+            self._now[key] = now
+            self._report(self._progress)
+
+    def on_done(self, done: Done) -> None:
+        """Take in what became of a run."""
+        with self._lock:
+            self._over.add(done.key)
+            if done.error is not None:
+                self._plan.failed[done.key] = done.error
+            if self._progress is not None:
+                self._report(self._progress)
+
+    def _report(self, progress: Callable[[SweepProgress], object]) -> None:
+        finished = sum(self._over.issuperset(keys) for keys in self._points.values())
+        shares = [now.time / now.duration for now in self._now.values()]
+        fraction = sum(shares) / len(self._plan.todo) if self._plan.todo else 1.0
+        events = sum(now.events for now in self._now.values())
+        packet_hops = sum(now.packet_hops for now in self._now.values())
+        progress(SweepProgress(finished, len(self._points), fraction, events, packet_hops))

@@ -1,0 +1,186 @@
+"""`becalm tune`: parameters of congestion control that beat the guideline's, or the guideline's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from becalm.exits import BAD_INPUT, guarded, stop
+from becalm.sweep.cli import Address, EngineName, Slurm, Workers, check_engine, made_engine
+
+if TYPE_CHECKING:
+    from becalm.store import Store
+    from becalm.sweep.engines import Engine
+    from becalm.tune.spec import TuneSpec
+    from becalm.tune.tuned import Gain, Tuned
+
+DEFAULT = Path("results/tuned")
+
+
+@guarded
+def tune(
+    file: Annotated[
+        Path, typer.Argument(help="A tuning, or a scenario with the fabric and --hot.", show_default=False)
+    ],
+    hot: Annotated[str | None, typer.Option(help="The hot host, of which cases are made.")] = None,
+    degree: Annotated[
+        int | None, typer.Option(min=2, help="Sources of the smaller hot spot; 3 if not given.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Parameters to try.")] = None,
+    minutes: Annotated[float | None, typer.Option(min=0.01, help="End the search after this time.")] = None,
+    workers: Workers = None,
+    engine: EngineName = "processes",
+    address: Address = None,
+    slurm: Slurm = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the study that is in the folder.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the study, its runs and its result.")] = DEFAULT,
+    opensm: Annotated[
+        Path | None, typer.Option(help="Write what is recommended as options of OpenSM to a new file.")
+    ] = None,
+    fabric: Annotated[
+        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Search parameters of congestion control, and compare the best with the guideline on fresh seeds."""
+    from becalm import console, manager
+    from becalm.folders import check_new, write_new
+    from becalm.opensm import options
+    from becalm.sweep.engines import width_of
+    from becalm.sweep.screen import Screen
+    from becalm.tune import api
+    from becalm.tune.study import check_installed
+
+    check_installed()
+    check_engine(engine, address, slurm)
+    if fabric is not None and opensm is None:
+        stop("--fabric: has no effect without --opensm", BAD_INPUT)
+    check_new(opensm)
+    if resume and not api.is_study(out):
+        stop(f"{out}: no study to go on with", BAD_INPUT)
+    if not resume and out.exists():
+        stop(f"{out}: exists already; choose another folder, or go on with --resume", BAD_INPUT)
+    spec = _read(file, hot, degree)
+    budget = {**spec.budget, **{k: v for k, v in (("trials", trials), ("minutes", minutes)) if v is not None}}
+    width = width_of(workers)
+
+    def engine_of(store: Store) -> Engine:
+        return made_engine(engine, workers, store, address, slurm)
+
+    with Screen(_expected(spec, budget), 0, width, quiet=as_json) as screen:
+        tuned = api.tune(
+            spec.cases,
+            space=spec.space,
+            goals=spec.goals,
+            folder=out,
+            engine=engine_of,
+            progress=screen.on_done,
+            **budget,
+        )
+    tuned.save(out, spec.scenario)
+    if opensm is not None:
+        # The reasons of a guideline would not be those of what was found.
+        none = manager.Recommendation(manager.AS_IT_IS, [])
+        write_new(opensm, options.configuration(tuned.scenario(spec.scenario), none, fabric))
+    if as_json:
+        typer.echo(json.dumps(tuned.to_json(), default=str))
+        return
+    _show(tuned)
+    console.say(f"study, runs, trials and tuned.toml in {out}")
+    if opensm is not None:
+        console.say(f"options of OpenSM in {opensm}")
+
+
+def _read(file: Path, hot: str | None, degree: int | None) -> TuneSpec:
+    import becalm
+    from becalm.tune.cases import HotSpot
+    from becalm.tune.goals import NO_LOSS, Goals, read_limit
+    from becalm.tune.spec import TuneSpec, is_scenario, read_tune
+
+    if not is_scenario(file):
+        if hot is not None or degree is not None:
+            stop("--hot and --degree: for a scenario; a tuning says it in [hot_spot]", BAD_INPUT)
+        return read_tune(file)
+    if hot is None:
+        stop("--hot: which host is hot? A scenario alone does not say it", BAD_INPUT)
+    scenario = becalm.load(file)
+    cases = HotSpot(scenario, str(hot), degree).cases()
+    return TuneSpec(scenario, cases, None, Goals(limits=(read_limit(NO_LOSS),)), {})
+
+
+def _expected(spec: TuneSpec, budget: Mapping[str, Any]) -> int:
+    """Return about how many runs it takes."""
+    from becalm.tune.api import RACE, TRIALS
+    from becalm.tune.cases import HELD_OUT
+
+    tried = sum(case.role != HELD_OUT for case in spec.cases)
+    trials, seeds = budget.get("trials", TRIALS), budget.get("seeds", 1)
+    finalists = max(1, round(trials * budget.get("finalists", 0.2))) + 1
+    search = (trials + 3) * tried * seeds + finalists * tried * max(RACE - seeds, 0)
+    return int(search + 3 * len(spec.cases) * budget.get("validate", 8))
+
+
+def _show(tuned: Tuned) -> None:
+    from becalm import console
+    from becalm.store.export import flat
+    from becalm.tune.tuned import NOTE
+
+    _show_cases(tuned)
+    console.out.print(
+        console.table(
+            "Parameters",
+            ("parameter", "value", "matters"),
+            [
+                (key, console.cell(value), console.share(tuned.importance.get(key)))
+                for key, value in tuned.best.items()
+            ],
+        )
+    )
+    _show_gain(tuned.gain, "on fresh seeds", tuned.guideline)
+    if tuned.gain_held_out is not None:
+        _show_gain(tuned.gain_held_out, "on the cases that were held out", tuned.guideline)
+    if tuned.front.height > 1:
+        console.say(f"{tuned.front.height} trials are on the Pareto front; see tune.json")
+    for key in tuned.at_end:
+        console.say(f"{key} sits at an end of its range: the best may lie beyond")
+    for limit in tuned.broken:
+        console.say(f"on fresh seeds the limit `{limit}` is broken")
+    console.show_concerns("with what was found", tuned.concerns)
+    console.say(f"recommended: {tuned.recommended}")
+    for key, value in flat(tuned.recommended_control):
+        console.say(f"  {key} = {value}")
+    if tuned.recommended == tuned.guideline and not tuned.gain.sure:
+        console.say("the interval includes 0: what was found may be no better than the guideline")
+    console.say(NOTE)
+
+
+def _show_cases(tuned: Tuned) -> None:
+    from becalm import console
+    from becalm.tune.guidelines import case_row
+
+    columns = ("case", "with", "victims", "link", "settles", "99%", "loss")
+    rows = [case_row(row, row["candidate"]) for row in tuned.validation.iter_rows(named=True)]
+    console.out.print(console.table(f"Means of {tuned.gain.seeds} fresh seeds", columns, rows, text=2))
+    roles = tuned.validation.select("case", "role").unique(maintain_order=True).rows()
+    for role, said in (("held_out", "held out of the search"), ("guard", "must not lose anything")):
+        listed = "; ".join(case for case, each in roles if each == role)
+        if listed:
+            console.say(f"{said}: {listed}")
+
+
+def _show_gain(found: Gain, where: str, guideline: str) -> None:
+    from becalm import console
+
+    console.say(
+        f"loss {where}: {found.guideline:.4f} with the guideline {guideline}, {found.tuned:.4f} tuned "
+        f"({found.ratio:.2f} of it); less by {found.guideline - found.tuned:.4f}, "
+        f"95% interval {found.low:.4f} to {found.high:.4f}"
+    )
+    if found.high < 0:
+        console.say(f"{where} what was found is worse than the guideline")

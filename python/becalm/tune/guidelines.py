@@ -1,0 +1,128 @@
+"""Both guidelines tried on a fabric: what each does for victims and the hot link, and which does better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from becalm import manager
+from becalm.scenario import Scenario
+from becalm.store import Store
+from becalm.sweep.engines import Threads
+from becalm.sweep.task import Done
+from becalm.tune.api import WITHOUT, guideline_control
+from becalm.tune.cases import LOADS, Case, HotSpot
+from becalm.tune.evaluate import UNCONTROLLED, Evaluator, by_case
+from becalm.tune.goals import weighted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SHORTEST = 3e-3
+"""Least length of the hot period, in s."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the guidelines did."""
+
+    better: str
+    """The guideline with the smaller loss."""
+    length: float
+    """Simulated time of each run, in s."""
+    table: pl.DataFrame
+    """One row per case and candidate: all measures."""
+
+
+def try_guidelines(
+    scenario: Scenario,
+    host: str,
+    degree: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[Done], object] = lambda _: None,
+) -> Tried:
+    """Run a hot spot without control and with each guideline.
+
+    The hot period and the time after it are as long as the longest table of a guideline takes to unwind: what
+    is shorter shows the beginning alone.
+
+    Args:
+        scenario: the fabric; its flows are replaced.
+        host: the hot host.
+        degree: sources of the hot spot in the worst case; three and all hosts if not given.
+        threads: runs side by side.
+        progress: called for every run.
+
+    Raises:
+        BecalmError: no such host, or a degree that cannot be.
+
+    """
+    import polars as pl
+
+    hosts = scenario.facts["hosts"]
+    controls = {
+        name: guideline_control(scenario, hosts if degree is None else degree, name)
+        for name in manager.GUIDELINES
+    }
+    longest = max(SHORTEST, *(unwind(scenario.replace(control)) for control in controls.values()))
+    cases = _cases(HotSpot(scenario, host, degree, hot=longest, after=longest), degree)
+    with TemporaryDirectory(prefix="becalm-guidelines-") as folder:
+        store = Store(folder)
+        engine = Threads(threads, store)
+        whole = False
+        try:
+            evaluator = Evaluator(cases, store, engine, progress)
+            found = evaluator.evaluate({WITHOUT: UNCONTROLLED, **controls}, cases, [1])
+            whole = True
+        finally:
+            engine.close(abort=not whole)
+    means = {name: by_case(found, name) for name in (WITHOUT, *controls)}
+    rows = [
+        {"case": case.name, "with": name, **each[case.name]} for case in cases for name, each in means.items()
+    ]
+    better = min(controls, key=lambda name: weighted(cases, means[name], "loss"))
+    return Tried(better, cases[0].stop + longest, pl.DataFrame(rows))
+
+
+def unwind(scenario: Scenario) -> float:
+    """Return how long it takes from the end of the table of delays to its beginning without a mark, in s."""
+    response, facts = scenario.resolved["response"]["ibta"], scenario.facts
+    last = len(facts["cct"]) - 1
+    if response["ccti_limit"] is not None:
+        last = min(last, response["ccti_limit"])
+    steps = last / response["ccti_decrease"]
+    return float(steps * response["ccti_timer"] * manager.TIMER_UNIT)
+
+
+def _cases(spot: HotSpot, degree: int | None) -> list[Case]:
+    if degree is None:
+        return [spot.case(LOADS[0], few=True), spot.case(LOADS[1], few=False)]
+    return [spot.case(load, few=True) for load in LOADS]
+
+
+def show_tried(tried: Tried) -> None:
+    """Print what each guideline did, which does better, and where to go from here."""
+    from becalm import console
+
+    rows = [case_row(row, row["with"]) for row in tried.table.iter_rows(named=True)]
+    columns = ("case", "with", "victims", "link", "settles", "99%", "loss")
+    title = f"Hot spots of {console.seconds(tried.length)}, one seed"
+    console.out.print(console.table(title, columns, rows, text=2))
+    console.say(f"the guideline of {tried.better} does better here; `becalm tune` looks for more")
+
+
+def case_row(row: Mapping[str, Any], candidate: str) -> tuple[str, ...]:
+    """Return the cells of a row of measures: case, candidate, victims, hot link, settles, 99%, loss."""
+    from becalm import console
+
+    return (
+        row["case"],
+        candidate,
+        console.share(row["victims"]),
+        console.share(row["hot_link"]),
+        console.seconds(row["settle"]) if row["settle"] else "0",
+        console.seconds(row["latency_p99"]),
+        f"{row['loss']:.4f}",
+    )

@@ -1,0 +1,179 @@
+"""What a tuning found, how sure that is, and what to make of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from becalm import _core, manager
+from becalm.errors import BecalmError
+from becalm.scenario import Scenario
+from becalm.store.export import write_table
+from becalm.tune.cases import GUARD, HELD_OUT, Case
+from becalm.tune.evaluate import Run
+from becalm.tune.goals import Measured
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CONFIDENCE = 0.95
+BEST = "tuned"
+"""What the parameters that were found are called beside the guidelines."""
+NOTE = "These are results of the model, with the traffic of the cases, whose hot sources have a backlog."
+"""To be said with every result."""
+
+
+class Gain(NamedTuple):
+    """Loss of the guideline and of what was found, on the same cases and fresh seeds."""
+
+    guideline: float
+    tuned: float
+    low: float
+    """Of the interval of the difference, guideline less tuned."""
+    high: float
+    seeds: int
+
+    @property
+    def ratio(self) -> float:
+        """Loss of what was found as a share of the guideline's."""
+        return self.tuned / self.guideline if self.guideline > 0 else math.inf
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves 0 out on the good side."""
+        return self.low > 0
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The result of a tuning."""
+
+    best: dict[str, Any]
+    """The parameters that were found, by dotted key, without units."""
+    control: dict[str, Any]
+    """The same as changes of a scenario."""
+    guideline: str
+    """The better guideline of the two, that is compared with."""
+    guideline_control: dict[str, Any]
+    recommended: str
+    """`tuned`; or the guideline, where it may be as good, or where what was found breaks a limit."""
+    trials: pl.DataFrame
+    """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
+    front: pl.DataFrame
+    """The trials that none is better than in every goal; one where there is one goal."""
+    importance: dict[str, float]
+    """How much each parameter matters for the loss, adding up to 1."""
+    at_end: list[str]
+    """Parameters that sit at an end of their range."""
+    validation: pl.DataFrame
+    """On fresh seeds, one row per candidate and case: means of all measures."""
+    gain: Gain
+    """Over all cases that count, on fresh seeds."""
+    gain_held_out: Gain | None
+    """Over the cases that were held out alone; None where there are none."""
+    broken: list[str]
+    """Limits that what was found breaks on fresh seeds."""
+    runs: int
+    """Runs that were asked for."""
+    concerns: list[manager.Concern] = field(default_factory=list)
+    """Settings of what was found that cannot work."""
+
+    def scenario(self, case: Case | Scenario) -> Scenario:
+        """Return a scenario with the recommended parameters."""
+        scenario = case.scenario if isinstance(case, Case) else case
+        return scenario.replace(self.recommended_control)
+
+    @property
+    def recommended_control(self) -> dict[str, Any]:
+        """The recommended parameters as changes of a scenario."""
+        return self.control if self.recommended == BEST else self.guideline_control
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the tables of trials."""
+        return {
+            "becalm": _core.__version__,
+            "model": _core.model,
+            "recommended": self.recommended,
+            "parameters": self.best,
+            "control": self.control,
+            "guideline": self.guideline,
+            "gain": self.gain._asdict() | {"ratio": self.gain.ratio},
+            "gain_held_out": None
+            if self.gain_held_out is None
+            else self.gain_held_out._asdict() | {"ratio": self.gain_held_out.ratio},
+            "trials": self.trials.height,
+            "runs": self.runs,
+            "importance": self.importance,
+            "at_end": self.at_end,
+            "broken": self.broken,
+            "concerns": [vars(concern) for concern in self.concerns],
+            "front": self.front.to_dicts(),
+            "validation": self.validation.to_dicts(),
+            "note": NOTE,
+        }
+
+    def save(self, folder: Path, scenario: Scenario) -> None:
+        """Write `tune.json`, `trials.parquet`, `validation.parquet` and `tuned.toml` into a folder."""
+        texts = {
+            "tune.json": json.dumps(self.to_json(), indent=2, default=str) + "\n",
+            "tuned.toml": self.scenario(scenario).to_toml(),
+        }
+        for name, text in texts.items():
+            partial = folder / f".{name}.partial"
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(folder / name)
+        for name, table in (("trials.parquet", self.trials), ("validation.parquet", self.validation)):
+            (folder / name).unlink(missing_ok=True)
+            write_table(table, folder / name)
+
+
+def gain(
+    found: Mapping[Run, Measured],
+    cases: Sequence[Case],
+    seeds: Sequence[int],
+    guideline: str,
+    *,
+    held_out: bool,
+) -> Gain | None:
+    """Return the gain with its paired interval; None where no case counts.
+
+    The seeds are the same for both, and the difference is taken for each of them: what chance does to the
+    traffic drops out. The interval is Student's, over the seeds.
+    """
+    chosen = [case for case in cases if case.role == HELD_OUT or (case.role != GUARD and not held_out)]
+    if not chosen:
+        return None
+    total = sum(case.weight for case in chosen)
+
+    def losses(candidate: str) -> list[float]:
+        return [
+            sum(case.weight * found[Run(candidate, case.name, seed)]["loss"] for case in chosen) / total
+            for seed in seeds
+        ]
+
+    guided, tuned = losses(guideline), losses(BEST)
+    differences = [one - other for one, other in zip(guided, tuned, strict=True)]
+    low, high = interval(differences)
+    return Gain(sum(guided) / len(seeds), sum(tuned) / len(seeds), low, high, len(seeds))
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the interval of a mean, by Student's distribution.
+
+    Raises:
+        BecalmError: fewer than two values.
+
+    """
+    from scipy.stats import t
+
+    count = len(values)
+    if count < 2:
+        raise BecalmError(f"validation on {count} seed says nothing of chance: take at least 2")
+    mean = sum(values) / count
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1))
+    reach = float(t.ppf(0.5 + CONFIDENCE / 2, count - 1)) * deviation / math.sqrt(count)
+    return mean - reach, mean + reach

@@ -1,0 +1,28 @@
+"""`--short` says what it is worth, wherever its results are shown."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from becalm import console
+
+
+def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    console.warn_short(True)
+    console.warn_short(False)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [f"--short: {console.SHORT}"]
+    assert "may be the reverse of those of full runs" in console.SHORT
+
+
+def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = ("victims", "victims_latency", "root", "jain", "hot_latency", "buffer")
+    table = pl.DataFrame({"scheme": ["LIPD"], **{name: [0.5] for name in columns}})
+    console.show_comparison({"tree": table}, short=True)
+    short = " ".join(capsys.readouterr().out.split())
+    console.show_comparison({"tree": table})
+    full = capsys.readouterr().out
+    assert "tree; shorter runs and fewer points: orders and verdicts may be the reverse" in short
+    assert "shorter" not in full

@@ -1,0 +1,270 @@
+"""A store of runs: whole files or none, whoever writes, and the same key everywhere."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import becalm
+from becalm import _core
+from becalm.cli import app
+from becalm.errors import StoreError
+from becalm.store import ALL, SERIES, SUMMARY, Store, run_key
+from becalm.store.export import exported
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def short(text: str) -> becalm.Scenario:
+    return becalm.Scenario(text, name="small.toml").replace({"run.duration": "300 us"})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def filled(store: Store, scenario: becalm.Scenario, keep: str = ALL) -> str:
+    key = run_key(scenario, 0)
+    store.put(key, becalm.run(scenario), keep)
+    return key
+
+
+def test_comes_back_as_it_was(store: Store, short: becalm.Scenario) -> None:
+    made = becalm.run(short)
+    key = run_key(short, 0)
+    assert not store.has(key)
+    assert store.put(key, made, ALL)
+    found = store.get(key)
+    assert found.fingerprint == made.fingerprint
+    assert found.scenario == short
+    assert found.units == made.units
+    for name, table in made.tables.items():
+        assert found.tables[name].equals(table)
+    assert not store.put(key, made, ALL)
+    assert list(store.keys()) == [key]
+
+
+def test_keeps_as_much_as_asked_for(store: Store, short: becalm.Scenario) -> None:
+    made, key = becalm.run(short), run_key(short, 0)
+    store.put(key, made, SUMMARY)
+    assert "series" not in store.get(key).tables
+    assert not store.has(key, SERIES)
+    assert store.put(key, made, SERIES)
+    assert store.get(key).series["kind"].unique().to_list() == ["group"]
+    assert store.put(key, made, ALL)
+    assert store.get(key).series.equals(made.series)
+    assert not store.put(key, made, SUMMARY)
+
+
+def test_links_that_are_named_keep_their_series(store: Store, short: becalm.Scenario) -> None:
+    named = short.replace({"observe.links": ["B->BC"]})
+    key = filled(store, named, SERIES)
+    assert "B->BC" in store.get(key).series["name"].to_list()
+
+
+def test_key_is_of_what_results_depend_on(short: becalm.Scenario) -> None:
+    key = run_key(short, 0)
+    assert re.fullmatch("[0-9a-f]{64}", key)
+    assert run_key(becalm.Scenario(short.to_toml() + "\n# the same", name="other"), 0) == key
+    assert run_key(short.replace({"run.replications": 5}), 0) == key
+    assert len({key, run_key(short, 1), run_key(short.replace({"run.seed": 2}), 0)}) == 3
+    assert run_key(short, 0, "another model") != key
+
+
+def test_model_is_that_of_the_sources() -> None:
+    """The build script hashes names and contents; done here again, by other means."""
+    import hashlib
+
+    crates = ("engine", "schema", "fabric", "control", "metrics", "scenario")
+    files = [path for crate in crates for path in (ROOT / "crates" / crate / "src").rglob("*")]
+    named = {
+        path.relative_to(ROOT).as_posix(): path for path in [*files, ROOT / "Cargo.lock"] if path.is_file()
+    }
+    total = hashlib.sha256()
+    for name in sorted(named):
+        text = named[name].read_bytes().replace(b"\r", b"")
+        total.update(f"{name}\n{len(text)}\n".encode() + text)
+    assert _core.model == total.hexdigest()
+    assert _core.compiler.startswith("rustc ")
+
+
+def test_two_results_of_one_run_are_refused(store: Store, short: becalm.Scenario) -> None:
+    key = filled(store, short)
+    with pytest.raises(StoreError, match="two results of the same run"):
+        store.put(key, becalm.run(short.replace({"run.seed": 2})), ALL)
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda data: data[: len(data) // 2],
+    "empty": lambda _: b"",
+    "zeroed": lambda data: bytes(len(data)),
+    "binary": lambda data: os.urandom(len(data)),
+    "braces": lambda _: b"{}",
+    "a byte": lambda data: (
+        data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 255]) + data[len(data) // 2 + 1 :]
+    ),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_damage_is_found_and_mended(store: Store, short: becalm.Scenario, how: str) -> None:
+    key = filled(store, short)
+    path = store.path(key)
+    path.write_bytes(DAMAGE[how](path.read_bytes()))
+    with pytest.raises(StoreError, match="damaged"):
+        store.check(key)
+    ((found, problem),) = store.verify()
+    assert found == key
+    assert str(path) in problem
+    path.unlink(missing_ok=True)
+    filled(store, short)
+    assert list(store.verify()) == []
+
+
+def test_a_run_under_another_name_is_found(store: Store, short: becalm.Scenario) -> None:
+    key = filled(store, short)
+    other = run_key(short, 1)
+    store.path(other).parent.mkdir(exist_ok=True)
+    shutil.copy(store.path(key), store.path(other))
+    assert [key for key, _ in store.verify()] == [other]
+
+
+def write_all(root: str, toml: str, barrier: object, seeds: int) -> None:
+    store = Store(root)
+    scenarios = [becalm.Scenario(toml).replace({"run.seed": seed}) for seed in range(seeds)]
+    made = [(run_key(each, 0), becalm.run(each, threads=1)) for each in scenarios]
+    barrier.wait()  # type: ignore[attr-defined]
+    for key, results in made:
+        store.put(key, results, SUMMARY)
+
+
+def test_twenty_writers_of_the_same_runs(tmp_path: Path, short: becalm.Scenario) -> None:
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(20)
+    arguments = (str(tmp_path / "store"), short.replace({"run.duration": "50 us"}).to_toml(), barrier, 3)
+    writers = [context.Process(target=write_all, args=arguments) for _ in range(20)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(timeout=120)
+    assert [writer.exitcode for writer in writers] == [0] * 20
+    store = Store.open(tmp_path / "store")
+    assert len(list(store.keys())) == 3
+    assert list(store.verify()) == []
+    assert not list(store.root.rglob("*.tmp"))
+
+
+def test_other_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(StoreError, match=r"no store of runs, it holds thesis\.tex"):
+        Store(tmp_path)
+    with pytest.raises(StoreError, match="not a store"):
+        Store.open(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_stores_of_another_format_are_refused(store: Store) -> None:
+    (store.root / "becalm-store.json").write_text('{"format": 2}')
+    with pytest.raises(StoreError, match="a store of format 2; this version reads 1"):
+        Store(store.root)
+    (store.root / "becalm-store.json").write_text("[]")
+    with pytest.raises(StoreError, match="damaged"):
+        Store(store.root)
+
+
+def test_prunes(store: Store, short: becalm.Scenario) -> None:
+    key = filled(store, short)
+    before = store.path(key).stat().st_size
+    old, new = (store.path(key).with_name(f".{name}.zip.host.1.1.tmp") for name in ("old", "new"))
+    for path in (old, new):
+        path.write_bytes(b"part")
+    day_ago = time.time() - 90_000
+    os.utime(old, (day_ago, day_ago))
+    done = store.prune(SUMMARY)
+    assert (done.temporary, done.models, done.thinned) == (1, 0, 1)
+    assert not old.exists()
+    assert new.exists()
+    assert done.bytes == 4 + before - store.path(key).stat().st_size
+    assert "series" not in store.get(key).tables
+    assert list(store.verify()) == []
+
+
+def test_merges(store: Store, short: becalm.Scenario, tmp_path: Path) -> None:
+    other = Store(tmp_path / "other")
+    keys = [filled(other, short.replace({"run.seed": seed})) for seed in (1, 2)]
+    other.fail("ab" + 62 * "0", {"kind": "DeadlockError", "text": "stuck"})
+    filled(store, short)
+    assert store.merge(other) == (1, 0)
+    assert list(store.keys()) == sorted(keys)
+    assert store.failure("ab" + 62 * "0") == other.failure("ab" + 62 * "0")
+    other.path(keys[1]).write_bytes(b"{}")
+    assert store.merge(other) == (0, 1)
+
+
+def test_index_follows_the_runs(store: Store, short: becalm.Scenario) -> None:
+    first = filled(store, short)
+    assert store.reindex()["key"].to_list() == [first]
+    second = filled(store, short.replace({"switch.buffer": "8 packets"}))
+    assert store.reindex()["key"].to_list() == sorted([first, second])
+    assert len(list((store.root / "index").iterdir())) == 1
+    store.path(second).unlink()
+    assert store.reindex()["key"].to_list() == [first]
+
+
+def test_exports_what_differs(store: Store, short: becalm.Scenario) -> None:
+    filled(store, short)
+    filled(store, short.replace({"switch.buffer": "8 packets", "flows.victim.traffic.poisson.load": 0.4}))
+    made = exported(store)
+    assert made.columns[:3] == ["key", "flows.victim.traffic.poisson.load", "switch.buffer"]
+    assert set(made["switch.buffer"]) == {"4 packets", "8 packets"}
+    assert made.height == 6
+    assert exported(store, "runs").height == 2
+
+
+def test_commands(store: Store, short: becalm.Scenario, tmp_path: Path) -> None:
+    key = filled(store, short)
+    runner, root = CliRunner(), str(store.root)
+    listed = runner.invoke(app, ["store", "ls", root, "--json"])
+    assert json.loads(listed.output)["key"] == key
+    assert "1 runs" in runner.invoke(app, ["store", "ls", root]).output
+    assert "1 of 1 runs are whole" in runner.invoke(app, ["store", "verify", root]).output
+    out = tmp_path / "groups.csv"
+    assert runner.invoke(app, ["store", "export", root, str(out)]).exit_code == 0
+    assert out.read_text().startswith("key,")
+    assert runner.invoke(app, ["store", "export", root, str(out)]).exit_code == 2
+    assert runner.invoke(app, ["store", "prune", root, "--keep", "much"]).exit_code == 2
+    assert runner.invoke(app, ["store", "merge", str(tmp_path / "new"), root]).exit_code == 0
+    assert Store.open(tmp_path / "new").has(key)
+    assert runner.invoke(app, ["store", "ls", str(tmp_path / "none")]).exit_code == 2
+    store.path(key).write_bytes(b"{}")
+    damaged = runner.invoke(app, ["store", "verify", root])
+    assert damaged.exit_code == 1
+    assert "0 of 1 runs are whole" in damaged.output
+
+
+def test_keys_do_not_depend_on_the_place(short: becalm.Scenario, tmp_path: Path) -> None:
+    """Another folder, another home, another hash seed: a process of its own says the same."""
+    file = tmp_path / "elsewhere" / "scenario.toml"
+    file.parent.mkdir()
+    file.write_text(short.to_toml())
+    script = (
+        "import becalm, sys; from becalm.store import run_key; print(run_key(becalm.load(sys.argv[1]), 0))"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
+    done = subprocess.run(
+        [sys.executable, "-c", script, file], cwd=file.parent, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == run_key(short, 0), done.stderr
