@@ -14,10 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kill_sweep import SCENARIO, SPEC, files
-
 import becalm
 from becalm.store import Store
+from kill_sweep import SCENARIO, SPEC, files
 
 MOST_SECONDS = 0.025
 """Processor time for each run, without that of the run."""

@@ -6,11 +6,11 @@ import json
 import os
 from pathlib import Path
 
-import commands
 import pytest
 from typer.testing import CliRunner
 
 import becalm
+import commands
 from becalm.cli import app
 from becalm.design import files
 from becalm.errors import DesignError

@@ -7,8 +7,9 @@ import json
 import os
 from pathlib import Path
 
-import commands
 import pytest
+
+import commands
 
 CHANGES = (
     "--set",

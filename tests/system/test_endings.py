@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import commands
 import polars as pl
 import pytest
 
 import becalm
+import commands
 from becalm import folders
 from becalm.results import FOLDER, Results
 

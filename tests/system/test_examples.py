@@ -3,10 +3,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import commands
 import pytest
 
 import becalm
+import commands
 from becalm import examples
 
 ROOT = Path(__file__).parents[2]

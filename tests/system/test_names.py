@@ -7,10 +7,10 @@ import subprocess
 import time
 from pathlib import Path
 
-import commands
 import pytest
 
 import becalm
+import commands
 from becalm import folders
 from becalm.results import FOLDER
 
@@ -124,7 +124,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     picture = work / "figures" / "santos2003" / "fig3a.png"
     picture.parent.mkdir(parents=True)
     picture.write_text("mine")
-    command = ("reproduce", "santos2003/fig3a", "--short")
+    command = ("reproduce", "santos2003/fig3a")
     commands.check_message(commands.becalm(*command), "figures/santos2003/fig3a.png: exists already")
     done = commands.becalm(*command, "--overwrite")
     commands.check_message(done, "fig3a.png: was not written by becalm, and is not overwritten")

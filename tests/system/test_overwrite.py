@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import commands
 import pytest
 
 import becalm
+import commands
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ import json
 import re
 from pathlib import Path
 
-import commands
-
 import becalm
+import commands
 
 ROOT = Path(__file__).parents[2]
 

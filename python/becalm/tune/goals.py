@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from becalm.errors import BecalmError
-from becalm.quantities import SECONDS
+from becalm.quantities import UNITS, seconds
 from becalm.tune.cases import GUARD, TUNE, Case
 from becalm.tune.measures import GOALS, LARGER_IS_BETTER, MEASURES
 
@@ -84,13 +84,13 @@ def read_limit(text: str) -> Limit:
 
     """
     found = _LIMIT.fullmatch(text.replace("* uncontrolled", " * uncontrolled"))
-    if found is None or found[2] not in MEASURES or (found[5] and found[5] not in SECONDS):
+    if found is None or found[2] not in MEASURES or (found[5] and found[5] not in UNITS):
         valid = (
             f"a measure ({', '.join(MEASURES)}), <= or >=, a number, and a unit of time or `* uncontrolled`"
         )
         raise BecalmError(f"limit `{text}`: valid: {valid}")
     try:
-        value = float(found[4]) * SECONDS.get(found[5], 1.0)
+        value = seconds(f"{found[4]} {found[5]}") if found[5] else float(found[4])
     except ValueError as error:
         raise BecalmError(f"limit `{text}`: {found[4]} is no number") from error
     return Limit(text, bool(found[1]), found[2], found[3] == ">=", value, bool(found[6]))

@@ -61,7 +61,7 @@ def try_guidelines(
     """
     import polars as pl
 
-    hosts = scenario.facts["hosts"]
+    hosts = scenario.summary["hosts"]
     controls = {
         name: guideline_control(scenario, hosts if degree is None else degree, name)
         for name in manager.GUIDELINES
@@ -88,7 +88,7 @@ def try_guidelines(
 
 def unwind(scenario: Scenario) -> float:
     """Return how long it takes from the end of the table of delays to its beginning without a mark, in s."""
-    response, facts = scenario.resolved["response"]["ibta"], scenario.facts
+    response, facts = scenario.resolved["response"]["ibta"], scenario.summary
     last = len(facts["cct"]) - 1
     if response["ccti_limit"] is not None:
         last = min(last, response["ccti_limit"])

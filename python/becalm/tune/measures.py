@@ -118,7 +118,7 @@ def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.f
         before = rate[time < case.start]
         return np.full(time.shape, float(before.mean()) if before.size else 0.0)
     sources = results.flows.filter(results.flows["group"] == name)["source"].n_unique()
-    whole = float(results.scenario.facts["host_rate"]) * sources
+    whole = float(results.scenario.summary["host_rate"]) * sources
     loads = np.full(time.shape, float(poisson["load"]))
     for change in poisson["changes"]:
         loads[time >= seconds(str(change["at"]))] = change["load"]

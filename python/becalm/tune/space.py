@@ -107,10 +107,10 @@ def opensm_space(scenario: Scenario, degree: int) -> Space:
     """
     # Below half of what the sources need the table saturates, whatever else is set; a timer of 150 is the
     # longest of the guidelines; marks rarer than one in eight packets come too late for a short queue.
-    packet_us = scenario.facts["packet_time"] * 1e6
+    packet_us = scenario.summary["packet_time"] * 1e6
     longest = degree * packet_us
     echo: dict[str, Any] = {} if "ibta" in scenario.resolved["echo"] else {"echo.ibta": {}}
-    mask = {"marking.ibta.victim_mask": "host_ports"} if scenario.facts["drain_capped"] else {}
+    mask = {"marking.ibta.victim_mask": "host_ports"} if scenario.summary["drain_capped"] else {}
     return Space(
         {
             "marking.ibta.threshold": Range("int", (1, 15)),
@@ -139,7 +139,7 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
     if response is None:
         return {}
     found = {f"response.ibta.{key}": response[key] for key in ("ccti_increase", "ccti_timer")}
-    facts = scenario.replace(changes).facts
+    facts = scenario.replace(changes).summary
     found["response.ibta.cct.linear.max"] = max(facts["cct"]) * facts["packet_time"] * 1e6
     if name == "ibta":
         found |= {f"marking.ibta.{key}": marking[key] for key in ("threshold", "marking_rate")}
