@@ -52,6 +52,13 @@ pub struct Ack {
     pub held: Time,
 }
 
+impl Ack {
+    /// Whether it tells of a mark.
+    pub const fn is_marked(&self) -> bool {
+        self.marked > 0
+    }
+}
+
 /// A packet of a flow that goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
@@ -75,6 +82,13 @@ pub enum Notice {
     /// A new flow begins between the same pair of hosts after a pause. A response that persists ignores it;
     /// another goes back to its initial state.
     Restart,
+}
+
+impl Notice {
+    /// An ACK of a single packet, with or without a mark, for those who look at nothing else.
+    pub const fn ack(marked: bool) -> Notice {
+        Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt: Time::ZERO, held: Time::ZERO })
+    }
 }
 
 /// The reaction of a source flow to feedback. A pure state machine: it has no clock but the `now` it is given.
