@@ -23,7 +23,7 @@
 //!
 //! let params: ResponseParams = becalm_schema::read("[lipd]\nrmin = 0.01", "response.toml").unwrap();
 //! let mut flow = Responding::new(&params);
-//! flow.notice(Time::ZERO, Notice::Ack { marked: true });
+//! flow.notice(Time::ZERO, &Notice::ack(true));
 //! assert_eq!(flow.pace().gap, 1.0);
 //! ```
 
@@ -37,7 +37,7 @@ pub mod scheme;
 pub use echo::{EchoParams, Echoing};
 pub use marking::{Marking, MarkingParams};
 pub use response::{Responding, ResponseParams};
-pub use scheme::{EchoScheme, MarkingScheme, ResponseScheme, SchemeDoc};
+pub use scheme::{EchoScheme, Feedback, MarkingScheme, ResponseScheme, SchemeDoc};
 
 // For the macros of the registry, wherever a list is.
 #[doc(hidden)]

@@ -168,11 +168,12 @@ macro_rules! echoes {
             #[inline]
             fn answer(
                 &mut self,
+                now: $crate::becalm_engine::Time,
                 packet: &$crate::becalm_fabric::Packet,
-                unanswered: $crate::becalm_fabric::policy::Unanswered,
+                unanswered: &$crate::becalm_fabric::policy::Unanswered,
             ) -> $crate::becalm_fabric::policy::Answer {
                 match self {
-                    $(Self::$scheme(scheme) => scheme.answer(packet, unanswered)),+
+                    $(Self::$scheme(scheme) => scheme.answer(now, packet, unanswered)),+
                 }
             }
         }
@@ -196,6 +197,12 @@ macro_rules! responses {
                 }
             }
 
+            fn feedback(params: &$params) -> $crate::Feedback {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::feedback(params)),+
+                }
+            }
+
             fn moves_window(params: &$params) -> bool {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::moves_window(params)),+
@@ -210,6 +217,12 @@ macro_rules! responses {
         }
 
         impl $crate::becalm_fabric::policy::Response for $running {
+            fn start(&mut self, flow: &$crate::becalm_fabric::policy::FlowShape) {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.start(flow)),+
+                }
+            }
+
             #[inline]
             fn pace(&self) -> $crate::becalm_fabric::policy::Pace {
                 match self {
@@ -218,16 +231,16 @@ macro_rules! responses {
             }
 
             #[inline]
-            fn notice(&mut self, now: $crate::becalm_engine::Time, notice: $crate::becalm_fabric::policy::Notice) {
+            fn notice(&mut self, now: $crate::becalm_engine::Time, notice: &$crate::becalm_fabric::policy::Notice) {
                 match self {
                     $(Self::$scheme(scheme) => scheme.notice(now, notice)),+
                 }
             }
 
             #[inline]
-            fn sent(&mut self, in_flight: u32) {
+            fn sent(&mut self, sent: &$crate::becalm_fabric::policy::Sent) {
                 match self {
-                    $(Self::$scheme(scheme) => scheme.sent(in_flight)),+
+                    $(Self::$scheme(scheme) => scheme.sent(sent)),+
                 }
             }
 

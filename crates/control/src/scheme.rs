@@ -43,6 +43,15 @@ pub trait EchoScheme: Echo + Sized {
     }
 }
 
+/// The feedback that a response goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// Marks, in ACKs or in congestion notification packets.
+    Marks,
+    /// The round-trip times of packets and their ACKs.
+    RoundTripTime,
+}
+
 /// A response to congestion.
 pub trait ResponseScheme: Response + Sized {
     /// Its parameters. A window that never changes is called `window`.
@@ -50,6 +59,12 @@ pub trait ResponseScheme: Response + Sized {
 
     /// The response of one flow in its initial state. To make many with the same parameters, clone one.
     fn new(params: &Self::Params) -> Self;
+
+    /// The feedback that it goes by.
+    fn feedback(params: &Self::Params) -> Feedback {
+        let _ = params;
+        Feedback::Marks
+    }
 
     /// Whether its window changes in the course of a run. It may then come down to one packet.
     fn moves_window(params: &Self::Params) -> bool {

@@ -115,7 +115,7 @@ fn mean_rate<L: Law + Clone>(law: &L, share: f64) -> f64 {
     let mut time = 0.0;
     let packets = 100_000_u32;
     for _ in 0..packets {
-        flow.notice(Time::ZERO, Notice::Ack { marked: flow.rate() > share });
+        flow.notice(Time::ZERO, &Notice::ack(flow.rate() > share));
         time += 1.0 + flow.pace().gap;
     }
     f64::from(packets) / time
@@ -142,10 +142,10 @@ fn a_pause_matters_only_to_a_flow_that_does_not_persist() {
             let params = lipd::Params { persistent, discrete, initial: Some(0.5), ..lipd::Params::default() };
             let mut flow = RateControl::new(&params);
             assert_eq!(flow.rate(), 0.5);
-            flow.notice(Time::ZERO, Notice::Ack { marked: true });
+            flow.notice(Time::ZERO, &Notice::ack(true));
             let slow = flow.rate();
             assert!(near(slow, 1.0 / 3.0));
-            flow.notice(Time::ZERO, Notice::Restart);
+            flow.notice(Time::ZERO, &Notice::Restart);
             assert_eq!(flow.rate(), if persistent { slow } else { 0.5 });
         }
     }

@@ -49,7 +49,7 @@
 //!     fn pace(&self) -> Pace {
 //!         Pace::FREE
 //!     }
-//!     fn notice(&mut self, _: Time, _: Notice) {}
+//!     fn notice(&mut self, _: Time, _: &Notice) {}
 //! }
 //!
 //! let rate = Rate::from_bits_per_second(8e9);
@@ -127,6 +127,7 @@ pub use host::traffic::{SourceSpec, Traffic};
 pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
 pub use message::Message;
 pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
+pub use network::latency::Unloaded;
 pub use network::link::Rate;
 pub use network::routing::{Paths, Routes};
 pub use network::topology::{Cable, Node, NodeKind, Topology};

@@ -20,8 +20,9 @@ pub enum Kind {
 #[repr(align(64))]
 pub struct Packet {
     /// Time at which its message was posted; for a flow that always has data, when the message's first packet was injected.
+    /// Of an ACK or a CNP: time at which it was queued.
     pub posted: Time,
-    /// Time at which its header left the source.
+    /// Time at which its header left the source. Of an ACK: that of the last packet that it covers.
     pub injected: Time,
     /// The flow it belongs to; an ACK or a CNP belongs to the flow it answers.
     pub flow: FlowId,
@@ -33,6 +34,8 @@ pub struct Packet {
     pub size: u32,
     /// Payload in bytes; 0 for an ACK or a CNP.
     pub payload: u32,
+    /// Nanoseconds that the receiver held it, and, of an ACK, the packet that it answers.
+    pub held: u32,
     /// Seeded hash of (flow, kind, sequence): decides between packets that arrive at the same time.
     pub tie: u32,
     /// Data, ACK or CNP.
@@ -43,8 +46,10 @@ pub struct Packet {
     pub last: bool,
     /// Set by a switch that sees congestion (ECN, FECN).
     pub marked: bool,
-    /// On an ACK or CNP: the mark that is echoed to the source (BECN).
-    pub echo: bool,
+    /// On an ACK: the data packets that it covers.
+    pub covers: u16,
+    /// On an ACK: the marked packets that it tells the source of. On a CNP: 1.
+    pub marks: u16,
     /// At the switch where it is: the port it came in by.
     pub input: u16,
     /// At the switch where it is: the port it leaves by.
@@ -52,6 +57,19 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
+
+impl Packet {
+    /// Whether it tells the source of congestion (BECN).
+    #[inline]
+    pub fn becn(&self) -> bool {
+        self.marks > 0
+    }
+
+    /// Adds time that the receiver has held it.
+    pub(crate) fn hold(&mut self, time: Time) {
+        self.held = self.held.saturating_add((time.0 / 1000).min(u64::from(u32::MAX)) as u32);
+    }
+}
 
 /// The hash that decides between packets that reach a switch at the same time.
 pub(crate) fn tie(seed: u64, flow: FlowId, kind: Kind, sequence: u32) -> u32 {

@@ -27,7 +27,7 @@ impl Fingerprint {
             Kind::Ack => 1,
             Kind::Cnp => 2,
         };
-        let flags = (kind << 2 | packet.marked as u64) << 1 | packet.echo as u64;
+        let flags = (kind << 2 | packet.marked as u64) << 1 | packet.becn() as u64;
         let number = (packet.flow.0 as u64) << 32 | packet.sequence as u64;
         self.0 = self.0.wrapping_add(mix(mix(now.as_ps() ^ flags << 56, place), number));
     }
@@ -71,7 +71,9 @@ pub(crate) mod tests {
             vl: 0,
             last: true,
             marked: false,
-            echo: false,
+            held: 0,
+            covers: 0,
+            marks: 0,
             input: 0,
             output: 0,
         }
@@ -100,7 +102,7 @@ pub(crate) mod tests {
         assert_ne!(base, of(&[(5, 0, packet(1, 0, Time::ZERO))]));
         assert_ne!(base, of(&[(5, 0, packet(0, 1, Time::ZERO))]));
         assert_ne!(base, of(&[(5, 0, Packet { marked: true, ..p })]));
-        assert_ne!(base, of(&[(5, 0, Packet { echo: true, ..p })]));
+        assert_ne!(base, of(&[(5, 0, Packet { marks: 1, ..p })]));
         assert_ne!(base, of(&[(5, 0, Packet { kind: Kind::Ack, ..p })]));
         let mut delivered = Fingerprint::default();
         delivered.delivered(Time(5), &p);

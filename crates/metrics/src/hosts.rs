@@ -57,7 +57,7 @@ impl Observer for Hosts {
         host.packets += 1;
         host.bytes += u64::from(packet.size);
         host.fecn += u64::from(packet.marked);
-        host.becn += u64::from(packet.echo);
+        host.becn += u64::from(packet.becn());
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     fn counts_packets_and_their_marks_after_the_warm_up() {
         let mut hosts = Hosts::new(Time::from_us(10), 2);
         let data = Packet { destination: 1, marked: true, ..packet(0, 0, Time::ZERO) };
-        let ack = Packet { kind: Kind::Ack, size: 20, echo: true, ..packet(0, 0, Time::ZERO) };
+        let ack = Packet { kind: Kind::Ack, size: 20, marks: 1, ..packet(0, 0, Time::ZERO) };
         for (us, packet) in [(9, data), (10, data), (11, ack), (12, Packet { marked: false, ..data })] {
             hosts.delivered(Time::from_us(us), &packet);
         }

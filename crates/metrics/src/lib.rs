@@ -41,7 +41,9 @@
 //!     vl: 0,
 //!     last: true,
 //!     marked,
-//!     echo: false,
+//!     held: 0,
+//!     covers: 0,
+//!     marks: 0,
 //!     input: 0,
 //!     output: 0,
 //! };

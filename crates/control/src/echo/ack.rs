@@ -15,6 +15,7 @@
 //! None.
 
 use crate::scheme::EchoScheme;
+use becalm_engine::Time;
 use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 
@@ -36,7 +37,7 @@ impl EchoScheme for AckEcho {
 }
 
 impl Echo for AckEcho {
-    fn answer(&mut self, packet: &Packet, _: Unanswered) -> Answer {
-        Answer::Ack { echo: packet.marked }
+    fn answer(&mut self, _: Time, _: &Packet, unanswered: &Unanswered) -> Answer {
+        Answer::ack(unanswered.marked)
     }
 }

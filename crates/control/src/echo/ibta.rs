@@ -21,6 +21,7 @@
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
 use crate::scheme::EchoScheme;
+use becalm_engine::Time;
 use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 use becalm_schema::Conflict;
@@ -75,14 +76,14 @@ impl EchoScheme for Ibta {
 }
 
 impl Echo for Ibta {
-    fn answer(&mut self, packet: &Packet, unanswered: Unanswered) -> Answer {
+    fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
         match self.transport {
             Transport::Reliable if packet.last || unanswered.packets >= self.ack_every => {
-                Answer::Ack { echo: unanswered.marked }
+                Answer::ack(unanswered.marked)
             }
-            Transport::Reliable => Answer::Silent,
-            Transport::Unreliable if packet.marked => Answer::Cnp,
-            Transport::Unreliable => Answer::Silent,
+            Transport::Reliable => Answer::SILENT,
+            Transport::Unreliable if packet.marked => Answer::CNP,
+            Transport::Unreliable => Answer::SILENT,
         }
     }
 }
@@ -107,34 +108,41 @@ mod tests {
             vl: 0,
             last,
             marked,
-            echo: false,
+            held: 0,
+            covers: 0,
+            marks: 0,
             input: 0,
             output: 0,
         }
     }
 
+    fn unanswered(packets: u32, marked: bool) -> Unanswered {
+        Unanswered { packets, marked: u32::from(marked), notified: None }
+    }
+
     fn answers(transport: Transport) -> [Answer; 2] {
         let mut echo = Ibta::new(&Params { transport, ack_every: 1 });
-        [false, true].map(|marked| echo.answer(&packet(marked, true), Unanswered { packets: 1, marked }))
+        [false, true].map(|marked| echo.answer(Time::ZERO, &packet(marked, true), &unanswered(1, marked)))
     }
 
     #[test]
     fn a_reliable_connection_acknowledges_everything_with_its_mark() {
-        assert_eq!(answers(Transport::Reliable), [Answer::Ack { echo: false }, Answer::Ack { echo: true }]);
+        assert_eq!(answers(Transport::Reliable), [Answer::ack(0), Answer::ack(1)]);
     }
 
     #[test]
     fn without_reliability_only_a_mark_is_answered() {
-        assert_eq!(answers(Transport::Unreliable), [Answer::Silent, Answer::Cnp]);
+        assert_eq!(answers(Transport::Unreliable), [Answer::SILENT, Answer::CNP]);
     }
 
     #[test]
     fn an_ack_waits_for_the_last_packet_or_the_end_of_a_message_and_tells_of_any_mark() {
         let mut echo = Ibta::new(&Params { ack_every: 3, ..Params::default() });
-        let mut answer = |packets, marked, last| echo.answer(&packet(false, last), Unanswered { packets, marked });
-        assert_eq!(answer(2, true, false), Answer::Silent);
-        assert_eq!(answer(3, true, false), Answer::Ack { echo: true });
-        assert_eq!(answer(3, false, false), Answer::Ack { echo: false });
-        assert_eq!(answer(1, true, true), Answer::Ack { echo: true });
+        let mut answer =
+            |packets, marked, last| echo.answer(Time::ZERO, &packet(false, last), &unanswered(packets, marked));
+        assert_eq!(answer(2, true, false), Answer::SILENT);
+        assert_eq!(answer(3, true, false), Answer::ack(1));
+        assert_eq!(answer(3, false, false), Answer::ack(0));
+        assert_eq!(answer(1, true, true), Answer::ack(1));
     }
 }

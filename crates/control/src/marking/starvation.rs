@@ -137,7 +137,7 @@ mod tests {
         }
         assert_eq!(marker.0.left(us(1), 0, 2, 0), us(1), "whatever has come since");
         let now = us(2);
-        let ack = Departure { now, order: 9, input: 0, output: 2, vl: 0, size: 20, kind: Kind::Ack };
+        let ack = Departure { now, order: 9, input: 0, output: 2, vl: 0, size: 20, kind: Kind::Ack, tie: 0, switch: 0 };
         marker.departing(&ack, &switch);
         assert_eq!(marker.0.left(now, 0, 2, 0), now + Time::from_ns(200));
     }

@@ -147,7 +147,7 @@ pub(super) mod fake {
         fn come(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8, waits: bool) -> u64 {
             let (now, order, size, kind) = (Time::ZERO, self.arrivals, SIZE, Kind::Data);
             self.arrivals += 1;
-            self.waiting.push(Departure { now, order, input, output, vl, size, kind });
+            self.waiting.push(Departure { now, order, input, output, vl, size, kind, tie: 0, switch: 0 });
             marker.arrived(&Arrival { now, order, input, output, vl, size, kind, waits }, self);
             order
         }

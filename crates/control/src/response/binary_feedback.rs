@@ -36,7 +36,7 @@
 //! - A flow that begins again after a pause begins with the initial window.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Notice, Pace, Response};
+use becalm_fabric::policy::{Notice, Pace, Response, Sent};
 use becalm_schema::Conflict;
 
 use super::window::Window;
@@ -220,18 +220,18 @@ impl Response for BinaryFeedback {
         Pace { gap: 0.0, window: self.in_use }
     }
 
-    fn notice(&mut self, _: Time, notice: Notice) {
+    fn notice(&mut self, _: Time, notice: &Notice) {
         match notice {
-            Notice::Ack { marked } => self.ack(marked),
+            Notice::Ack(ack) => self.ack(ack.is_marked()),
             Notice::Becn => self.ack(true),
             Notice::Restart => *self = BinaryFeedback::new(&self.params),
             Notice::Timer => {}
         }
     }
 
-    fn sent(&mut self, in_flight: u32) {
+    fn sent(&mut self, sent: &Sent) {
         self.in_use = self.current;
-        self.filled |= in_flight >= self.current;
+        self.filled |= sent.in_flight >= self.current;
     }
 }
 
@@ -241,13 +241,17 @@ mod tests {
 
     use super::*;
 
+    fn packet(in_flight: u32) -> Sent {
+        Sent { now: Time::ZERO, bytes: 1, in_flight }
+    }
+
     /// The windows of a source that always fills them, after each of these ACKs (`1` for a marked one).
     fn windows(params: Params, acks: &str) -> Vec<u32> {
         let mut response = BinaryFeedback::new(&params);
         let window = |ack: char| {
-            response.notice(Time::ZERO, Notice::Ack { marked: ack == '1' });
+            response.notice(Time::ZERO, &Notice::ack(ack == '1'));
             // The packet that the ACK lets go, then those that a larger window does.
-            (0..2).for_each(|_| response.sent(response.pace().window));
+            (0..2).for_each(|_| response.sent(&packet(response.pace().window)));
             response.pace().window
         };
         acks.chars().filter(|ack| *ack != ' ').map(window).collect()
@@ -283,14 +287,14 @@ mod tests {
                 let window = response.pace().window;
                 under_way.push_back(marked(windows.len() - 1, sent, window));
                 sent += 1;
-                response.sent(under_way.len() as u32);
+                response.sent(&packet(under_way.len() as u32));
                 if response.pace().window != window {
                     windows.push(response.pace().window);
                     sent = 0;
                 }
             }
             let marked = under_way.pop_front().expect("a window is at least one packet");
-            response.notice(Time::ZERO, Notice::Ack { marked });
+            response.notice(Time::ZERO, &Notice::ack(marked));
         }
         windows
     }
@@ -312,14 +316,14 @@ mod tests {
     fn a_change_begins_after_the_packet_that_the_ack_lets_go() {
         let mut response = BinaryFeedback::new(&from(2.0));
         for _ in 0..2 {
-            response.sent(2);
-            response.notice(Time::ZERO, Notice::Ack { marked: false });
+            response.sent(&packet(2));
+            response.notice(Time::ZERO, &Notice::ack(false));
         }
         assert_eq!(response.pace().window, 2);
         let mut silent = response.clone();
-        response.sent(2);
+        response.sent(&packet(2));
         assert_eq!(response.pace().window, 3);
-        silent.notice(Time::ZERO, Notice::Ack { marked: false });
+        silent.notice(Time::ZERO, &Notice::ack(false));
         assert_eq!(silent.pace().window, 3, "or after that ACK's, if none was there to go");
     }
 
@@ -343,7 +347,7 @@ mod tests {
         // 5, 6, 5.25, 4.59, 5.59
         assert_eq!(windows(params.clone(), "00110"), [5, 6, 5, 5, 6]);
         let mut response = BinaryFeedback::new(&params);
-        response.notice(Time::ZERO, Notice::Ack { marked: false });
+        response.notice(Time::ZERO, &Notice::ack(false));
         assert_eq!(response.pace().window, 5, "at once");
     }
 
@@ -364,8 +368,8 @@ mod tests {
         let mut response = BinaryFeedback::new(&from(4.0));
         let mut acks = |in_flight: u32, n: u32| {
             for _ in 0..n {
-                response.notice(Time::ZERO, Notice::Ack { marked: false });
-                response.sent(in_flight);
+                response.notice(Time::ZERO, &Notice::ack(false));
+                response.sent(&packet(in_flight));
             }
             response.pace().window
         };

@@ -49,5 +49,5 @@ impl Response for Fixed {
         self.pace
     }
 
-    fn notice(&mut self, _: Time, _: Notice) {}
+    fn notice(&mut self, _: Time, _: &Notice) {}
 }

@@ -166,11 +166,12 @@ impl Response for Ibta {
         Pace { gap: self.gaps[self.ccti as usize], window: self.window.0 }
     }
 
-    fn notice(&mut self, now: Time, notice: Notice) {
+    fn notice(&mut self, now: Time, notice: &Notice) {
         self.expire(now);
         match notice {
-            Notice::Becn | Notice::Ack { marked: true } => self.becn(),
-            Notice::Ack { marked: false } | Notice::Timer | Notice::Restart => {}
+            Notice::Becn => self.becn(),
+            Notice::Ack(ack) if ack.is_marked() => self.becn(),
+            Notice::Ack(_) | Notice::Timer | Notice::Restart => {}
         }
     }
 
@@ -187,7 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     const BECN: Notice = Notice::Becn;
-    const CALM: Notice = Notice::Ack { marked: false };
+    const CALM: Notice = Notice::ack(false);
 
     /// A timer of 10 units, and a table whose entry i is a delay of i packet times.
     fn params() -> Params {
@@ -202,7 +203,7 @@ mod tests {
 
     fn told(params: &Params, notices: &[(Time, Notice)]) -> Ibta {
         let mut flow = Ibta::new(params);
-        notices.iter().for_each(|(now, notice)| flow.notice(*now, *notice));
+        notices.iter().for_each(|(now, notice)| flow.notice(*now, notice));
         flow
     }
 
@@ -210,8 +211,8 @@ mod tests {
     fn every_becn_adds_the_increase_up_to_the_limit() {
         let params = Params { ccti_increase: 5, ccti_limit: Some(12), ..params() };
         let mut flow = Ibta::new(&params);
-        for (notice, ccti) in [(BECN, 5), (CALM, 5), (Notice::Ack { marked: true }, 10), (BECN, 12), (BECN, 12)] {
-            flow.notice(Time::ZERO, notice);
+        for (notice, ccti) in [(BECN, 5), (CALM, 5), (Notice::ack(true), 10), (BECN, 12), (BECN, 12)] {
+            flow.notice(Time::ZERO, &notice);
             assert_eq!((flow.ccti(), flow.pace().gap), (ccti, f64::from(ccti)));
         }
     }
@@ -221,10 +222,10 @@ mod tests {
         let mut flow = Ibta::new(&Params { ccti_min: 2, ccti_increase: 4, ccti_decrease: 3, ..params() });
         assert_eq!(flow.ccti(), 2);
         assert_eq!(flow.deadline(), None, "nothing to take off");
-        flow.notice(Time::ZERO, BECN);
+        flow.notice(Time::ZERO, &BECN);
         for (ccti, next) in [(3, Some(2)), (2, None)] {
             let deadline = flow.deadline().unwrap();
-            flow.notice(deadline, Notice::Timer);
+            flow.notice(deadline, &Notice::Timer);
             assert_eq!((flow.ccti(), flow.deadline()), (ccti, next.map(|n| TIMER_UNIT * 10 * n)));
         }
     }
@@ -233,10 +234,10 @@ mod tests {
     fn a_becn_does_not_restart_the_timer() {
         let mut flow = Ibta::new(&params());
         for (now, becns) in [(Time::from_ns(1), 1), (Time::from_us(5), 2), (Time::from_us(10), 3)] {
-            flow.notice(now, BECN);
+            flow.notice(now, &BECN);
             assert_eq!((flow.ccti(), flow.deadline()), (becns, Some(Time::from_ns(10_240))));
         }
-        flow.notice(Time::from_ns(10_240), Notice::Timer);
+        flow.notice(Time::from_ns(10_240), &Notice::Timer);
         assert_eq!((flow.ccti(), flow.deadline()), (2, Some(Time::from_ns(20_480))));
     }
 
@@ -302,7 +303,7 @@ mod tests {
     }
 
     fn notice() -> impl Strategy<Value = Notice> {
-        prop_oneof![Just(BECN), Just(Notice::Ack { marked: true }), Just(CALM), Just(Notice::Timer)]
+        prop_oneof![Just(BECN), Just(Notice::ack(true)), Just(CALM), Just(Notice::Timer)]
     }
 
     proptest! {
@@ -314,7 +315,7 @@ mod tests {
             let (mut flow, mut now, entries) = (Ibta::new(&params), Time::ZERO, params.cct.entries());
             for (span, notice) in steps {
                 now += Time::from_ns(span);
-                flow.notice(now, notice);
+                flow.notice(now, &notice);
                 prop_assert!((params.ccti_min..=params.limit()).contains(&flow.ccti()));
                 prop_assert_eq!(flow.pace().gap, entries[flow.ccti() as usize].gap());
                 prop_assert!(flow.deadline().is_none_or(|deadline| deadline > now));
@@ -330,10 +331,10 @@ mod tests {
             for (span, notice) in steps {
                 now += Time::from_ns(span);
                 while let Some(deadline) = prompt.deadline().filter(|deadline| *deadline <= now) {
-                    prompt.notice(deadline, Notice::Timer);
+                    prompt.notice(deadline, &Notice::Timer);
                 }
-                prompt.notice(now, notice);
-                late.notice(now, notice);
+                prompt.notice(now, &notice);
+                late.notice(now, &notice);
                 prop_assert_eq!((prompt.ccti(), prompt.deadline()), (late.ccti(), late.deadline()));
             }
         }

@@ -46,5 +46,5 @@ impl Response for Unlimited {
         Pace { gap: 0.0, window: self.window.0 }
     }
 
-    fn notice(&mut self, _: Time, _: Notice) {}
+    fn notice(&mut self, _: Time, _: &Notice) {}
 }

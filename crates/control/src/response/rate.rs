@@ -70,9 +70,9 @@ impl<L: Law + Clone> Response for RateControl<L> {
         Pace { gap: (1.0 / self.rate() - 1.0).max(0.0), window: self.settings.window.0 }
     }
 
-    fn notice(&mut self, _: Time, notice: Notice) {
+    fn notice(&mut self, _: Time, notice: &Notice) {
         match notice {
-            Notice::Ack { marked } => self.acked(marked),
+            Notice::Ack(ack) => self.acked(ack.is_marked()),
             Notice::Becn => self.acked(true),
             Notice::Restart if !self.settings.persistent => self.restart(),
             Notice::Restart | Notice::Timer => {}

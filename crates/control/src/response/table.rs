@@ -94,9 +94,9 @@ impl Response for Tabulated {
         Pace { gap: (1.0 / rate - 1.0).max(0.0), window: self.window.0 }
     }
 
-    fn notice(&mut self, _: Time, notice: Notice) {
+    fn notice(&mut self, _: Time, notice: &Notice) {
         match notice {
-            Notice::Ack { marked } => self.table.acked(&mut self.position, marked),
+            Notice::Ack(ack) => self.table.acked(&mut self.position, ack.is_marked()),
             Notice::Becn => self.table.acked(&mut self.position, true),
             Notice::Restart if !self.persistent => self.position = self.start,
             Notice::Restart | Notice::Timer => {}
@@ -202,8 +202,8 @@ mod tests {
         };
         let (mut native, mut table) = (RateControl::new(law), Tabulated::new(&params));
         notices.iter().all(|notice| {
-            native.notice(Time::ZERO, *notice);
-            table.notice(Time::ZERO, *notice);
+            native.notice(Time::ZERO, notice);
+            table.notice(Time::ZERO, notice);
             native.pace() == table.pace()
         })
     }
@@ -216,7 +216,7 @@ mod tests {
                 .map(|mark| match mark {
                     0 => Notice::Restart,
                     1 => Notice::Becn,
-                    _ => Notice::Ack { marked: mark == 2 },
+                    _ => Notice::ack(mark == 2),
                 })
                 .collect();
             let lipd = lipd::Params { discrete: true, ..lipd::Params::default() };
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(read_json::<Params>(&params.to_json(), "").unwrap(), params);
         let mut flow = Tabulated::new(&params);
         for (marked, gap) in [(true, 2.0), (false, 2.0), (false, 2.0), (false, 1.0), (false, 0.0), (false, 0.0)] {
-            flow.notice(Time::ZERO, Notice::Ack { marked });
+            flow.notice(Time::ZERO, &Notice::ack(marked));
             assert_eq!(flow.pace(), Pace { gap, window: 1 });
         }
     }

@@ -76,30 +76,30 @@ fn a_scheme_out_of_tree_is_chosen_by_its_name() {
     assert_eq!(policy.name(), "every_nth");
     let wrong = becalm_schema::read::<PolicyParams>("every_nth = {n = 0}", "f.toml").unwrap_err();
     assert_eq!(wrong.to_string(), "f.toml:1: every_nth.n = 0: must be between 1 and 1000 (packets)");
-    let reaction = becalm_schema::read::<ReactionParams>("[halving]", "f.toml").unwrap();
-    assert_eq!(reaction.name(), "halving");
+    let reaction = becalm_schema::read::<ReactionParams>("[rtt_target]", "f.toml").unwrap();
+    assert_eq!(reaction.name(), "rtt_target");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn responses_keep_their_contract(notices in prop::collection::vec(responses::notice(), 1..400)) {
+    fn responses_keep_their_contract(steps in prop::collection::vec(responses::step(), 1..400)) {
         for params in variants(&Responding::docs()) {
-            check_response::<Responding>(&params, &notices)?;
+            check_response::<Responding>(&params, &steps)?;
         }
         for params in variants(&Reaction::docs()) {
-            check_response::<Reaction>(&params, &notices)?;
+            check_response::<Reaction>(&params, &steps)?;
         }
     }
 
     #[test]
-    fn responses_never_go_the_wrong_way_on_feedback_of_one_kind(marked in any::<bool>(), n in 1usize..400) {
+    fn responses_never_go_the_wrong_way_on_feedback_of_one_kind(congested in any::<bool>(), n in 1usize..400) {
         for params in variants(&Responding::docs()) {
-            responses::never_goes_the_wrong_way::<Responding>(&params, marked, n)?;
+            responses::never_goes_the_wrong_way::<Responding>(&params, congested, n)?;
         }
         for params in variants(&Reaction::docs()) {
-            responses::never_goes_the_wrong_way::<Reaction>(&params, marked, n)?;
+            responses::never_goes_the_wrong_way::<Reaction>(&params, congested, n)?;
         }
     }
 
@@ -116,12 +116,19 @@ proptest! {
     }
 }
 
-fn check_response<R>(params: &R::Params, notices: &[becalm_fabric::policy::Notice]) -> Result<(), TestCaseError>
+#[test]
+fn responses_are_slower_under_congestion_than_without() {
+    variants(&Responding::docs()).iter().for_each(|params| responses::reacts::<Responding>(params).unwrap());
+    variants(&Reaction::docs()).iter().for_each(|params| responses::reacts::<Reaction>(params).unwrap());
+}
+
+fn check_response<R>(params: &R::Params, steps: &[responses::Step]) -> Result<(), TestCaseError>
 where
     R: becalm_control::ResponseScheme<Params: Choice + std::fmt::Debug>,
 {
-    responses::keeps_to_its_limits::<R>(params, notices)?;
-    responses::moves_its_window_as_it_says::<R>(params, notices)?;
-    responses::slows_down_on_marks_and_speeds_up_without::<R>(params, notices)?;
-    responses::repeats_itself::<R>(params, notices)
+    responses::keeps_to_its_limits::<R>(params, steps)?;
+    responses::asks_for_timers_to_come::<R>(params, steps)?;
+    responses::moves_its_window_as_it_says::<R>(params, steps)?;
+    responses::slows_down_on_congestion_and_speeds_up_without::<R>(params, steps)?;
+    responses::repeats_itself::<R>(params, steps)
 }

@@ -89,7 +89,7 @@ fn packet(order: u64, step: u16, waits: bool) -> (Arrival, Departure) {
     let (input, output, vl) = (step & 3, (step >> 2) & 3, ((step >> 4) & 1) as u8);
     let (size, kind) = if step & 32 == 0 { (SIZE, Kind::Data) } else { (20, Kind::Ack) };
     let arrival = Arrival { now, order, input, output, vl, size, kind, waits };
-    (arrival, Departure { now, order, input, output, vl, size, kind })
+    (arrival, Departure { now, order, input, output, vl, size, kind, tie: u32::from(step), switch: 0 })
 }
 
 /// What a marker says to packets that come and go as the steps tell.

@@ -2,28 +2,128 @@
 
 use std::fmt::Debug;
 
-use becalm_control::ResponseScheme;
+use becalm_control::{Feedback, ResponseScheme};
 use becalm_engine::Time;
-use becalm_fabric::policy::Notice;
+use becalm_fabric::Rate;
+use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Sent};
 use becalm_schema::Choice;
 use proptest::prelude::*;
 
 /// Slack for rates that went through a gap and back.
 const SLACK: f64 = 1e-9;
+/// Bytes of a packet.
+const SIZE: u32 = 2068;
+/// Round-trip time on an empty fabric.
+const BASE_RTT: Time = Time::from_us(5);
+/// Most timers between two notices.
+const MOST_TIMERS: usize = 1000;
 
-/// What a response was told, and what it answered.
-fn answers<R: ResponseScheme>(params: &R::Params, notices: &[Notice]) -> Vec<(f64, u32, Option<Time>)> {
-    let mut response = R::new(params);
-    let mut now = Time::ZERO;
-    let mut all = Vec::new();
-    for notice in notices {
-        now += Time::from_us(2);
-        response.sent(response.pace().window);
-        response.notice(now, *notice);
-        let pace = response.pace();
-        all.push((pace.gap, pace.window, response.deadline()));
+/// Feedback that reaches a flow: so long after the feedback before it, and what it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    after: Time,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// An ACK for some packets, with or without a mark, of a short or a long round trip.
+    Ack {
+        covers: u32,
+        marked: bool,
+        long: bool,
+    },
+    Becn,
+    Restart,
+}
+
+/// A step, mostly an ACK.
+pub fn step() -> impl Strategy<Value = Step> {
+    let ack = |marked| (1..4_u32, any::<bool>()).prop_map(move |(covers, long)| Kind::Ack { covers, marked, long });
+    let kind = prop_oneof![20 => ack(false), 8 => ack(true), 1 => Just(Kind::Becn), 1 => Just(Kind::Restart)];
+    (0..40_000_u64, kind).prop_map(|(ns, kind)| Step { after: Time::from_ns(ns), kind })
+}
+
+/// A response that is driven as the fabric drives it: its timers come when they are due, and packets go out before
+/// each notice.
+struct Flow<R> {
+    response: R,
+    now: Time,
+    sent: u32,
+    acknowledged: u32,
+}
+
+impl<R: ResponseScheme> Flow<R> {
+    fn new(params: &R::Params) -> Flow<R> {
+        let mut response = R::new(params);
+        let rate = Rate::from_bits_per_second(8e9);
+        response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt: BASE_RTT, hops: 3 });
+        Flow { response, now: Time::ZERO, sent: 0, acknowledged: 0 }
     }
-    all
+
+    /// Lets time pass, and the timers that come due with it.
+    fn wait(&mut self, time: Time) {
+        let end = self.now + time;
+        for _ in 0..MOST_TIMERS {
+            let Some(due) = self.response.deadline().filter(|due| *due <= end) else { break };
+            self.response.notice(due.max(self.now), &Notice::Timer);
+        }
+        self.now = end;
+    }
+
+    /// Sends as many packets as an ACK is to cover, or as the window holds.
+    fn send(&mut self, packets: u32) {
+        let window = self.response.pace().window;
+        for i in 0..packets.max(window.min(8)) {
+            self.sent += 1;
+            let in_flight = if i + 1 == packets { window } else { self.sent - self.acknowledged };
+            self.response.sent(&Sent { now: self.now, bytes: SIZE, in_flight: in_flight.clamp(1, window) });
+        }
+    }
+
+    fn notice(&mut self, kind: Kind) -> Notice {
+        match kind {
+            Kind::Becn => Notice::Becn,
+            Kind::Restart => Notice::Restart,
+            Kind::Ack { covers, marked, long } => {
+                self.acknowledged += covers;
+                let rtt = if long { BASE_RTT * 100 } else { BASE_RTT };
+                let (sequence, next) = (self.acknowledged - 1, self.sent);
+                Notice::Ack(Ack { marked: u32::from(marked), covers, sequence, next, rtt, held: Time::ZERO })
+            }
+        }
+    }
+
+    /// One step: the pace before and after its notice.
+    fn take(&mut self, step: &Step) -> (Pace, Pace) {
+        self.wait(step.after);
+        self.send(if let Kind::Ack { covers, .. } = step.kind { covers } else { 1 });
+        let before = self.response.pace();
+        let notice = self.notice(step.kind);
+        self.response.notice(self.now, &notice);
+        (before, self.response.pace())
+    }
+}
+
+/// What a response answered to some steps.
+fn answers<R: ResponseScheme>(params: &R::Params, steps: &[Step]) -> Vec<(f64, u32, Option<Time>)> {
+    let mut flow = Flow::<R>::new(params);
+    let answer = |step| {
+        let (_, pace) = flow.take(step);
+        (pace.gap, pace.window, flow.response.deadline())
+    };
+    steps.iter().map(answer).collect()
+}
+
+/// Whether feedback of this kind asks a response to slow down; `None` if it says nothing to it.
+fn asks_to_slow_down<R: ResponseScheme>(params: &R::Params, kind: Kind) -> Option<bool> {
+    match (R::feedback(params), kind) {
+        (_, Kind::Restart) => None,
+        (Feedback::Marks, Kind::Ack { marked, .. }) => Some(marked),
+        (Feedback::Marks, Kind::Becn) => Some(true),
+        (Feedback::RoundTripTime, Kind::Ack { long, .. }) => Some(long),
+        (Feedback::RoundTripTime, Kind::Becn) => None,
+    }
 }
 
 /// What a response may still have in mind. One that moves its window may do so by the feedback of a whole window, which
@@ -33,41 +133,25 @@ struct Memory {
     largest: u64,
     /// Notices since the feedback last changed.
     alike: u64,
-    marked: Option<bool>,
+    slower: Option<bool>,
 }
 
 impl Memory {
     fn new(window: u32) -> Memory {
-        Memory { largest: u64::from(window), alike: 0, marked: None }
+        Memory { largest: u64::from(window), alike: 0, slower: None }
     }
 
     /// Whether a response that now has this window may have decided by feedback from before the last change.
-    fn may_hold_older(&mut self, notice: &Notice, window: u32) -> bool {
-        let marked = match notice {
-            Notice::Ack { marked } => Some(*marked),
-            Notice::Becn => Some(true),
-            Notice::Timer | Notice::Restart => None,
-        };
-        let first = self.marked.is_none();
-        if marked.is_some() && marked != self.marked && !first {
+    fn may_hold_older(&mut self, slower: Option<bool>, window: u32) -> bool {
+        let first = self.slower.is_none();
+        if slower.is_some() && slower != self.slower && !first {
             self.alike = 0;
         }
-        self.marked = marked.or(self.marked);
+        self.slower = slower.or(self.slower);
         self.alike += 1;
         self.largest = self.largest.max(u64::from(window));
         self.alike <= 2 * self.largest
     }
-}
-
-/// A notice, mostly an ACK.
-pub fn notice() -> impl Strategy<Value = Notice> {
-    prop_oneof![
-        20 => Just(Notice::Ack { marked: false }),
-        8 => Just(Notice::Ack { marked: true }),
-        1 => Just(Notice::Becn),
-        1 => Just(Notice::Timer),
-        1 => Just(Notice::Restart),
-    ]
 }
 
 /// The parameter `name` of a response, if it has one.
@@ -76,13 +160,13 @@ fn parameter(params: &impl Choice, name: &str) -> Option<f64> {
 }
 
 /// Rates stay between `rmin` and `rmax` where a response has them, and windows let a packet go.
-pub fn keeps_to_its_limits<R>(params: &R::Params, notices: &[Notice]) -> Result<(), TestCaseError>
+pub fn keeps_to_its_limits<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Choice + Debug>,
 {
     let slowest = parameter(params, "rmin").unwrap_or(0.0);
     let fastest = parameter(params, "rmax").unwrap_or(1.0);
-    for (gap, window, _) in answers::<R>(params, notices) {
+    for (gap, window, _) in answers::<R>(params, steps) {
         prop_assert!(gap.is_finite() && gap >= 0.0, "{params:?}: gap {gap}");
         prop_assert!(window >= 1);
         let rate = 1.0 / (1.0 + gap);
@@ -91,65 +175,97 @@ where
     Ok(())
 }
 
+/// A timer lies in the future once the timers that are due have come.
+pub fn asks_for_timers_to_come<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
+where
+    R: ResponseScheme<Params: Debug>,
+{
+    let mut flow = Flow::<R>::new(params);
+    for step in steps {
+        flow.wait(step.after);
+        prop_assert!(flow.response.deadline().is_none_or(|due| due > flow.now), "{params:?} at {}", flow.now);
+        flow.take(&Step { after: Time::ZERO, ..*step });
+    }
+    Ok(())
+}
+
 /// A window changes only if the response says that it moves it.
-pub fn moves_its_window_as_it_says<R>(params: &R::Params, notices: &[Notice]) -> Result<(), TestCaseError>
+pub fn moves_its_window_as_it_says<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
 {
     let first = R::new(params).pace().window;
-    let moves = answers::<R>(params, notices).iter().any(|(_, window, _)| *window != first);
+    let moves = answers::<R>(params, steps).iter().any(|(_, window, _)| *window != first);
     prop_assert!(!moves || R::moves_window(params), "{params:?}");
     Ok(())
 }
 
-/// Marks slow a flow down, ACKs without marks speed it up.
-pub fn slows_down_on_marks_and_speeds_up_without<R>(params: &R::Params, notices: &[Notice]) -> Result<(), TestCaseError>
+/// Feedback of congestion slows a flow down, feedback of none speeds it up.
+pub fn slows_down_on_congestion_and_speeds_up_without<R>(
+    params: &R::Params,
+    steps: &[Step],
+) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
 {
-    let mut response = R::new(params);
-    let mut memory = Memory::new(response.pace().window);
-    for notice in notices {
-        let before = response.pace();
-        response.sent(before.window);
-        response.notice(Time::ZERO, *notice);
-        let after = response.pace();
-        let older = memory.may_hold_older(notice, after.window);
-        match notice {
-            Notice::Ack { marked: true } | Notice::Becn => {
+    let mut flow = Flow::<R>::new(params);
+    let mut memory = Memory::new(flow.response.pace().window);
+    for step in steps {
+        let (before, after) = flow.take(step);
+        let slower = asks_to_slow_down::<R>(params, step.kind);
+        let older = memory.may_hold_older(slower, after.window);
+        match slower {
+            Some(true) => {
                 prop_assert!(after.gap >= before.gap - SLACK, "{params:?}");
                 prop_assert!(after.window <= before.window || older, "{params:?}");
             }
-            Notice::Ack { marked: false } => {
+            Some(false) => {
                 prop_assert!(after.gap <= before.gap + SLACK, "{params:?}");
                 prop_assert!(after.window >= before.window || older, "{params:?}");
             }
-            Notice::Timer | Notice::Restart => {}
+            None => {}
         }
     }
     Ok(())
 }
 
 /// Feedback of one kind never moves a flow the other way.
-pub fn never_goes_the_wrong_way<R>(params: &R::Params, marked: bool, n: usize) -> Result<(), TestCaseError>
+pub fn never_goes_the_wrong_way<R>(params: &R::Params, congested: bool, n: usize) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
 {
-    let mut response = R::new(params);
-    for _ in 0..n {
-        let before = response.pace();
-        response.sent(before.window);
-        response.notice(Time::ZERO, Notice::Ack { marked });
-        let after = response.pace();
+    let mut flow = Flow::<R>::new(params);
+    for i in 0..n {
+        let after = Time::from_ns(i as u64 % 7 * 1000);
+        let kind = Kind::Ack { covers: 1, marked: congested, long: congested };
+        let (before, after) = flow.take(&Step { after, kind });
         let slower = after.gap >= before.gap - SLACK && after.window <= before.window;
         let faster = after.gap <= before.gap + SLACK && after.window >= before.window;
-        prop_assert!(if marked { slower } else { faster }, "{params:?}");
+        prop_assert!(if congested { slower } else { faster }, "{params:?}");
     }
     Ok(())
 }
 
-/// The same notices get the same answers.
-pub fn repeats_itself<R: ResponseScheme>(params: &R::Params, notices: &[Notice]) -> Result<(), TestCaseError> {
-    prop_assert_eq!(answers::<R>(params, notices), answers::<R>(params, notices));
+/// A flow that is congested for long ends slower than one that is not, if the response ever changes its pace.
+pub fn reacts<R>(params: &R::Params) -> Result<(), TestCaseError>
+where
+    R: ResponseScheme<Params: Debug>,
+{
+    let after = |congested: bool| {
+        let mut flow = Flow::<R>::new(params);
+        let kind = Kind::Ack { covers: 1, marked: congested, long: congested };
+        for _ in 0..500 {
+            flow.take(&Step { after: Time::from_ns(10), kind });
+        }
+        flow.response.pace()
+    };
+    let (slow, fast) = (after(true), after(false));
+    prop_assert!(slow.gap >= fast.gap - SLACK && slow.window <= fast.window, "{params:?}");
+    Ok(())
+}
+
+/// The same feedback gets the same answers.
+pub fn repeats_itself<R: ResponseScheme>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(answers::<R>(params, steps), answers::<R>(params, steps));
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::host::sender::Sender;
 use crate::ids::{FlowId, NodeId, PacketId, PortId};
 use crate::network::link::EgressLink;
 use crate::packet::{Kind, Packet, tie};
-use crate::policy::{Observer, Response};
+use crate::policy::{Observer, Response, Sent};
 
 /// The adapter of one host.
 #[derive(Debug)]
@@ -108,10 +108,13 @@ impl Adapter {
     /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
     pub fn receive<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
         let Some(rate) = self.config.drain_rate else { return true };
-        let packet = &cx.shared.arena[id];
+        let packet = &mut cx.shared.arena[id];
         let (vl, size, tie) = (usize::from(packet.vl), packet.size, u64::from(packet.tie));
         self.taken[vl] += cx.shared.config.buffer.need(size);
         self.drained_at = self.drained_at.max(cx.now) + rate.time_of(size);
+        if packet.kind == Kind::Data {
+            packet.hold(self.drained_at.since(cx.now));
+        }
         cx.schedule(self.drained_at, self.node, 0, tie, Event::Drained(id));
         false
     }
@@ -237,6 +240,8 @@ impl Adapter {
             let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
             if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
                 self.answers.remove(i);
+                let answer = &mut cx.shared.arena[id];
+                answer.hold(cx.now.since(answer.posted));
                 self.transmit(id, cx);
                 return true;
             }
@@ -288,13 +293,16 @@ impl Adapter {
             vl: sender.vl,
             last: segment.last,
             marked: false,
-            echo: false,
+            held: 0,
+            covers: 0,
+            marks: 0,
             input: 0,
             output: 0,
         };
         sender.sent(size);
-        let (pacer, in_flight) = (sender.pacer, sender.in_flight);
-        flows.pacers[pacer as usize].sent(cx.now, self.link.rate.time_of(size), in_flight);
+        let pacer = sender.pacer;
+        let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };
+        flows.pacers[pacer as usize].sent(&sent, self.link.rate.time_of(size));
         flows.rotate(id);
         if let Some(rate) = self.config.injection_rate {
             self.fetched_at = cx.now + rate.time_of(size);

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::host::hosts::Hosts;
 use crate::ids::PacketId;
 use crate::packet::{Kind, Packet, tie};
-use crate::policy::{Answer, Echo, Notice, Observer, Response, Unanswered};
+use crate::policy::{Ack, Echo, Notice, Observer, Response, Unanswered};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
@@ -13,42 +13,71 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         cx.observer.delivered(cx.now, &packet);
         match packet.kind {
             Kind::Data => self.deliver_data(host, &packet, cx),
-            Kind::Ack => {
-                let sender = &mut self.flows.senders[packet.flow.index()];
-                sender.acknowledged(packet.sequence, packet.echo);
-                let pacer = sender.pacer;
-                self.notify(pacer, Notice::Ack { marked: packet.echo }, cx);
-                self.update_eligibility(packet.flow, cx);
-            }
+            Kind::Ack => self.deliver_ack(&packet, cx),
             Kind::Cnp => {
                 let pacer = self.flows.senders[packet.flow.index()].pacer;
-                self.notify(pacer, Notice::Becn, cx);
+                self.notify(pacer, &Notice::Becn, cx);
             }
         }
     }
 
-    /// Counts a data packet, and queues the answer to it.
+    /// Counts a data packet, and queues the answers to it.
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        receiver.count(packet);
-        let sizes = &self.flows.packets;
-        let (kind, size, echo) = match self.echoes[host as usize].answer(packet, receiver.unanswered) {
-            Answer::Ack { echo } => (Kind::Ack, sizes.ack, echo),
-            Answer::Cnp => (Kind::Cnp, sizes.cnp, true),
-            Answer::Silent => return,
-        };
-        receiver.unanswered = Unanswered::default();
+        if let Some(delivery) = receiver.count(packet) {
+            cx.observer.message(cx.now, &delivery);
+        }
+        let unanswered = receiver.unanswered;
+        let answer = self.echoes[host as usize].answer(cx.now, packet, &unanswered);
+        if answer.cnp {
+            receiver.unanswered.notified = Some(cx.now);
+            self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+        }
+        if let Some(marked) = answer.ack {
+            let notified = self.receivers[packet.flow.index()].unanswered.notified;
+            self.receivers[packet.flow.index()].unanswered = Unanswered { notified, ..Unanswered::default() };
+            self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
+        }
+    }
+
+    /// Queues an answer to a data packet: its kind, the packets that it covers and the marked ones that it tells of.
+    fn queue_answer<O: Observer>(
+        &mut self,
+        host: u32,
+        packet: &Packet,
+        (kind, covers, marks): (Kind, u32, u32),
+        cx: &mut Context<'_, O>,
+    ) {
         let answer = Packet {
+            posted: cx.now,
             destination: self.flows.host_of(packet.flow),
             kind,
-            size,
+            size: if kind == Kind::Ack { self.flows.packets.ack } else { self.flows.packets.cnp },
             payload: 0,
-            echo,
+            covers: covers.min(u32::from(u16::MAX)) as u16,
+            marks: marks.min(u32::from(u16::MAX)) as u16,
             marked: false,
             tie: tie(self.flows.seed, packet.flow, kind, packet.sequence),
             ..*packet
         };
         let answer = cx.shared.arena.insert(answer);
         self.adapters[host as usize].answers.push_back(answer);
+    }
+
+    /// Opens the window of the flow that an ACK answers, and gives the ACK to its response.
+    fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let sender = &mut self.flows.senders[packet.flow.index()];
+        sender.acknowledged(packet.sequence, packet.becn());
+        let pacer = sender.pacer;
+        let ack = Ack {
+            marked: u32::from(packet.marks),
+            covers: u32::from(packet.covers),
+            sequence: packet.sequence,
+            next: sender.packets,
+            rtt: cx.now.since(packet.injected),
+            held: becalm_engine::Time::from_ns(u64::from(packet.held)),
+        };
+        self.notify(pacer, &Notice::Ack(ack), cx);
+        self.update_eligibility(packet.flow, cx);
     }
 }

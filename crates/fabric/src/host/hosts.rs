@@ -42,7 +42,7 @@ impl<R: Response, E> Hosts<R, E> {
     }
 
     /// Gives a notice to a response, and adopts the pace that follows.
-    pub fn notify<O: Observer>(&mut self, id: u32, notice: Notice, cx: &mut Context<'_, O>) {
+    pub fn notify<O: Observer>(&mut self, id: u32, notice: &Notice, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
         pacer.response.notice(cx.now, notice);
         pacer.pace = pacer.response.pace();
@@ -71,7 +71,7 @@ impl<R: Response, E> Hosts<R, E> {
         }
         pacer.timer = None;
         if pacer.response.deadline().is_some_and(|deadline| deadline <= cx.now) {
-            self.notify(id, Notice::Timer, cx);
+            self.notify(id, &Notice::Timer, cx);
         } else {
             self.arm_timer(id, cx);
         }

@@ -4,7 +4,7 @@ use becalm_engine::Time;
 
 use crate::host::send_queue::SendQueue;
 use crate::ids::FlowId;
-use crate::policy::{Pace, Response};
+use crate::policy::{Pace, Response, Sent};
 
 /// State of a pacer at its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +58,10 @@ impl<R: Response> Pacer<R> {
         self.last.is_some_and(|(start, transmission)| now < start + transmission.scaled(self.pace.gap))
     }
 
-    /// Records a packet that goes out; with it, `in_flight` packets of its flow are not yet acknowledged.
-    pub fn sent(&mut self, now: Time, transmission: Time, in_flight: u32) {
-        self.last = Some((now, transmission));
-        self.response.sent(in_flight);
+    /// Records a packet that goes out, which takes this time on the link.
+    pub fn sent(&mut self, sent: &Sent, transmission: Time) {
+        self.last = Some((sent.now, transmission));
+        self.response.sent(sent);
         self.state = PacerState::Idle;
         self.pace = self.response.pace();
     }
@@ -72,20 +72,22 @@ mod tests {
     use super::*;
     use crate::policy::Notice;
 
+    const SENT: Sent = Sent { now: Time::from_us(10), bytes: 2068, in_flight: 1 };
+
     #[derive(Debug)]
     struct Thrice;
     impl Response for Thrice {
         fn pace(&self) -> Pace {
             Pace { gap: 3.0, window: 1 }
         }
-        fn notice(&mut self, _: Time, _: Notice) {}
+        fn notice(&mut self, _: Time, _: &Notice) {}
     }
 
     #[test]
     fn the_gap_is_a_multiple_of_the_packets_own_time() {
         let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
         assert_eq!(pacer.due(), Time::ZERO);
-        pacer.sent(Time::from_us(10), Time::from_us(2), 1);
+        pacer.sent(&SENT, Time::from_us(2));
         assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
     }
 
@@ -93,7 +95,7 @@ mod tests {
     fn a_pacer_rests_for_its_gap() {
         let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
         assert!(!pacer.rests(Time::ZERO));
-        pacer.sent(Time::from_us(10), Time::from_us(2), 1);
+        pacer.sent(&SENT, Time::from_us(2));
         assert!(pacer.rests(Time::from_us(16) - Time(1)));
         assert!(!pacer.rests(Time::from_us(16)));
         pacer.pace.gap = 0.0;

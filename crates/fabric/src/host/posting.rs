@@ -65,7 +65,7 @@ impl<R: Response, E> Hosts<R, E> {
         sender.set_greedy(on.then_some(self.flows.packets.mtu), cx.now);
         let pacer = sender.pacer;
         if begins_again {
-            self.notify(pacer, Notice::Restart, cx);
+            self.notify(pacer, &Notice::Restart, cx);
         }
         self.update_eligibility(flow, cx);
         if on && stop != Time::MAX { Some(change.min(stop)) } else { (change < stop).then_some(change) }

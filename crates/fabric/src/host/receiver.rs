@@ -1,7 +1,7 @@
 //! The receiving end of a flow.
 
 use crate::packet::Packet;
-use crate::policy::Unanswered;
+use crate::policy::{Delivery, Unanswered};
 
 /// The receiving end of a flow.
 #[derive(Clone, Debug, Default)]
@@ -12,21 +12,28 @@ pub(crate) struct Receiver {
     pub payload: u64,
     pub marked: u64,
     pub messages: u64,
+    /// Payload of the message that is arriving.
+    message: u64,
     /// Packets that arrived out of order: always zero unless the model is broken.
     pub disordered: u32,
     pub unanswered: Unanswered,
 }
 
 impl Receiver {
-    /// Counts a data packet that has arrived.
-    pub fn count(&mut self, packet: &Packet) {
+    /// Counts a data packet that has arrived. Returns the message that it completes.
+    pub fn count(&mut self, packet: &Packet) -> Option<Delivery> {
         self.disordered += u32::from(packet.sequence != self.packets);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.payload += u64::from(packet.payload);
         self.marked += u64::from(packet.marked);
-        self.messages += u64::from(packet.last);
         self.unanswered.packets += 1;
-        self.unanswered.marked |= packet.marked;
+        self.unanswered.marked += u32::from(packet.marked);
+        self.message += u64::from(packet.payload);
+        packet.last.then(|| {
+            let bytes = std::mem::take(&mut self.message);
+            self.messages += 1;
+            Delivery { flow: packet.flow, number: self.messages - 1, posted: packet.posted, bytes }
+        })
     }
 }

@@ -1,4 +1,4 @@
-use becalm_engine::Time;
+use becalm_engine::{Time, mix};
 
 use crate::packet::Kind;
 
@@ -56,6 +56,19 @@ pub struct Departure {
     pub size: u32,
     /// What it carries.
     pub kind: Kind,
+    /// The seeded hash of the packet.
+    pub tie: u32,
+    /// The switch: its rank among the switches of the topology.
+    pub switch: u32,
+}
+
+impl Departure {
+    /// A random number, uniform in [0, 1): a hash of the packet and the switch. It comes from the scenario's seed, and is
+    /// the same with any number of threads. A second call gives the same number.
+    pub fn draw(&self) -> f64 {
+        let bits = mix(u64::from(self.tie), u64::from(self.switch)) >> 11;
+        bits as f64 / (1u64 << 53) as f64
+    }
 }
 
 /// A marker's view of its switch. "Waiting" packets have arrived and not begun to leave; when an arrival is

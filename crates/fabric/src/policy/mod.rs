@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | [`Marker`] | a switch | a packet that arrives or departs, and [`SwitchView`] | whether to mark it, when to return its credit |
 //! | [`Echo`] | the destination adapter | the packet that arrived, and the [`Unanswered`] ones | [`Answer`] |
-//! | [`Response`] | a source flow | [`Notice`]s | a [`Pace`] |
+//! | [`Response`] | a source flow | its [`FlowShape`], [`Sent`] packets, [`Notice`]s with [`Ack`]s | a [`Pace`] |
 //!
 //! [`Observer`] is the fourth seam: it watches the model and never changes it.
 //!
@@ -17,5 +17,5 @@ mod response;
 
 pub use echo::{Answer, Echo, Unanswered};
 pub use marker::{Arrival, Departure, Marker, SwitchShape, SwitchView};
-pub use observer::{Joint, Observer};
-pub use response::{Notice, Pace, Response};
+pub use observer::{Delivery, Joint, Observer};
+pub use response::{Ack, FlowShape, Notice, Pace, Response, Sent};

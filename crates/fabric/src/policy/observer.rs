@@ -1,7 +1,20 @@
 use becalm_engine::Time;
 
-use crate::ids::{NodeId, PortId};
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::packet::Packet;
+
+/// A message that has arrived whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its flow.
+    pub flow: FlowId,
+    /// Its number within the flow, from 0.
+    pub number: u64,
+    /// Time at which it was posted; for a flow that always has data, when its first packet was injected.
+    pub posted: Time,
+    /// Its payload, in bytes.
+    pub bytes: u64,
+}
 
 /// An observer of a run. The default of every method does nothing and costs nothing; `()` observes nothing.
 pub trait Observer {
@@ -14,6 +27,11 @@ pub trait Observer {
     /// A packet's last byte has arrived at its destination.
     fn delivered(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
+    }
+
+    /// The last byte of a message has arrived at its destination.
+    fn message(&mut self, now: Time, delivery: &Delivery) {
+        let _ = (now, delivery);
     }
 
     /// The contents of a switch's input buffer changed to `packets` (a packet in transmission counts until its

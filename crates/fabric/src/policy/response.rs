@@ -1,5 +1,7 @@
 use becalm_engine::Time;
 
+use crate::network::link::Rate;
+
 /// The limits on the sending of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
@@ -17,14 +19,62 @@ impl Pace {
     pub const FREE: Pace = Pace { gap: 0.0, window: u32::MAX };
 }
 
+/// The shape of a flow: the path of its packets, as far as a response may know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowShape {
+    /// Rate of the source's link at the start of the run.
+    pub rate: Rate,
+    /// Payload of a full packet, in bytes.
+    pub mtu: u32,
+    /// Header of a data packet, in bytes.
+    pub header: u32,
+    /// Round-trip time of a full packet and its ACK on an empty fabric, measured as [`Ack::rtt`].
+    pub base_rtt: Time,
+    /// Links between the source and the destination.
+    pub hops: u32,
+}
+
+/// An ACK, as its source receives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// Number of marked packets that it tells of.
+    pub marked: u32,
+    /// Packets that it covers: those since the ACK before it.
+    pub covers: u32,
+    /// Sequence number of the last packet that it covers.
+    pub sequence: u32,
+    /// Sequence number of the next packet that the flow sends.
+    pub next: u32,
+    /// Time since the header of the last packet that it covers left the source.
+    pub rtt: Time,
+    /// Part of `rtt` that the receiver held the packet or its ACK, in whole nanoseconds: the receive buffer's delay, and
+    /// the wait of the ACK for the link.
+    pub held: Time,
+}
+
+impl Ack {
+    /// Whether it tells of a mark.
+    pub const fn is_marked(&self) -> bool {
+        self.marked > 0
+    }
+}
+
+/// A packet of a flow that goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The time.
+    pub now: Time,
+    /// Size on the wire, in bytes.
+    pub bytes: u32,
+    /// Packets of the flow that are not yet acknowledged, this one included.
+    pub in_flight: u32,
+}
+
 /// A notice to a source flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// An ACK arrived.
-    Ack {
-        /// Whether it echoes a mark.
-        marked: bool,
-    },
+    Ack(Ack),
     /// A congestion notification packet arrived.
     Becn,
     /// The time of [`Response::deadline`] has come.
@@ -34,17 +84,30 @@ pub enum Notice {
     Restart,
 }
 
+impl Notice {
+    /// An ACK of a single packet, with or without a mark, for those who look at nothing else.
+    pub const fn ack(marked: bool) -> Notice {
+        Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt: Time::ZERO, held: Time::ZERO })
+    }
+}
+
 /// The reaction of a source flow to feedback. A pure state machine: it has no clock but the `now` it is given.
 pub trait Response {
+    /// Prepares for a flow of this shape, once, before the run begins. Where several flows share a response, the shape is
+    /// that of the flow with the longest base RTT.
+    fn start(&mut self, flow: &FlowShape) {
+        let _ = flow;
+    }
+
     /// The current pace. The fabric asks after every notice and after every packet.
     fn pace(&self) -> Pace;
 
     /// Handles a notice.
-    fn notice(&mut self, now: Time, notice: Notice);
+    fn notice(&mut self, now: Time, notice: &Notice);
 
-    /// A packet of the flow goes out, and with it this many are not yet acknowledged.
-    fn sent(&mut self, in_flight: u32) {
-        let _ = in_flight;
+    /// Handles a packet that goes out.
+    fn sent(&mut self, sent: &Sent) {
+        let _ = sent;
     }
 
     /// When the flow wants a [`Notice::Timer`]; asked after every notice, and once when the run begins.

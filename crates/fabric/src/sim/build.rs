@@ -15,6 +15,7 @@ use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::packet::PacketArena;
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
+use crate::sim::shapes::Shapes;
 use crate::sim::spec::{FabricSpec, FlowSpec};
 use crate::switch::{State, Switch};
 
@@ -53,11 +54,18 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// The whole fabric at time zero; links to nodes that other simulators handle lead to these.
     pub(crate) fn build(mut spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
-        let pairs = spec.flows.iter().map(|flow| (flow.source, flow.destination));
-        Paths::new(&spec.topology, &spec.routes).check(pairs)?;
+        let paths = Paths::new(&spec.topology, &spec.routes);
+        paths.check(spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         let markers = std::mem::take(&mut spec.markers);
         let (adapters, switches) = nodes(&spec, markers, share);
-        let pacers = pacers(&spec.topology, &spec.flows, spec.responses, &spec.adapters);
+        let shapes = Shapes {
+            topology: &spec.topology,
+            paths: &paths,
+            switch: &spec.switch,
+            packets: &spec.packets,
+            adapters: &spec.adapters,
+        };
+        let pacers = pacers(&shapes, &spec.flows, spec.responses);
         let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec.topology, flow)).collect();
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
@@ -147,24 +155,20 @@ fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
 }
 
 /// One pacer per response, with the host of its flows.
-fn pacers<R: Response>(
-    topology: &Topology,
-    flows: &[FlowSpec],
-    responses: Vec<R>,
-    adapters: &[AdapterConfig],
-) -> Vec<Pacer<R>> {
-    let mut members: Vec<(u32, Option<FlowId>)> = vec![(0, None); responses.len()];
-    let mut shared = vec![false; responses.len()];
+fn pacers<R: Response>(shapes: &Shapes<'_>, flows: &[FlowSpec], responses: Vec<R>) -> Vec<Pacer<R>> {
+    let mut members: Vec<Vec<FlowId>> = vec![Vec::new(); responses.len()];
     for (i, flow) in flows.iter().enumerate() {
-        let pacer = flow.response as usize;
-        shared[pacer] = members[pacer].1.is_some();
-        members[pacer] = (topology.node(flow.source).rank, Some(FlowId(i as u32)));
+        members[flow.response as usize].push(FlowId(i as u32));
     }
-    let pacer = |(i, response): (usize, R)| {
-        let (host, flow) = members[i];
-        let eligible = match flow {
-            Some(flow) if !shared[i] => EligibleFlows::One(flow),
-            _ => EligibleFlows::Several(SendQueue::new(adapters[host as usize].injection)),
+    let pacer = |(i, mut response): (usize, R)| {
+        let members = &members[i];
+        let ends = members.iter().map(|flow| &flows[flow.index()]);
+        let host = members.first().map_or(0, |flow| shapes.topology.node(flows[flow.index()].source).rank);
+        let longest = ends.map(|flow| shapes.of(flow.source, flow.destination)).max_by_key(|shape| shape.base_rtt);
+        longest.iter().for_each(|shape| response.start(shape));
+        let eligible = match members[..] {
+            [flow] => EligibleFlows::One(flow),
+            _ => EligibleFlows::Several(SendQueue::new(shapes.adapters[host as usize].injection)),
         };
         Pacer::new(host, eligible, response)
     };

@@ -4,4 +4,5 @@ pub(crate) mod build;
 pub mod counters;
 pub mod fabric;
 mod guards;
+mod shapes;
 pub mod spec;

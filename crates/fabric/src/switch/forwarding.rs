@@ -95,7 +95,8 @@ impl<K: Marker> Switch<K> {
     /// Forwards a packet that cuts through; the queue that it skips is empty.
     fn pass<O: Observer>(&mut self, arrival: &Arrival, id: PacketId, cx: &mut Context<'_, O>) {
         let &Arrival { now, order, input, output, vl, size, kind, .. } = arrival;
-        let departure = Departure { now, order, input, output, vl, size, kind };
+        let (tie, switch) = (cx.shared.arena[id].tie, self.state.rank);
+        let departure = Departure { now, order, input, output, vl, size, kind, tie, switch };
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
         state.discount(&departure);
@@ -169,8 +170,9 @@ impl<K: Marker> Switch<K> {
     fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
         let state = &self.state;
         let head = state.voqs[state.voq(output, vl, input)].offered.head;
-        let (&QueueEntry { order, size, .. }, kind) = (state.pool.entry(head), state.pool.packet(head).kind);
-        let departure = Departure { now: cx.now, order, input, output, vl, size, kind };
+        let (&QueueEntry { order, size, .. }, &Packet { kind, tie, .. }) =
+            (state.pool.entry(head), state.pool.packet(head));
+        let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch: state.rank };
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
         state.discount(&departure);

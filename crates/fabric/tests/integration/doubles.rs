@@ -22,8 +22,8 @@ impl Marker for Unmarked {
 pub struct Acks;
 
 impl Echo for Acks {
-    fn answer(&mut self, packet: &Packet, _: Unanswered) -> Answer {
-        Answer::Ack { echo: packet.marked }
+    fn answer(&mut self, _: Time, packet: &Packet, _: &Unanswered) -> Answer {
+        Answer::ack(u32::from(packet.marked))
     }
 }
 
@@ -35,7 +35,7 @@ impl Response for Steady {
     fn pace(&self) -> Pace {
         self.0
     }
-    fn notice(&mut self, _: Time, _: Notice) {}
+    fn notice(&mut self, _: Time, _: &Notice) {}
 }
 
 /// The switch of Santos 2002 and 2003, Table I.

@@ -46,7 +46,7 @@ impl Response for Erratic {
     fn pace(&self) -> Pace {
         self.1
     }
-    fn notice(&mut self, _: Time, _: Notice) {
+    fn notice(&mut self, _: Time, _: &Notice) {
         let gap = if self.0.below(3) == 0 { self.0.unit() * 9.0 } else { 0.0 };
         self.1 = Pace { gap, window: 1 + self.0.below(5) };
     }

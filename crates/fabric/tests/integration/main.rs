@@ -3,6 +3,7 @@
 mod deadlock;
 mod doubles;
 mod dumbbell;
+mod feedback;
 mod guards;
 mod held_credit;
 mod lanes;

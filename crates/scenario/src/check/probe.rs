@@ -13,7 +13,7 @@ pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
         let mut response = Responding::new(params);
         let first = response.pace();
         (0..TRIES).any(|_| {
-            response.notice(Time::ZERO, Notice::Ack { marked });
+            response.notice(Time::ZERO, &Notice::ack(marked));
             response.pace() != first
         })
     };
@@ -25,7 +25,7 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
     let mut response = Responding::new(params);
     (0..TRIES).all(|_| {
         let gap = response.pace().gap;
-        response.notice(Time::ZERO, Notice::Ack { marked: true });
+        response.notice(Time::ZERO, &Notice::ack(true));
         gap == 0.0
     })
 }

@@ -26,7 +26,7 @@ fn queue(params: &Params, packets: u32, output: u16) -> (Switch, Ibta) {
 
 /// Whether the marker marks a packet that leaves while the queue of the switch waits.
 fn marks(marker: &mut Ibta, switch: &Switch, output: u16, size: u32, kind: Kind) -> bool {
-    let leaves = Departure { now: Time::ZERO, order: 0, input: 0, output, vl: 0, size, kind };
+    let leaves = Departure { now: Time::ZERO, order: 0, input: 0, output, vl: 0, size, kind, tie: 0, switch: 0 };
     marker.departing(&leaves, switch)
 }
 

@@ -2,5 +2,5 @@
 
 becalm_control::responses! {
     ReactionParams, Reaction;
-    "halving" => halving::Halving,
+    "rtt_target" => rtt_target::RttTarget,
 }
