@@ -6,8 +6,8 @@ use becalm_scenario::Scenario;
 fn all_scenarios_that_come_along_are_right_and_run() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut count = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|end| end == "toml")) {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
         let scenario = Scenario::parse(&text, &name).unwrap_or_else(|errors| panic!("{errors}"));
