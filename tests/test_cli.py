@@ -208,3 +208,12 @@ def test_control_c_ends_a_run_cleanly(file: Path, replications: int) -> None:
     assert stdout == ""
     assert stderr.splitlines() == ["interrupted; nothing half-written was left behind"]
     assert list(Path().iterdir()) == []
+
+
+def test_claims_are_listed_with_their_tolerances() -> None:
+    done = becalm_command("list", "claims")
+    assert done.exit_code == 0
+    claims = [line for line in done.stdout.splitlines() if "santos2002/fig2/victim_share" in line]
+    assert len(claims) == 1
+    assert "paper 0.04, expected +-0.02" in claims[0]
+    assert "victim_share" not in becalm_command("list").stdout

@@ -117,13 +117,14 @@ def validate(
 def list_(
     what: Annotated[str | None, typer.Argument(help="One of the kinds; all when not given.")] = None,
 ) -> None:
-    """List what there is: papers, figures, marking, echo, response, topologies, traffic and the rest."""
+    """List papers, figures, claims, marking, echo, response, topologies, traffic and the other choices."""
     from becalm import console, contents
 
     kinds = contents.kinds()
     if what is not None and what not in kinds:
         stop(f"`{what}`: nothing of that kind; valid: {', '.join(kinds)}", BAD_INPUT)
-    for kind in kinds if what is None else [what]:
+    # Hundreds of claims would hide the rest.
+    for kind in [each for each in kinds if each != "claims"] if what is None else [what]:
         console.show_entries(kind, contents.entries(kind), details=what is not None)
 
 

@@ -73,7 +73,7 @@ def default(parameter: Parameter) -> str:
 
 def kinds() -> list[str]:
     """The kinds that can be listed."""
-    return ["papers", "figures", *catalogue()]
+    return ["papers", "figures", "claims", *catalogue()]
 
 
 def entries(kind: str) -> list[Entry]:
@@ -83,6 +83,12 @@ def entries(kind: str) -> list[Entry]:
         return [Entry(paper, _figures_of(paper), []) for paper in papers]
     if kind == "figures":
         return [Entry(experiment.id, experiment.title, []) for experiment in _experiments()]
+    if kind == "claims":
+        return [
+            Entry(f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", [])
+            for experiment in _experiments()
+            for claim in experiment.statements
+        ]
     return catalogue()[kind]
 
 
