@@ -1,6 +1,6 @@
 //! Posting of messages by sources.
 
-use becalm_engine::Time;
+use becalm_engine::{Time, mix};
 
 use crate::context::Context;
 use crate::distribution::Distribution;
@@ -121,6 +121,7 @@ impl<R: Response, E> Hosts<R, E> {
     /// Schedules the next event of a source.
     pub fn schedule_post<O: Observer>(&self, time: Time, id: SourceId, cx: &mut Context<'_, O>) {
         let node = self.node_of_source(id.index());
-        cx.schedule(time, node, 0, u64::from(id.0), Event::Post(id));
+        // A hash decides among sources that begin together; the number does where hashes are equal.
+        cx.schedule(time, node, id.0 as u16, mix(self.flows.seed, u64::from(id.0)), Event::Post(id));
     }
 }

@@ -58,18 +58,21 @@ impl State {
     #[inline]
     pub fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
         let offering = self.offering(output, vl);
-        let free = || bits::iter(offering).map(|i| i as u16).filter(|&input| !self.is_reading(input, config));
+        let input = |place: usize| self.turns.input(place);
+        let free = || bits::iter(offering).filter(|&place| !self.is_reading(input(place), config));
         match config.arbiter {
             Arbiter::OldestFirst { .. } => {
                 let heads = &self.voqs[self.voq(output, vl, 0)..];
-                free().min_by_key(|&input| self.pool.entry(heads[usize::from(input)].offered.head).order)
+                let order = |input: &u16| self.pool.entry(heads[usize::from(*input)].offered.head).order;
+                free().map(input).min_by_key(order)
             }
             Arbiter::RoundRobin => {
-                let last = self.lanes[self.at(output, vl)].last_input;
-                match config.input_reads {
-                    InputReads::Many => bits::next_in_turn(offering, usize::from(last)).map(|input| input as u16),
-                    InputReads::One => free().find(|&input| input > last).or_else(|| free().next()),
-                }
+                let last = self.turns.place(self.lanes[self.at(output, vl)].last_input);
+                let place = match config.input_reads {
+                    InputReads::Many => bits::next_in_turn(offering, last),
+                    InputReads::One => free().find(|&place| place > last).or_else(|| free().next()),
+                };
+                place.map(input)
             }
         }
     }

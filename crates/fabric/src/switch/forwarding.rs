@@ -151,7 +151,7 @@ impl<K: Marker> Switch<K> {
     /// Starts packets until no listed output can send.
     #[inline]
     fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
-        while let Some(output) = self.state.next_listed() {
+        while let Some(output) = self.state.next_listed(&cx.shared.config) {
             self.serve(output, cx);
         }
     }
@@ -213,12 +213,14 @@ impl<K: Marker> Switch<K> {
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
-        cx.shared.arena[id].marked |= marked;
+        let packet = &mut cx.shared.arena[id];
+        packet.marked |= marked;
+        let tie = u64::from(packet.tie);
         out.sending = Some((input, vl));
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u64::from(marked);
         let tail: Time = cx.launch(from, &out.link, id, transmission);
-        cx.schedule(tail, from.node, output, 0, Event::Tail { input, vl, units });
+        cx.schedule(tail, from.node, output, tie, Event::Tail { input, vl, units });
     }
 }
