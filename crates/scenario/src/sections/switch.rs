@@ -39,11 +39,12 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// The packet that came into the switch first leaves first, with a bound on how often it may be overtaken by
-    /// packets for other outputs.
+    /// The packet that came into the switch first leaves first.
     pub struct OldestFirst {
-        /// Packets that may overtake the oldest one of the switch.
-        pub max_bypass: Limit = Limit(4); "packets",
+        /// Packets for other outputs that may overtake the oldest one of the switch; then nothing leaves before it does.
+        /// A bound is meant for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can
+        /// carry, or less.
+        pub max_bypass: Limit = Limit(u32::MAX); "packets",
     }
 }
 
@@ -131,7 +132,7 @@ becalm_schema::table! {
         /// Which virtual lane goes next on an output.
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
         /// Who gets a free output.
-        pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
+        pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
         /// How the time that an output takes for a packet varies around what the packet's size asks for; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,

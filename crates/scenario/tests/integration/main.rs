@@ -13,6 +13,7 @@ mod reading;
 mod ready;
 mod resolved;
 mod running;
+mod saturation;
 mod scenes;
 mod starvation;
 mod stations;
