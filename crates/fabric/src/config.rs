@@ -5,6 +5,7 @@ use becalm_engine::Time;
 use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
+use crate::packet::Kind;
 
 /// The room of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +60,20 @@ pub enum Arbiter {
     OldestFirst {
         /// Packets that may overtake the oldest one.
         max_bypass: u32,
+        /// Whether ACKs and CNPs count among them, and are held up as other packets are; otherwise they overtake and are
+        /// overtaken at will.
+        counts_answers: bool,
     },
     /// The inputs in turn.
     RoundRobin,
+}
+
+impl Arbiter {
+    /// Whether a packet of this kind takes part in the order of arrival and its bound on overtaking.
+    #[inline]
+    pub(crate) fn counts(&self, kind: Kind) -> bool {
+        kind == Kind::Data || matches!(self, Arbiter::OldestFirst { counts_answers: true, .. })
+    }
 }
 
 /// How packets wait in an input buffer.

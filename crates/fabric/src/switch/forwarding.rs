@@ -101,7 +101,11 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         state.discount(&departure);
         if !state.arrival_order.waiting.is_empty() {
-            state.arrival_order.overtaken_by_newest();
+            if cx.shared.config.arbiter.counts(kind) {
+                state.arrival_order.overtaken_by_newest();
+            } else {
+                state.arrival_order.ignored();
+            }
         }
         self.send(&departure, id, marked, cx);
     }
@@ -179,7 +183,9 @@ impl<K: Marker> Switch<K> {
         let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter {
+        if let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter
+            && cx.shared.config.arbiter.counts(kind)
+        {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
             if state.arrival_order.departed(order) && held_up_others {
                 state.unblock_all_outputs();

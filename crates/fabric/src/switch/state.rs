@@ -218,10 +218,14 @@ impl State {
 
     /// Puts a packet into its queue.
     pub fn enqueue(&mut self, packet: Packet, order: u64, config: &SwitchConfig) {
-        let Packet { input, output, vl, .. } = packet;
+        let Packet { input, output, vl, kind, .. } = packet;
         let slot = self.pool.insert(packet, order);
         if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
-            self.arrival_order.arrived(slot, order);
+            if config.arbiter.counts(kind) {
+                self.arrival_order.arrived(slot, order);
+            } else {
+                self.arrival_order.ignored();
+            }
         }
         if config.queueing == Queueing::Fifo {
             let buffer = self.at(input, vl);

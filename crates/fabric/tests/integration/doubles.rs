@@ -44,7 +44,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     buffer: Room::Packets(4),
     forwarding_delay: Time::from_ns(40),
     switching: Switching::CutThrough,
-    arbiter: Arbiter::OldestFirst { max_bypass: 4 },
+    arbiter: Arbiter::OldestFirst { max_bypass: 4, counts_answers: true },
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,

@@ -3,7 +3,7 @@
 use becalm_engine::Time;
 use becalm_fabric as fabric;
 use becalm_fabric::{Room, SwitchConfig};
-use becalm_schema::Located;
+use becalm_schema::{Conflict, Located};
 
 use crate::sections::distribution::Distribution;
 use crate::sections::quantities::{Buffer, Limit};
@@ -38,6 +38,16 @@ becalm_schema::words! {
     }
 }
 
+becalm_schema::words! {
+    /// Whether ACKs and congestion notification packets take part in the bound on overtaking.
+    pub enum Acks {
+        /// They use it up and are held up by it, as other packets are.
+        Counted = "counted",
+        /// They overtake and are overtaken at will.
+        Free = "free",
+    }
+}
+
 becalm_schema::table! {
     /// The packet that came into the switch first leaves first.
     pub struct OldestFirst {
@@ -45,6 +55,17 @@ becalm_schema::table! {
         /// A bound is meant for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can
         /// carry, or less.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
+        /// Whether ACKs and congestion notification packets use up that number and are held up by it, or overtake and
+        /// are overtaken at will.
+        pub acks: Acks = Acks::Counted,
+    }
+    check OldestFirst::check;
+}
+
+impl OldestFirst {
+    fn check(&self) -> Result<(), Conflict> {
+        let idle = self.acks == Acks::Free && self.max_bypass.0 == u32::MAX;
+        Conflict::unless(!idle, "acks", || "does nothing, since max_bypass is unlimited".into())
     }
 }
 
@@ -159,7 +180,9 @@ impl Switch {
                 Switching::StoreAndForward => fabric::Switching::StoreAndForward,
             },
             arbiter: match &*self.arbiter {
-                Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0 },
+                Arbiter::OldestFirst(p) => {
+                    fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0, counts_answers: p.acks == Acks::Counted }
+                }
                 Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
             },
             queueing: match *self.queueing {

@@ -41,3 +41,10 @@ fn a_bound_on_overtaking_is_for_few_ports() {
     assert!(carried[0] > 0.98 && carried[1] < 0.5, "{carried:?}");
     assert!(saturation(36, "arbiter.oldest_first = {}") > 0.98);
 }
+
+#[test]
+fn acks_use_up_a_bound_on_overtaking_unless_they_are_free() {
+    let [counted, free] = ["counted", "free"]
+        .map(|acks| saturation(16, &format!("arbiter.oldest_first = {{max_bypass = 4, acks = \"{acks}\"}}")));
+    assert!(free > 1.1 * counted, "counted {counted}, free {free}");
+}
