@@ -15,9 +15,12 @@
 //! - `ccti_increase`: `CCTI_Increase`: what a BECN adds to the index.
 //! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
 //! - `ccti_min`: `CCTI_Min`: the index never falls below, and begins here. At most `ccti_limit`.
-//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries, of which the first comes
-//!   that long after the run begins. A BECN does not restart the timer. With 0 it never expires. Gran 2010, Table I:
-//!   150.
+//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries. A BECN does not restart the timer. With
+//!   0 it never expires. Gran 2010, Table I: 150.
+//! - `phase`: `"random"`: the timer of each flow (or service level of a host) expires at times of its own, from a first one
+//!   that is drawn from the seed. `"zero"`: all expire at the same times, the first one a period after the run begins.
+//! - `clock_error`: the largest error of an adapter's clock in ppm, drawn evenly for each host, faster or slower. 100 is
+//!   what InfiniBand allows the clock of a link; neither paper says what its adapters' were.
 //! - `ccti_decrease`: what an expiry takes off the index. The specification knows only 1; Pfister 2005 has
 //!   the manager set it.
 //! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
@@ -35,7 +38,8 @@
 //!
 //! # Departures from the source
 //! - Tp >> shift loses no bits here; see the table's encoding.
-//! - The timer runs from the beginning of the run at all adapters alike, so all indices fall at the same times.
+//! - Each flow (or each service level of a host, as the adapter's port control says) has a timer of its own. In IBTA those
+//!   of a port and service level share one.
 //! - The index goes back to its minimum with the timer alone: a pause of the flow changes nothing. It belongs to the
 //!   queue pair or service level, as the adapter's port control says.
 //! - The window is no part of IBTA congestion control.
@@ -53,6 +57,25 @@ use crate::scheme::ResponseScheme;
 /// The unit of the timer.
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
 
+becalm_schema::words! {
+    /// When the timers of flows expire.
+    pub enum Phase {
+        /// Each at times of its own.
+        Random = "random",
+        /// All at the same times, counted from the beginning of the run.
+        Zero = "zero",
+    }
+}
+
+/// What a response's timer runs by: two numbers that are drawn for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// When the timer expires for the first time, in periods: at least 0, less than 1.
+    pub phase: f64,
+    /// Error of the adapter's clock, in units of the largest: from -1 for fast to 1 for slow.
+    pub error: f64,
+}
+
 becalm_schema::table! {
     /// A BECN moves an index into a table of delays up, a timer moves it down.
     pub struct Params {
@@ -64,6 +87,12 @@ becalm_schema::table! {
         pub ccti_min: u32 = 0; ""; 0..=255,
         /// Time between two expiries of the timer; 0 for never.
         pub ccti_timer: u32 = 150; "1.024 us"; 0..=65_535,
+        /// When the timers of flows expire: adapters are not synchronized, so each has a phase that is drawn from the
+        /// seed.
+        pub phase: Phase = Phase::Random,
+        /// How much faster or slower than true time an adapter's timers run at the most; drawn evenly for each host. A
+        /// link's clock in InfiniBand may be off by 100.
+        pub clock_error: f64 = 100.0; "ppm"; 0.0..=10_000.0,
         /// What an expiry of the timer takes off the index.
         pub ccti_decrease: u32 = 1; ""; 1..=255,
         /// Index that an adapter logs when it is reached; 0 for none. It changes nothing in a run.
@@ -108,7 +137,13 @@ pub struct Ibta {
     limit: u32,
     min: u32,
     window: Window,
+    phase: Phase,
+    /// Largest error of the clock, as a factor.
+    error: f64,
+    /// Time between two expiries.
     timer: Time,
+    /// How long before the run the timer began; less than a period.
+    ahead: Time,
     ccti: u32,
     /// Expiries of the timer that the index has followed, since the run began.
     expiries: u64,
@@ -131,7 +166,10 @@ impl ResponseScheme for Ibta {
             limit,
             min,
             window: params.window,
+            phase: params.phase,
+            error: params.clock_error * 1e-6,
             timer: params.timer(),
+            ahead: Time::ZERO,
             ccti: min,
             expiries: 0,
         }
@@ -143,6 +181,14 @@ impl ResponseScheme for Ibta {
 }
 
 impl Ibta {
+    /// Lets the timer run by a clock, before the run begins.
+    pub fn run_by(&mut self, clock: Clock) {
+        self.timer = self.timer.scaled(1.0 + self.error * clock.error);
+        if self.phase == Phase::Random && self.timer > Time::ZERO {
+            self.ahead = self.timer.scaled(1.0 - clock.phase).min(self.timer - Time(1));
+        }
+    }
+
     /// The index into the table, as of the last notice.
     pub fn ccti(&self) -> u32 {
         self.ccti
@@ -150,7 +196,7 @@ impl Ibta {
 
     /// Follows the timer up to `now`, however many expiries have gone by.
     fn expire(&mut self, now: Time) {
-        let Some(expiries) = now.0.checked_div(self.timer.0) else { return };
+        let Some(expiries) = now.0.saturating_add(self.ahead.0).checked_div(self.timer.0) else { return };
         let steps = expiries.saturating_sub(self.expiries).saturating_mul(u64::from(self.decrease));
         self.ccti -= steps.min(u64::from(self.ccti - self.min)) as u32;
         self.expiries = self.expiries.max(expiries);
@@ -176,7 +222,7 @@ impl Response for Ibta {
     }
 
     fn deadline(&self) -> Option<Time> {
-        (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1))
+        (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1) - self.ahead)
     }
 }
 
@@ -263,6 +309,31 @@ mod tests {
     fn a_timer_of_zero_never_expires() {
         let flow = told(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, None));
+    }
+
+    #[test]
+    fn a_clock_moves_the_timer_and_makes_it_faster_or_slower() {
+        let clocked = |params: &Params, phase, error| {
+            let mut flow = Ibta::new(params);
+            flow.run_by(Clock { phase, error });
+            flow.notice(Time::ZERO, BECN);
+            flow.notice(Time::ZERO, BECN);
+            let first = flow.deadline().unwrap();
+            flow.notice(first, Notice::Timer);
+            assert_eq!(flow.ccti(), 1);
+            (first, flow.deadline().unwrap() - first)
+        };
+        let params = Params { clock_error: 1000.0, ..params() };
+        let period = TIMER_UNIT * 10;
+        assert_eq!(clocked(&params, 0.25, 0.0), (Time::from_ns(2560), period));
+        assert_eq!(clocked(&params, 0.0, 0.0), (Time(1), period));
+        assert_eq!(clocked(&params, 0.5, 1.0).1, period.scaled(1.001));
+        let zero = Params { phase: Phase::Zero, ..params };
+        assert_eq!(clocked(&zero, 0.25, -1.0), (period.scaled(0.999), period.scaled(0.999)));
+        let mut never = Ibta::new(&Params { ccti_timer: 0, ..Params::default() });
+        never.run_by(Clock { phase: 0.7, error: 0.3 });
+        never.notice(Time::ZERO, BECN);
+        assert_eq!(never.deadline(), None);
     }
 
     #[test]
