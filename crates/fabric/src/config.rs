@@ -161,6 +161,11 @@ pub struct PacketConfig {
 }
 
 impl PacketConfig {
+    /// Packets that a message is cut into.
+    pub(crate) fn packets_of(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.mtu).max(1)
+    }
+
     /// The largest packet on the wire.
     pub fn largest(&self) -> u32 {
         (self.mtu + self.header).max(self.ack).max(self.cnp)
@@ -177,6 +182,15 @@ pub enum Injection {
     Posted,
 }
 
+/// The policy for a message that finds its host's send queue full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Its source waits with it, and makes no other.
+    Block,
+    /// It is dropped and counted.
+    Drop,
+}
+
 /// Settings of a host's adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
@@ -189,4 +203,14 @@ pub struct AdapterConfig {
     pub message_overhead: Time,
     /// Rate at which packets are drained from a receive buffer as large as a switch's; `None`: the rate at which they come.
     pub drain_rate: Option<Rate>,
+    /// Packets of posted messages that the host's send queue holds, those of all flows together;
+    /// [`AdapterConfig::UNLIMITED`] for any number.
+    pub queue: u32,
+    /// The policy for a message that finds the send queue full.
+    pub when_full: WhenFull,
+}
+
+impl AdapterConfig {
+    /// The size of a send queue without end.
+    pub const UNLIMITED: u32 = u32::MAX;
 }

@@ -118,7 +118,7 @@ mod switch;
 
 pub use config::{
     AdapterConfig, Arbiter, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
-    SwitchConfig, Switching, VlArbitration,
+    SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;

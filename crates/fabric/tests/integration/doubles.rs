@@ -57,6 +57,8 @@ pub const ADAPTER: AdapterConfig = AdapterConfig {
     injection_rate: None,
     message_overhead: Time::ZERO,
     drain_rate: None,
+    queue: AdapterConfig::UNLIMITED,
+    when_full: WhenFull::Block,
 };
 
 /// The packets of Santos 2002 and 2003, Table I.

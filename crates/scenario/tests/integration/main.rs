@@ -15,6 +15,7 @@ mod resolved;
 mod running;
 mod saturation;
 mod scenes;
+mod send_queues;
 mod starvation;
 mod stations;
 mod traffic;
