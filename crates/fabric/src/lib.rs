@@ -66,6 +66,8 @@
 //!     injection_rate: None,
 //!     message_overhead: Time::ZERO,
 //!     drain_rate: None,
+//!     queue: AdapterConfig::UNLIMITED,
+//!     when_full: WhenFull::Block,
 //! };
 //! let greedy = Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed };
 //! let spec = FabricSpec {

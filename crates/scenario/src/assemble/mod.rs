@@ -17,6 +17,8 @@ use crate::sections::flows::Group;
 
 /// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
 const PACKETS_PER_THREAD: u64 = 2_000;
+/// The same, below which one more thread cannot pay: threads would meet more often than they have something to do.
+const LEAST_PER_THREAD: u64 = 200;
 /// The same for one more group of nodes that have their turns together.
 const PACKETS_PER_TURN: u64 = 10;
 /// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
@@ -112,6 +114,11 @@ impl Scenario {
     /// have something to do in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
         ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
+    }
+
+    /// How many of the threads that a user asks for one run gets, at least 1: no more than can pay.
+    pub fn allowed_threads(&self, asked: usize) -> usize {
+        ((self.packets_ahead() / LEAST_PER_THREAD) as usize).clamp(1, asked.max(1))
     }
 
     /// How many groups of nodes have their turns together: as many as fit a cache, each with enough to do in a turn.
