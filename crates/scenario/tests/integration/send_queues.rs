@@ -4,7 +4,7 @@ use crate::scenes::{numbers, run, scenario, single};
 
 /// Host a offers b twice its link in packets of 2,068 bytes, through a queue of 10 packets.
 fn overload(adapter: &str) -> String {
-    let flows = "[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\", \"c\"]\ntraffic.poisson.load = 2.0\n";
+    let flows = "[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\ntraffic.poisson.load = 2.0\n";
     single("duration = \"10 ms\"\nwarmup = \"2 ms\"", &format!("[adapter]\n{adapter}\n{flows}"))
 }
 
@@ -56,8 +56,8 @@ fn a_network_recovers_soon_where_send_queues_are_short() {
         let results = run(&format!(
             r#"
             [run]
-            duration = "4 ms"
-            warmup = "3 ms"
+            duration = "5 ms"
+            warmup = "4 ms"
             [topology.tree]
             ports = 8
             levels = 2
@@ -82,7 +82,7 @@ fn a_network_recovers_soon_where_send_queues_are_short() {
             traffic.poisson.load = 0.097
             "#
         ));
-        numbers(&results, "groups", "share")[0]
+        numbers(&results, "groups", "share")[0] / 32.0
     };
     let [unlimited, short] = [cold(""), cold("queue = 128")];
     assert!(unlimited < 0.6 && short > 0.8, "unlimited {unlimited}, 128 packets {short}");
@@ -91,7 +91,7 @@ fn a_network_recovers_soon_where_send_queues_are_short() {
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let text = overload("queue = 3").replace("from = [\"a\"]", "from = [\"a\", \"b\", \"c\"]");
-    let text = text.replace("to = [\"b\", \"c\"]", "to = [\"*\"]");
+    let text = text.replace("to = [\"b\"]", "to = [\"*\"]");
     let fingerprint = |threads| scenario(&text).run(0, threads, &mut |_| true).unwrap().fingerprint;
     assert_eq!(fingerprint(1), fingerprint(2));
 }
