@@ -50,31 +50,13 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
+use super::timer::{Clock, Phase, Timer};
 use super::window::Window;
 use crate::cct::{CctEntry, CctParams};
 use crate::scheme::ResponseScheme;
 
 /// The unit of the timer.
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
-
-becalm_schema::words! {
-    /// When the timers of flows expire.
-    pub enum Phase {
-        /// Each at times of its own.
-        Random = "random",
-        /// All at the same times, counted from the beginning of the run.
-        Zero = "zero",
-    }
-}
-
-/// What a response's timer runs by: two numbers that are drawn for it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Clock {
-    /// When the timer expires for the first time, in periods: at least 0, less than 1.
-    pub phase: f64,
-    /// Error of the adapter's clock, in units of the largest: from -1 for fast to 1 for slow.
-    pub error: f64,
-}
 
 becalm_schema::table! {
     /// A BECN moves an index into a table of delays up, a timer moves it down.
@@ -137,16 +119,8 @@ pub struct Ibta {
     limit: u32,
     min: u32,
     window: Window,
-    phase: Phase,
-    /// Largest error of the clock, as a factor.
-    error: f64,
-    /// Time between two expiries.
-    timer: Time,
-    /// How long before the run the timer began; less than a period.
-    ahead: Time,
+    timer: Timer,
     ccti: u32,
-    /// Expiries of the timer that the index has followed, since the run began.
-    expiries: u64,
 }
 
 impl ResponseScheme for Ibta {
@@ -166,12 +140,8 @@ impl ResponseScheme for Ibta {
             limit,
             min,
             window: params.window,
-            phase: params.phase,
-            error: params.clock_error * 1e-6,
-            timer: params.timer(),
-            ahead: Time::ZERO,
+            timer: Timer::new(params.timer(), params.phase, params.clock_error),
             ccti: min,
-            expiries: 0,
         }
     }
 
@@ -181,12 +151,9 @@ impl ResponseScheme for Ibta {
 }
 
 impl Ibta {
-    /// Lets the timer run by a clock, before the run begins.
+    /// Sets the clock that drives the timer, before the run begins.
     pub fn run_by(&mut self, clock: Clock) {
-        self.timer = self.timer.scaled(1.0 + self.error * clock.error);
-        if self.phase == Phase::Random && self.timer > Time::ZERO {
-            self.ahead = self.timer.scaled(1.0 - clock.phase).min(self.timer - Time(1));
-        }
+        self.timer.run_by(clock);
     }
 
     /// The index into the table, as of the last notice.
@@ -196,10 +163,8 @@ impl Ibta {
 
     /// Follows the timer up to `now`, however many expiries have gone by.
     fn expire(&mut self, now: Time) {
-        let Some(expiries) = now.0.saturating_add(self.ahead.0).checked_div(self.timer.0) else { return };
-        let steps = expiries.saturating_sub(self.expiries).saturating_mul(u64::from(self.decrease));
+        let steps = self.timer.advance(now).saturating_mul(u64::from(self.decrease));
         self.ccti -= steps.min(u64::from(self.ccti - self.min)) as u32;
-        self.expiries = self.expiries.max(expiries);
     }
 
     fn becn(&mut self) {
@@ -222,7 +187,7 @@ impl Response for Ibta {
     }
 
     fn deadline(&self) -> Option<Time> {
-        (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1) - self.ahead)
+        if self.ccti > self.min { self.timer.next() } else { None }
     }
 }
 
@@ -309,31 +274,6 @@ mod tests {
     fn a_timer_of_zero_never_expires() {
         let flow = told(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, None));
-    }
-
-    #[test]
-    fn a_clock_moves_the_timer_and_makes_it_faster_or_slower() {
-        let clocked = |params: &Params, phase, error| {
-            let mut flow = Ibta::new(params);
-            flow.run_by(Clock { phase, error });
-            flow.notice(Time::ZERO, BECN);
-            flow.notice(Time::ZERO, BECN);
-            let first = flow.deadline().unwrap();
-            flow.notice(first, Notice::Timer);
-            assert_eq!(flow.ccti(), 1);
-            (first, flow.deadline().unwrap() - first)
-        };
-        let params = Params { clock_error: 1000.0, ..params() };
-        let period = TIMER_UNIT * 10;
-        assert_eq!(clocked(&params, 0.25, 0.0), (Time::from_ns(2560), period));
-        assert_eq!(clocked(&params, 0.0, 0.0), (Time(1), period));
-        assert_eq!(clocked(&params, 0.5, 1.0).1, period.scaled(1.001));
-        let zero = Params { phase: Phase::Zero, ..params };
-        assert_eq!(clocked(&zero, 0.25, -1.0), (period.scaled(0.999), period.scaled(0.999)));
-        let mut never = Ibta::new(&Params { ccti_timer: 0, ..Params::default() });
-        never.run_by(Clock { phase: 0.7, error: 0.3 });
-        never.notice(Time::ZERO, BECN);
-        assert_eq!(never.deadline(), None);
     }
 
     #[test]

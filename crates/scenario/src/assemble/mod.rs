@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use becalm_control::response::ibta::Clock;
+use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
