@@ -32,8 +32,7 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=4096,
-        help="Threads to use, for several runs at once first; all cores when not given. A single run is "
-        "split only where that can pay.",
+        help="Threads to use; all cores when not given. One run is split only where that can pay.",
     ),
 ]
 
