@@ -184,7 +184,7 @@ mod tests {
         );
         let scenario = Scenario::parse(&text, "clocks.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
         let expiry = |mut response: Responding| {
-            response.notice(Time::ZERO, Notice::Becn);
+            response.notice(Time::ZERO, &Notice::Becn);
             response.deadline().expect("the index is above its minimum")
         };
         scenario.flows(seed).1.into_iter().map(expiry).collect()
