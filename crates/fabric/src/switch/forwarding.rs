@@ -105,9 +105,11 @@ impl<K: Marker> Switch<K> {
                 state.arrival_order.overtaken_by_newest();
             } else {
                 state.arrival_order.ignored();
+                state.unblock_all_outputs();
             }
         }
         self.send(&departure, id, marked, cx);
+        self.arbitrate(cx);
     }
 
     fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
@@ -183,11 +185,11 @@ impl<K: Marker> Switch<K> {
         let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter
-            && cx.shared.config.arbiter.counts(kind)
-        {
+        if let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
-            if state.arrival_order.departed(order) && held_up_others {
+            // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
+            let frees = !cx.shared.config.arbiter.counts(kind) || state.arrival_order.departed(order);
+            if frees && held_up_others {
                 state.unblock_all_outputs();
             }
         }
