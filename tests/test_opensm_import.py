@@ -176,3 +176,18 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (status, told[:10]) == (2, "bad.txt:1:")
     assert command("import", *given_files, "--out", "no/x.toml") == (2, "no/x.toml: there is no folder no\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "fabric.toml"]
+
+
+def test_switches_of_36_ports_deliver_half_of_the_load(tmp_path: Path) -> None:
+    """Two leaves of 18 hosts under a root, with 18 cables each; all hosts send to all others."""
+    hosts = [(f"H{host}", 1, f"S{1 + host // 18}", 1 + host % 18) for host in range(36)]
+    up = [(f"S{leaf}", 19 + port, "S3", 18 * (leaf - 1) + port + 1) for leaf in (1, 2) for port in range(18)]
+    imported = taken(tmp_path, discovered([*hosts, *up]))
+    load = {"poisson": {"load": 0.5, "message": "2048 B"}}
+    changes = {
+        "run": {"duration": "1 ms", "warmup": "0.2 ms"},
+        "flows": [{"name": "uniform", "from": ["*"], "to": ["*"], "traffic": load}],
+    }
+    scenario = becalm.Scenario(imported.text).replace(changes)
+    assert scenario.resolved["switch"]["arbiter"] == {"round_robin": {}}
+    assert becalm.run(scenario).groups["share"].item() / 36 == pytest.approx(0.5, abs=0.01)

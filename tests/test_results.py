@@ -21,7 +21,7 @@ def test_tables(results: becalm.Results) -> None:
     assert set(results.tables) == names
     assert results.groups["group"].to_list() == ["local", "remote", "victim"] * 2
     assert results.flows.height == 2 * 11
-    assert results.tree.filter(role="root")["to"].to_list() == ["BC"] * 2
+    assert results.tree.filter(role="root", to="BC")["replication"].to_list() == [0, 1]
     assert results.victims.height == results.flows.height
     for name, table in results.tables.items():
         assert table.columns[0] == "replication"

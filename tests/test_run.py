@@ -5,6 +5,9 @@ import threading
 import pytest
 
 import becalm
+from becalm.parallel import Cancel
+from becalm.results import Results
+from becalm.run import fewer_threads, run_one
 
 
 def test_same_scenario_same_fingerprint(scenario: becalm.Scenario) -> None:
@@ -26,10 +29,26 @@ def test_replications_do_not_depend_on_threads(scenario: becalm.Scenario) -> Non
 
 
 def test_one_run_does_not_depend_on_threads(scenario: becalm.Scenario) -> None:
-    one, three = becalm.run(scenario, threads=1), becalm.run(scenario, threads=3)
+    one, three = (
+        Results.from_outcomes(scenario, [run_one(scenario, 0, Cancel(), lambda _: None, threads)])
+        for threads in (1, 3)
+    )
     assert one.fingerprint == three.fingerprint
     assert one.flows.equals(three.flows)
     assert one.links.equals(three.links)
+
+
+def test_a_run_is_not_split_where_that_cannot_pay(scenario: becalm.Scenario) -> None:
+    why = fewer_threads(scenario, 2)
+    assert why is not None
+    assert why.startswith("each run gets 1 of 2 threads: ")
+    assert fewer_threads(scenario, 1) is None
+    assert fewer_threads(scenario, None) is None
+    assert fewer_threads(scenario.replace({"run.replications": 2}), 2) is None
+    tree = {"tree": {"ports": 8, "levels": 3, "rate": "100 Gb/s", "delay": "2 us"}}
+    flows = [{"name": "all", "from": ["*"], "to": ["*"]}]
+    large = becalm.Scenario({"run": {"duration": "1 us"}, "topology": tree, "flows": flows})
+    assert fewer_threads(large, 2) is None
 
 
 def test_a_replication_is_a_run_with_a_later_seed(scenario: becalm.Scenario) -> None:

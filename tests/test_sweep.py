@@ -23,6 +23,8 @@ GRID: dict[str, list[Any]] = {
 RING = """\
 [run]
 duration = "2 ms"
+[switch]
+arbiter.oldest_first.max_bypass = 4
 [topology.edges]
 allow_cycles = true
 hosts = ["a", "b", "c", "d"]

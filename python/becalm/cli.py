@@ -28,7 +28,12 @@ app = typer.Typer(
 )
 
 Threads = Annotated[
-    int | None, typer.Option(min=1, max=4096, help="Threads to use; all cores when not given.")
+    int | None,
+    typer.Option(
+        min=1,
+        max=4096,
+        help="Threads to use; all cores when not given. One run is split only where that can pay.",
+    ),
 ]
 
 
@@ -70,6 +75,7 @@ def run(
     import becalm
     from becalm import console, examples
     from becalm.results import FOLDER
+    from becalm.run import fewer_threads
     from becalm.scenario import parse_change
 
     if (file is None) == (example is None):
@@ -83,6 +89,8 @@ def run(
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
     default = Path("results") / file.stem
+    if not quiet and (why := fewer_threads(scenario, threads)):
+        console.say(f"note: {why}")
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads)

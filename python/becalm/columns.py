@@ -38,6 +38,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "rate": "Delivered bytes over the length of the measured window.",
         "share": "`rate` over the rate of the source's link.",
         "marked": "Delivered packets that carried a congestion mark.",
+        "dropped": "Messages that found the host's send queue full and were dropped.",
         "latency_mean": f"Mean latency of delivered data packets: the {_LATENCY}.",
         "latency_p50": "Median latency.",
         "latency_p99": "99th percentile of latency.",

@@ -109,7 +109,7 @@ def _tree(short: bool) -> Table:
     return {
         "run": {"duration": f"{duration} ms", "warmup": f"{duration * 5 / 8} ms"},
         "topology": {"clos": {"leaves": LEAVES, "spines": LEAF, "hosts_per_leaf": LEAF}},
-        "switch": {"buffer": "4 packets"},
+        "switch": {"buffer": "4 packets", "arbiter": {"round_robin": {}}},
         "flows": [
             {"name": "hot", "from": HOT, "to": [f"H{HOT_HOST}"], "stagger": "100 us"},
             {"name": "victims", "from": COLD, "to": COLD, "start": f"{duration / 2} ms", "traffic": cold},

@@ -56,6 +56,8 @@ class Recommendation:
     def apply(self, scenario: Scenario) -> Scenario:
         """Return the scenario with these settings in place of its marking, echo and response.
 
+        It names the arbiter of the switches, on which the effect of the settings depends.
+
         Raises:
             ScenarioError: if the result has mistakes, say because a group of flows has a response of its own.
 
@@ -63,7 +65,7 @@ class Recommendation:
         tables: dict[str, Any] = {}
         for setting in self.settings:
             _put(tables, setting.key.split("."), setting.value)
-        return scenario.replace(tables)
+        return scenario.replace({"switch.arbiter": scenario.resolved["switch"]["arbiter"], **tables})
 
 
 def recommend(

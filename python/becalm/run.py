@@ -44,7 +44,8 @@ def run(
             An exception that it raises ends the run.
         threads: how many threads to use, for replications side by side first, and for one run if there are
             more threads than replications. None: as many as there are cores, and several for one run only
-            where the fabric is large enough to gain by it. Results do not depend on it.
+            where the fabric is large enough to gain by it. One run never gets more than can pay; see
+            `fewer_threads`. Results do not depend on it.
 
     Raises:
         FabricError: a run that cannot go on, such as a deadlock.
@@ -71,8 +72,21 @@ def run(
 def threads_each(scenario: Scenario, threads: int | None) -> int:
     """Return how many threads each of a scenario's replications gets."""
     if threads is not None:
-        return max(1, threads // scenario.replications)
+        return scenario.core.allowed_threads(max(1, threads // scenario.replications))
     return scenario.core.useful_threads(max(1, cores() // scenario.replications))
+
+
+def fewer_threads(scenario: Scenario, threads: int | None) -> str | None:
+    """Return why a run gets fewer threads than asked for; None if it gets all of them."""
+    if threads is None:
+        return None
+    asked, gets = max(1, threads // scenario.replications), threads_each(scenario, threads)
+    if gets == asked:
+        return None
+    return (
+        f"each run gets {gets} of {asked} threads: more would only wait for each other, since the delays of "
+        "the cables between switches are too short for what crosses them"
+    )
 
 
 def run_one(

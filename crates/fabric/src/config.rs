@@ -5,6 +5,7 @@ use becalm_engine::Time;
 use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
+use crate::packet::Kind;
 
 /// The room of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +60,20 @@ pub enum Arbiter {
     OldestFirst {
         /// Packets that may overtake the oldest one.
         max_bypass: u32,
+        /// Whether ACKs and CNPs count among them, and are held up as other packets are; otherwise they overtake and are
+        /// overtaken at will.
+        counts_answers: bool,
     },
     /// The inputs in turn.
     RoundRobin,
+}
+
+impl Arbiter {
+    /// Whether a packet of this kind takes part in the order of arrival and its bound on overtaking.
+    #[inline]
+    pub(crate) fn counts(&self, kind: Kind) -> bool {
+        kind == Kind::Data || matches!(self, Arbiter::OldestFirst { counts_answers: true, .. })
+    }
 }
 
 /// How packets wait in an input buffer.
@@ -149,6 +161,11 @@ pub struct PacketConfig {
 }
 
 impl PacketConfig {
+    /// Packets that a message is cut into.
+    pub(crate) fn packets_of(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.mtu).max(1)
+    }
+
     /// The largest packet on the wire.
     pub fn largest(&self) -> u32 {
         (self.mtu + self.header).max(self.ack).max(self.cnp)
@@ -165,6 +182,15 @@ pub enum Injection {
     Posted,
 }
 
+/// The policy for a message that finds its host's send queue full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Its source waits with it, and makes no other.
+    Block,
+    /// It is dropped and counted.
+    Drop,
+}
+
 /// Settings of a host's adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
@@ -177,4 +203,14 @@ pub struct AdapterConfig {
     pub message_overhead: Time,
     /// Rate at which packets are drained from a receive buffer as large as a switch's; `None`: the rate at which they come.
     pub drain_rate: Option<Rate>,
+    /// Packets of posted messages that the host's send queue holds, those of all flows together;
+    /// [`AdapterConfig::UNLIMITED`] for any number.
+    pub queue: u32,
+    /// The policy for a message that finds the send queue full.
+    pub when_full: WhenFull,
+}
+
+impl AdapterConfig {
+    /// The size of a send queue without end.
+    pub const UNLIMITED: u32 = u32::MAX;
 }

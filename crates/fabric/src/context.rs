@@ -1,11 +1,11 @@
 //! The state that all nodes share, and the context in which a node handles an event.
 
-use becalm_engine::{Agenda, Key, Time};
+use becalm_engine::{Agenda, Key, Time, mix};
 
 use crate::config::{RateChange, SwitchConfig, Switching};
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
-use crate::ids::{NodeId, PacketId, PortId};
+use crate::ids::{NodeId, PacketId, PortId, SourceId};
 use crate::message::Message;
 use crate::network::link::{EgressLink, LOCAL};
 use crate::network::routing::Routes;
@@ -49,6 +49,12 @@ impl<O: Observer> Context<'_, O> {
     #[inline]
     pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, event: Event) {
         self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
+    }
+
+    /// Schedules the event of a source. A hash decides among sources that begin together; the number does where hashes
+    /// are equal.
+    pub fn post(&mut self, time: Time, host: NodeId, source: SourceId, seed: u64) {
+        self.schedule(time, host, source.0 as u16, mix(seed, u64::from(source.0)), Event::Post(source));
     }
 
     /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.

@@ -1,6 +1,6 @@
 //! Events of the simulation.
 
-use becalm_engine::{Key, Time};
+use becalm_engine::{Key, Time, mix};
 
 use crate::ids::{PacketId, PortId, SourceId};
 
@@ -52,11 +52,13 @@ impl Event {
         }
     }
 
-    /// The event that brings credit to a waiting sender, with its time and rank.
+    /// The event that brings credit to a waiting sender, with its time and rank. A hash decides among ports: where
+    /// outputs share inputs, the first has the first choice.
     #[inline]
     pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Event) {
         let event = Event::Credit { vl };
-        (time, Key::new(sender.node.0, event.kind(), u64::from(vl), sender.port), event)
+        let tie = mix(time.0, u64::from(sender.port)) << 4 | u64::from(vl);
+        (time, Key::new(sender.node.0, event.kind(), tie, sender.port), event)
     }
 
     /// The same event for a renumbered packet.

@@ -66,6 +66,8 @@
 //!     injection_rate: None,
 //!     message_overhead: Time::ZERO,
 //!     drain_rate: None,
+//!     queue: AdapterConfig::UNLIMITED,
+//!     when_full: WhenFull::Block,
 //! };
 //! let greedy = Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed };
 //! let spec = FabricSpec {
@@ -118,7 +120,7 @@ mod switch;
 
 pub use config::{
     AdapterConfig, Arbiter, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
-    SwitchConfig, Switching, VlArbitration,
+    SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;

@@ -41,6 +41,11 @@ impl Scenario {
         self.inner.useful_threads(cores)
     }
 
+    /// How many of the threads that a user asks for one run gets: no more than can pay.
+    fn allowed_threads(&self, asked: usize) -> usize {
+        self.inner.allowed_threads(asked)
+    }
+
     /// How many replications it asks for.
     #[getter]
     fn replications(&self) -> u32 {

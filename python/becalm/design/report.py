@@ -164,7 +164,8 @@ def _bars(axes: Axes, trial: pl.DataFrame) -> None:
         at = np.arange(len(quantities)) + (place - (len(names) - 1) / 2) * 0.8 / len(names)
         axes.bar(at, values, 0.8 / len(names), color=COLOURS[place], label=name)
     axes.set_xticks(range(len(quantities)), ["hot link", "Jain's index", "background"])
-    _dress(axes, "", "share", "tree")
+    # More than what is offered arrives where what had piled up before goes, too.
+    _dress(axes, "", "share", "tree", top=max(1.05, 1.05 * axes.dataLim.y1))
 
 
 def _lines(axes: Axes, laws: Sequence[Law], points: Callable[[Law], tuple[Array, Array]]) -> None:

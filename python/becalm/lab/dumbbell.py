@@ -2,7 +2,8 @@
 
 Local flows `B1..BL` and remote flows `A1..AR` send to `BC`, the victim `AV` sends to `BV`; links `A->B`
 (inter-switch) and `B->BC` (root). All flows are greedy unless told otherwise. The defaults are those of
-Santos 2002 and 2003, Fig. 1 and Table I.
+Santos 2002 and 2003, Fig. 1 and Table I; the papers' arbiter sends the oldest packet first, and four packets
+at the most may overtake it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ ROOT = "B->BC"
 
 STAGGER_US = 100
 """Time between the starts of two flows, in us."""
+
+FOUR_BYPASSES: Table = {"oldest_first": {"max_bypass": 4}}
+"""The arbiter of the papers' switches: the oldest packet goes first, and four at the most may overtake it."""
 
 NO_CONTROL: Table = {"none": {"window": "unlimited"}}
 ONE_PACKET: Table = {"none": {"window": 1}}
@@ -74,7 +78,7 @@ class Dumbbell:
         return {
             "run": {"duration": _ms(self.duration), "warmup": _ms(self.warmup)},
             "topology": {"dumbbell": {"local": max(self.local, 1), "remote": self.remote}},
-            "switch": {"buffer": f"{self.buffer} packets"},
+            "switch": {"buffer": f"{self.buffer} packets", "arbiter": FOUR_BYPASSES},
             "marking": self.marking,
             "echo": {"ack": {}},
             "response": self.response,

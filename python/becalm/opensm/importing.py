@@ -26,6 +26,7 @@ _ASSUMED = """\
 [switch]
 buffer = "32 KiB"
 forwarding_delay = "150 ns"
+arbiter.round_robin = {} # the inputs in turn
 
 [adapter]
 port_control = "qp"

@@ -15,9 +15,12 @@
 //! - `ccti_increase`: `CCTI_Increase`: what a BECN adds to the index.
 //! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
 //! - `ccti_min`: `CCTI_Min`: the index never falls below, and begins here. At most `ccti_limit`.
-//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries, of which the first comes
-//!   that long after the run begins. A BECN does not restart the timer. With 0 it never expires. Gran 2010, Table I:
-//!   150.
+//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries. A BECN does not restart the timer. With
+//!   0 it never expires. Gran 2010, Table I: 150.
+//! - `phase`: `"random"`: the timer of each flow (or service level of a host) expires at times of its own, from a first one
+//!   that is drawn from the seed. `"zero"`: all expire at the same times, the first one a period after the run begins.
+//! - `clock_error`: the largest error of an adapter's clock in ppm, drawn evenly for each host, faster or slower. 100 is
+//!   what InfiniBand allows the clock of a link; neither paper says what its adapters' were.
 //! - `ccti_decrease`: what an expiry takes off the index. The specification knows only 1; Pfister 2005 has
 //!   the manager set it.
 //! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
@@ -35,7 +38,8 @@
 //!
 //! # Departures from the source
 //! - Tp >> shift loses no bits here; see the table's encoding.
-//! - The timer runs from the beginning of the run at all adapters alike, so all indices fall at the same times.
+//! - Each flow (or each service level of a host, as the adapter's port control says) has a timer of its own. In IBTA those
+//!   of a port and service level share one.
 //! - The index goes back to its minimum with the timer alone: a pause of the flow changes nothing. It belongs to the
 //!   queue pair or service level, as the adapter's port control says.
 //! - The window is no part of IBTA congestion control.
@@ -46,6 +50,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
+use super::timer::{Clock, Phase, Timer};
 use super::window::Window;
 use crate::cct::{CctEntry, CctParams};
 use crate::scheme::ResponseScheme;
@@ -64,6 +69,12 @@ becalm_schema::table! {
         pub ccti_min: u32 = 0; ""; 0..=255,
         /// Time between two expiries of the timer; 0 for never.
         pub ccti_timer: u32 = 150; "1.024 us"; 0..=65_535,
+        /// When the timers of flows expire: adapters are not synchronized, so each has a phase that is drawn from the
+        /// seed.
+        pub phase: Phase = Phase::Random,
+        /// How much faster or slower than true time an adapter's timers run at the most; drawn evenly for each host. A
+        /// link's clock in InfiniBand may be off by 100.
+        pub clock_error: f64 = 100.0; "ppm"; 0.0..=10_000.0,
         /// What an expiry of the timer takes off the index.
         pub ccti_decrease: u32 = 1; ""; 1..=255,
         /// Index that an adapter logs when it is reached; 0 for none. It changes nothing in a run.
@@ -108,10 +119,8 @@ pub struct Ibta {
     limit: u32,
     min: u32,
     window: Window,
-    timer: Time,
+    timer: Timer,
     ccti: u32,
-    /// Expiries of the timer that the index has followed, since the run began.
-    expiries: u64,
 }
 
 impl ResponseScheme for Ibta {
@@ -131,9 +140,8 @@ impl ResponseScheme for Ibta {
             limit,
             min,
             window: params.window,
-            timer: params.timer(),
+            timer: Timer::new(params.timer(), params.phase, params.clock_error),
             ccti: min,
-            expiries: 0,
         }
     }
 
@@ -143,6 +151,11 @@ impl ResponseScheme for Ibta {
 }
 
 impl Ibta {
+    /// Sets the clock that drives the timer, before the run begins.
+    pub fn run_by(&mut self, clock: Clock) {
+        self.timer.run_by(clock);
+    }
+
     /// The index into the table, as of the last notice.
     pub fn ccti(&self) -> u32 {
         self.ccti
@@ -150,10 +163,8 @@ impl Ibta {
 
     /// Follows the timer up to `now`, however many expiries have gone by.
     fn expire(&mut self, now: Time) {
-        let Some(expiries) = now.0.checked_div(self.timer.0) else { return };
-        let steps = expiries.saturating_sub(self.expiries).saturating_mul(u64::from(self.decrease));
+        let steps = self.timer.advance(now).saturating_mul(u64::from(self.decrease));
         self.ccti -= steps.min(u64::from(self.ccti - self.min)) as u32;
-        self.expiries = self.expiries.max(expiries);
     }
 
     fn becn(&mut self) {
@@ -176,7 +187,7 @@ impl Response for Ibta {
     }
 
     fn deadline(&self) -> Option<Time> {
-        (self.ccti > self.min && self.timer > Time::ZERO).then(|| self.timer * (self.expiries + 1))
+        if self.ccti > self.min { self.timer.next() } else { None }
     }
 }
 

@@ -6,11 +6,13 @@
 pub mod discrete;
 mod law;
 mod rate;
+mod timer;
 mod window;
 
 pub use discrete::{Step, Table, TableError};
 pub use law::{Law, Settings, increase_curve, recovery_time};
 pub use rate::RateControl;
+pub use timer::{Clock, Phase};
 pub use window::Window;
 
 crate::responses! {

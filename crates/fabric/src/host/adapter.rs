@@ -9,6 +9,7 @@ use crate::config::AdapterConfig;
 use crate::context::Context;
 use crate::event::Event;
 use crate::flow_control::credit::CreditReturn;
+use crate::host::backlog::Backlog;
 use crate::host::flows::Flows;
 use crate::host::pacer::PacerState;
 use crate::host::send_queue::SendQueue;
@@ -46,6 +47,7 @@ pub(crate) struct Adapter {
     ready: SendQueue,
     /// Messages posted so far.
     posted: u64,
+    pub backlog: Backlog,
     /// Pacers that may send later; an entry that disagrees with its pacer's state is void.
     paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
     /// Scratch space of [`Adapter::send_next`].
@@ -78,6 +80,7 @@ impl Adapter {
             answers: VecDeque::new(),
             ready: SendQueue::new(config.injection),
             posted: 0,
+            backlog: Backlog::new(&config),
             paced: BinaryHeap::new(),
             passed_over: Vec::new(),
             packets: 0,
@@ -278,6 +281,7 @@ impl Adapter {
         if sender.next_begins().is_some() {
             self.message_at = cx.now + self.config.message_overhead;
         }
+        let from_backlog = self.backlog.is_limited() && sender.sends_posted();
         let segment = sender.next_segment(cx.now, flows.packets.mtu);
         let size = segment.payload + flows.packets.header;
         let packet = Packet {
@@ -310,6 +314,12 @@ impl Adapter {
         let packet = cx.shared.arena.insert(packet);
         self.transmit(packet, cx);
         self.update_pacer(pacer, cx.now, flows);
+        if from_backlog {
+            self.backlog.sent();
+            if let Some(source) = self.backlog.call() {
+                cx.post(cx.now, self.node, source, flows.seed);
+            }
+        }
     }
 
     /// Whether the next buffer has room; reports the beginning and the end of a wait.

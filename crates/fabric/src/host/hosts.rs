@@ -1,5 +1,7 @@
 //! All hosts of a fabric, with their flows and sources.
 
+use becalm_engine::mix;
+
 use crate::context::Context;
 use crate::event::Event;
 use crate::host::adapter::Adapter;
@@ -60,7 +62,7 @@ impl<R: Response, E> Hosts<R, E> {
         }
         pacer.timer = Some(deadline);
         let node = self.adapters[pacer.host as usize].node;
-        cx.schedule(deadline, node, 0, u64::from(id), Event::Timer(id));
+        cx.schedule(deadline, node, id as u16, mix(self.flows.seed, u64::from(id)), Event::Timer(id));
     }
 
     /// The timer of a response: notifies the response if its deadline still stands.

@@ -4,9 +4,9 @@ use becalm_engine::Time;
 
 use crate::context::Context;
 use crate::distribution::Distribution;
-use crate::event::Event;
 use crate::host::hosts::Hosts;
 use crate::host::sender::SendRequest;
+use crate::host::source::{Held, Then};
 use crate::host::traffic::Traffic;
 use crate::ids::{FlowId, SourceId};
 use crate::policy::{Notice, Observer, Response};
@@ -14,14 +14,17 @@ use crate::policy::{Notice, Observer, Response};
 impl<R: Response, E> Hosts<R, E> {
     /// Does what a source has to do now, and schedules what it does next.
     pub fn post<O: Observer>(&mut self, id: SourceId, cx: &mut Context<'_, O>) {
+        if let Some(held) = self.sources[id.index()].held.take() {
+            return self.post_held(id, held, cx);
+        }
         let next = match self.sources[id.index()].spec.traffic {
             Traffic::Greedy { bytes, sizes } => self.switch_greedy(id, bytes, sizes, cx),
             Traffic::OnOff { mean_on, mean_off } => self.switch_on_off(id, mean_on, mean_off, cx),
             Traffic::Poisson { mean_interval, bytes, sizes, paced } => {
                 self.post_next(id, mean_interval, (bytes, sizes), paced, cx)
             }
-            Traffic::Batch { count, bytes, sizes } => {
-                self.post_batch(id, count, (bytes, sizes), cx);
+            Traffic::Batch { count, .. } => {
+                self.post_batch(id, count, cx);
                 None
             }
         };
@@ -71,7 +74,7 @@ impl<R: Response, E> Hosts<R, E> {
         if on && stop != Time::MAX { Some(change.min(stop)) } else { (change < stop).then_some(change) }
     }
 
-    /// Posts one message of Poisson traffic; returns when to post the next one.
+    /// Posts one message of Poisson traffic; returns when to post the next one, unless this one waits.
     fn post_next<O: Observer>(
         &mut self,
         id: SourceId,
@@ -86,33 +89,81 @@ impl<R: Response, E> Hosts<R, E> {
         let (bytes, stop) = (sizes.size(bytes, &mut source.random), source.spec.stop);
         // Exponential intervals have no memory: to leave out what falls into the gap is to begin at its end.
         if !(paced && self.flows.pacer_of(flow).rests(cx.now)) {
-            self.post_messages(flow, bytes, 1, cx);
+            let message = Held { flow, bytes, count: 1, then: Then::Next(next - cx.now) };
+            if !self.offer(id, message, false, cx) {
+                return None;
+            }
         }
         (next < stop).then_some(next)
     }
 
-    fn post_batch<O: Observer>(
-        &mut self,
-        id: SourceId,
-        count: u32,
-        (bytes, sizes): (u32, Distribution),
-        cx: &mut Context<'_, O>,
-    ) {
+    /// Posts so many messages of a batch, or as many as there is room for.
+    fn post_batch<O: Observer>(&mut self, id: SourceId, count: u32, cx: &mut Context<'_, O>) {
+        let Traffic::Batch { bytes, sizes, .. } = self.sources[id.index()].spec.traffic else { return };
         let flows = self.sources[id.index()].spec.flows.clone();
         if flows.len() == 1 && sizes == Distribution::Fixed {
-            return self.post_messages(FlowId(flows.start), bytes, count, cx);
+            let all = Held { flow: FlowId(flows.start), bytes, count, then: Then::Rest(0) };
+            self.offer(id, all, false, cx);
+            return;
         }
-        for _ in 0..count {
+        for rest in (0..count).rev() {
             let source = &mut self.sources[id.index()];
             let flow = source.pick_flow();
             let bytes = sizes.size(bytes, &mut source.random);
-            self.post_messages(flow, bytes, 1, cx);
+            if !self.offer(id, Held { flow, bytes, count: 1, then: Then::Rest(rest) }, false, cx) {
+                return;
+            }
+        }
+    }
+
+    /// Posts messages as far as the host's send queue has room. Drops the others, or has the source wait with them;
+    /// `again` if it has waited before. Returns whether it need not wait.
+    fn offer<O: Observer>(&mut self, id: SourceId, message: Held, again: bool, cx: &mut Context<'_, O>) -> bool {
+        let Held { flow, bytes, count, .. } = message;
+        let host = self.flows.host_of(flow) as usize;
+        let fits = self.adapters[host].backlog.fits(self.flows.packets.packets_of(bytes), count, !again);
+        if fits > 0 {
+            self.post_messages(flow, bytes, fits, cx);
+        }
+        let rest = count - fits;
+        if rest > 0 && self.adapters[host].backlog.drops() {
+            self.flows.senders[flow.index()].drop_messages(bytes, rest, &self.flows.packets);
+            return true;
+        }
+        if rest > 0 {
+            self.sources[id.index()].held = Some(Held { count: rest, ..message });
+            self.adapters[host].backlog.block(id, again);
+        }
+        rest == 0
+    }
+
+    /// Posts what a source holds, since there may be room for it, and goes on.
+    fn post_held<O: Observer>(&mut self, id: SourceId, held: Held, cx: &mut Context<'_, O>) {
+        if !self.offer(id, held, true, cx) {
+            return;
+        }
+        match held.then {
+            Then::Next(interval) => {
+                let next = cx.now.saturating_add(interval);
+                if next < self.sources[id.index()].spec.stop {
+                    self.schedule_post(next, id, cx);
+                }
+            }
+            Then::Rest(count) => self.post_batch(id, count, cx),
+        }
+        let host = self.flows.host_of(held.flow) as usize;
+        if let Some(other) = self.adapters[host].backlog.call() {
+            self.schedule_post(cx.now, other, cx);
         }
     }
 
     fn post_messages<O: Observer>(&mut self, flow: FlowId, bytes: u32, count: u32, cx: &mut Context<'_, O>) {
         let host = self.flows.host_of(flow);
-        let order = self.adapters[host as usize].next_order();
+        let adapter = &mut self.adapters[host as usize];
+        let order = adapter.next_order();
+        if adapter.backlog.is_limited() {
+            adapter.backlog.posted(u64::from(count) * u64::from(self.flows.packets.packets_of(bytes)));
+        }
         let request = SendRequest { at: cx.now, order, bytes, count };
         self.flows.senders[flow.index()].post(request, &self.flows.packets);
         self.update_eligibility(flow, cx);
@@ -121,6 +172,6 @@ impl<R: Response, E> Hosts<R, E> {
     /// Schedules the next event of a source.
     pub fn schedule_post<O: Observer>(&self, time: Time, id: SourceId, cx: &mut Context<'_, O>) {
         let node = self.node_of_source(id.index());
-        cx.schedule(time, node, 0, u64::from(id.0), Event::Post(id));
+        cx.post(time, node, id, self.flows.seed);
     }
 }

@@ -47,8 +47,10 @@ pub(crate) struct Sender {
     pub greedy_since: Time,
     /// Time in which it was greedy before that.
     pub greedy_time: Time,
-    /// Bytes on the wire of the messages that were posted.
+    /// Bytes on the wire of the messages that were posted, those that were dropped included.
     pub posted_bytes: u64,
+    /// Messages that were dropped because the send queue was full.
+    pub dropped: u64,
     /// Whether it is on the list of a pacer with several flows.
     pub listed: bool,
     pub in_flight: u32,
@@ -62,6 +64,11 @@ pub(crate) struct Sender {
     partial: Option<PartialMessage>,
 }
 
+/// Bytes on the wire of so many messages of this size.
+fn wire_bytes(bytes: u32, count: u32, packets: &PacketConfig) -> u64 {
+    u64::from(count) * (u64::from(bytes) + u64::from(packets.packets_of(bytes)) * u64::from(packets.header))
+}
+
 impl Sender {
     pub fn new(pacer: u32, destination: u32, vl: u8) -> Sender {
         Sender { pacer, destination, vl, ..Sender::default() }
@@ -69,8 +76,7 @@ impl Sender {
 
     /// Posts messages, to be cut into packets of these sizes.
     pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
-        let headers = u64::from(posted.bytes.div_ceil(packets.mtu).max(1)) * u64::from(packets.header);
-        self.posted_bytes += u64::from(posted.count) * (u64::from(posted.bytes) + headers);
+        self.posted_bytes += wire_bytes(posted.bytes, posted.count, packets);
         self.posted.push_back(posted);
     }
 
@@ -134,6 +140,17 @@ impl Sender {
         if first.count == 0 {
             self.posted.pop_front();
         }
+    }
+
+    /// Whether the next packet is one of a posted message.
+    pub fn sends_posted(&self) -> bool {
+        self.partial.map_or(!self.posted.is_empty(), |partial| !partial.greedy)
+    }
+
+    /// Counts messages that found no room in the send queue.
+    pub fn drop_messages(&mut self, bytes: u32, count: u32, packets: &PacketConfig) {
+        self.dropped += u64::from(count);
+        self.posted_bytes += wire_bytes(bytes, count, packets);
     }
 
     /// Counts a packet that goes out.

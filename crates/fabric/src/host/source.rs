@@ -17,12 +17,32 @@ pub(crate) struct Source {
     pub on: bool,
     /// Whether an ON period has ended before.
     pub paused: bool,
+    /// What waits for room in the host's send queue.
+    pub held: Option<Held>,
+}
+
+/// Messages to post as soon as there is room for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub flow: FlowId,
+    pub bytes: u32,
+    pub count: u32,
+    pub then: Then,
+}
+
+/// What a source does after it has posted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Then {
+    /// Makes the next message after this time.
+    Next(Time),
+    /// Makes so many more of a batch.
+    Rest(u32),
 }
 
 impl Source {
     /// The `number`-th source of a run, before it has done anything.
     pub fn new(spec: SourceSpec, seed: u64, number: u64) -> Source {
-        Source { spec, random: Stream::new(seed, number, TRAFFIC_STREAM), on: false, paused: false }
+        Source { spec, random: Stream::new(seed, number, TRAFFIC_STREAM), on: false, paused: false, held: None }
     }
 
     /// The time of its first event, if it has one.

@@ -2,6 +2,7 @@
 
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
+use crate::packet::Kind;
 use crate::policy::{Arrival, Observer};
 use crate::switch::bits;
 use crate::switch::pool::QueueEntry;
@@ -29,9 +30,12 @@ impl State {
     /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
-    pub fn must_yield<O: Observer>(&self, order: u64, cx: &mut Context<'_, O>) -> bool {
-        let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter else { return false };
+    pub fn must_yield<O: Observer>(&self, order: u64, kind: impl Fn() -> Kind, cx: &mut Context<'_, O>) -> bool {
+        let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter else { return false };
         if self.arrival_order.overtaken < max_bypass || self.arrival_order.first == order {
+            return false;
+        }
+        if !cx.shared.config.arbiter.counts(kind()) {
             return false;
         }
         let Some(&oldest) = self.arrival_order.waiting.front() else { return false };
@@ -42,7 +46,7 @@ impl State {
     /// Whether a packet that arrives now can leave at once.
     #[inline]
     pub fn can_cut_through<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
-        let &Arrival { output, input, vl, size, order, .. } = arrival;
+        let &Arrival { output, input, vl, size, order, kind, .. } = arrival;
         if self.outputs[usize::from(output)].sending.is_some() || !bits::is_empty(self.offering(output, vl)) {
             return false;
         }
@@ -51,25 +55,28 @@ impl State {
         !behind_others
             && !self.is_reading(input, config)
             && self.has_credit(output, vl, size, cx)
-            && !self.must_yield(order, cx)
+            && !self.must_yield(order, || kind, cx)
     }
 
     /// The input whose packet an output's VL would take next.
     #[inline]
     pub fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
         let offering = self.offering(output, vl);
-        let free = || bits::iter(offering).map(|i| i as u16).filter(|&input| !self.is_reading(input, config));
+        let input = |place: usize| self.turns.input(place);
+        let free = || bits::iter(offering).filter(|&place| !self.is_reading(input(place), config));
         match config.arbiter {
             Arbiter::OldestFirst { .. } => {
                 let heads = &self.voqs[self.voq(output, vl, 0)..];
-                free().min_by_key(|&input| self.pool.entry(heads[usize::from(input)].offered.head).order)
+                let order = |input: &u16| self.pool.entry(heads[usize::from(*input)].offered.head).order;
+                free().map(input).min_by_key(order)
             }
             Arbiter::RoundRobin => {
-                let last = self.lanes[self.at(output, vl)].last_input;
-                match config.input_reads {
-                    InputReads::Many => bits::next_in_turn(offering, usize::from(last)).map(|input| input as u16),
-                    InputReads::One => free().find(|&input| input > last).or_else(|| free().next()),
-                }
+                let last = self.turns.place(self.lanes[self.at(output, vl)].last_input);
+                let place = match config.input_reads {
+                    InputReads::Many => bits::next_in_turn(offering, last),
+                    InputReads::One => free().find(|&place| place > last).or_else(|| free().next()),
+                };
+                place.map(input)
             }
         }
     }
@@ -97,8 +104,9 @@ impl State {
     #[inline]
     pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
         let input = self.choose_input(output, vl, &cx.shared.config)?;
-        let &QueueEntry { order, size, .. } = self.pool.entry(self.voqs[self.voq(output, vl, input)].offered.head);
-        if self.must_yield(order, cx) {
+        let head = self.voqs[self.voq(output, vl, input)].offered.head;
+        let &QueueEntry { order, size, .. } = self.pool.entry(head);
+        if self.must_yield(order, || self.pool.packet(head).kind, cx) {
             return None;
         }
         let has_credit = self.has_credit(output, vl, size, cx);

@@ -29,6 +29,13 @@ impl ArrivalOrder {
         self.overtaken += 1;
     }
 
+    /// Records a packet that takes no part: it overtakes and is overtaken at will.
+    pub fn ignored(&mut self) {
+        if !self.waiting.is_empty() {
+            self.waiting.push_back(Slot::NONE);
+        }
+    }
+
     /// Records a departure; returns whether the packet was the oldest.
     pub fn departed(&mut self, order: u64) -> bool {
         self.waiting[(order - self.first) as usize] = Slot::NONE;

@@ -101,9 +101,15 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         state.discount(&departure);
         if !state.arrival_order.waiting.is_empty() {
-            state.arrival_order.overtaken_by_newest();
+            if cx.shared.config.arbiter.counts(kind) {
+                state.arrival_order.overtaken_by_newest();
+            } else {
+                state.arrival_order.ignored();
+                state.unblock_all_outputs();
+            }
         }
         self.send(&departure, id, marked, cx);
+        self.arbitrate(cx);
     }
 
     fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
@@ -151,7 +157,7 @@ impl<K: Marker> Switch<K> {
     /// Starts packets until no listed output can send.
     #[inline]
     fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
-        while let Some(output) = self.state.next_listed() {
+        while let Some(output) = self.state.next_listed(&cx.shared.config) {
             self.serve(output, cx);
         }
     }
@@ -179,9 +185,11 @@ impl<K: Marker> Switch<K> {
         let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass } = cx.shared.config.arbiter {
+        if let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
-            if state.arrival_order.departed(order) && held_up_others {
+            // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
+            let frees = !cx.shared.config.arbiter.counts(kind) || state.arrival_order.departed(order);
+            if frees && held_up_others {
                 state.unblock_all_outputs();
             }
         }
@@ -213,12 +221,14 @@ impl<K: Marker> Switch<K> {
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
-        cx.shared.arena[id].marked |= marked;
+        let packet = &mut cx.shared.arena[id];
+        packet.marked |= marked;
+        let tie = u64::from(packet.tie);
         out.sending = Some((input, vl));
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u64::from(marked);
         let tail: Time = cx.launch(from, &out.link, id, transmission);
-        cx.schedule(tail, from.node, output, 0, Event::Tail { input, vl, units });
+        cx.schedule(tail, from.node, output, tie, Event::Tail { input, vl, units });
     }
 }

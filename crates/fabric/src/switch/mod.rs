@@ -7,6 +7,7 @@ mod forwarding;
 mod pool;
 mod ports;
 mod state;
+mod turns;
 mod view;
 mod vl_arbiter;
 

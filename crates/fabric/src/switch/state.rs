@@ -14,6 +14,7 @@ use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
+use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 
 /// The state of a switch without its marker.
@@ -37,8 +38,9 @@ pub(crate) struct State {
     pub lanes: Vec<Lane>,
     /// By (output, VL, input).
     pub voqs: Vec<Voq>,
-    /// By (output, VL): the inputs with an offered packet.
+    /// By (output, VL): the inputs with an offered packet, by their places in the order of turns.
     pub offering: Vec<u64>,
+    pub turns: Turns,
     pub words: usize,
     /// Outputs to arbitrate.
     pending: Vec<u64>,
@@ -85,6 +87,7 @@ impl State {
             lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
             offering: vec![0; ports * vls * words],
+            turns: Turns::new(ports as u16, seed, node),
             words,
             pending: vec![0; words],
             listed: false,
@@ -129,15 +132,50 @@ impl State {
         self.listed = true;
     }
 
-    /// Takes the first output off the list.
+    /// Takes an output off the list: the only one, or else that whose next packet is the oldest.
     #[inline]
-    pub fn next_listed(&mut self) -> Option<u16> {
+    pub fn next_listed(&mut self, config: &SwitchConfig) -> Option<u16> {
         if !self.listed {
             return None;
         }
-        let output = bits::pop_first(&mut self.pending).map(|output| output as u16);
-        self.listed = output.is_some();
+        let first = bits::pop_first(&mut self.pending)? as u16;
+        self.listed = !bits::is_empty(&self.pending);
+        if self.listed { self.oldest_listed(first, config) } else { Some(first) }
+    }
+
+    /// Of several listed outputs, that whose next packet is the oldest; those without one are struck off. Served in the
+    /// order of their numbers, the first ones would always have the first choice of inputs.
+    #[cold]
+    fn oldest_listed(&mut self, first: u16, config: &SwitchConfig) -> Option<u16> {
+        bits::set(&mut self.pending, usize::from(first));
+        let mut oldest: Option<(u64, u16)> = None;
+        for word in 0..self.pending.len() {
+            let mut left = self.pending[word];
+            while left != 0 {
+                let output = (word * 64) as u16 + left.trailing_zeros() as u16;
+                left &= left - 1;
+                match self.next_order_of(output, config) {
+                    Some(order) => oldest = Some(oldest.map_or((order, output), |least| least.min((order, output)))),
+                    None => bits::clear(&mut self.pending, usize::from(output)),
+                }
+            }
+        }
+        let output = oldest.map(|(_, output)| output);
+        output.iter().for_each(|&output| bits::clear(&mut self.pending, usize::from(output)));
+        self.listed = !bits::is_empty(&self.pending);
         output
+    }
+
+    /// Place in the order of arrival of the packet that a free output would take next; of several lanes', the first.
+    fn next_order_of(&self, output: u16, config: &SwitchConfig) -> Option<u64> {
+        if self.sends(output) {
+            return None;
+        }
+        let order = |vl: u8| {
+            let input = self.choose_input(output, vl, config)?;
+            Some(self.pool.entry(self.voqs[self.voq(output, vl, input)].offered.head).order)
+        };
+        (0..self.vls).filter_map(order).min()
     }
 
     /// Changes the rate of an output's link.
@@ -180,10 +218,14 @@ impl State {
 
     /// Puts a packet into its queue.
     pub fn enqueue(&mut self, packet: Packet, order: u64, config: &SwitchConfig) {
-        let Packet { input, output, vl, .. } = packet;
+        let Packet { input, output, vl, kind, .. } = packet;
         let slot = self.pool.insert(packet, order);
         if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
-            self.arrival_order.arrived(slot, order);
+            if config.arbiter.counts(kind) {
+                self.arrival_order.arrived(slot, order);
+            } else {
+                self.arrival_order.ignored();
+            }
         }
         if config.queueing == Queueing::Fifo {
             let buffer = self.at(input, vl);
@@ -198,7 +240,7 @@ impl State {
         let queue = &mut self.voqs[voq].offered;
         if !queue.head.is_some() {
             let start = (usize::from(output) * usize::from(self.vls) + usize::from(vl)) * self.words;
-            bits::set(&mut self.offering[start..start + self.words], usize::from(input));
+            bits::set(&mut self.offering[start..start + self.words], self.turns.place(input));
         }
         self.pool.push(queue, slot);
     }
@@ -213,7 +255,8 @@ impl State {
         let &Packet { input, output, vl, .. } = self.pool.packet(head);
         let voq = self.voq(output, vl, input);
         self.voqs[voq].offered = Fifo::of_one(head);
-        bits::set(self.offering_mut(output, vl), usize::from(input));
+        let place = self.turns.place(input);
+        bits::set(self.offering_mut(output, vl), place);
         self.list(output);
     }
 
@@ -232,7 +275,8 @@ impl State {
             }
         }
         if !self.voqs[voq].offered.head.is_some() {
-            bits::clear(self.offering_mut(output, vl), usize::from(input));
+            let place = self.turns.place(input);
+            bits::clear(self.offering_mut(output, vl), place);
         }
         self.pool.remove(slot)
     }
@@ -241,8 +285,8 @@ impl State {
     pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
         (0..self.ports).flat_map(move |output| {
             (0..self.vls).flat_map(move |vl| {
-                bits::iter(self.offering(output, vl)).map(move |input| {
-                    let input = input as u16;
+                bits::iter(self.offering(output, vl)).map(move |place| {
+                    let input = self.turns.input(place);
                     let head = self.voqs[self.voq(output, vl, input)].offered.head;
                     (output, vl, input, self.pool.entry(head).size)
                 })

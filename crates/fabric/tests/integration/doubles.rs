@@ -44,7 +44,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     buffer: Room::Packets(4),
     forwarding_delay: Time::from_ns(40),
     switching: Switching::CutThrough,
-    arbiter: Arbiter::OldestFirst { max_bypass: 4 },
+    arbiter: Arbiter::OldestFirst { max_bypass: 4, counts_answers: true },
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,
@@ -57,6 +57,8 @@ pub const ADAPTER: AdapterConfig = AdapterConfig {
     injection_rate: None,
     message_overhead: Time::ZERO,
     drain_rate: None,
+    queue: AdapterConfig::UNLIMITED,
+    when_full: WhenFull::Block,
 };
 
 /// The packets of Santos 2002 and 2003, Table I.

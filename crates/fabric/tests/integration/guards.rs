@@ -77,8 +77,11 @@ struct Scene {
 
 fn scenes() -> impl Strategy<Value = Scene> {
     let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
-    let arbiter =
-        prop_oneof![(0u32..6).prop_map(|max_bypass| Arbiter::OldestFirst { max_bypass }), Just(Arbiter::RoundRobin)];
+    let arbiter = prop_oneof![
+        (0u32..6, any::<bool>())
+            .prop_map(|(max_bypass, counts_answers)| Arbiter::OldestFirst { max_bypass, counts_answers }),
+        Just(Arbiter::RoundRobin)
+    ];
     let switch =
         (room, arbiter, any::<[bool; 3]>(), 1u8..4).prop_map(|(buffer, arbiter, [a, b, c], vls)| SwitchConfig {
             vls,
@@ -97,15 +100,17 @@ fn scenes() -> impl Strategy<Value = Scene> {
         });
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
     let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
-    let adapter =
-        (any::<bool>(), cap(), overhead, cap()).prop_map(|(posted, injection_rate, message_overhead, drain_rate)| {
-            AdapterConfig {
-                injection: if posted { Injection::Posted } else { Injection::RoundRobin },
-                injection_rate,
-                message_overhead,
-                drain_rate,
-            }
-        });
+    let queue = prop_oneof![Just(AdapterConfig::UNLIMITED), 1u32..20];
+    let adapter = (any::<bool>(), cap(), overhead, cap(), queue, any::<bool>()).prop_map(
+        |(posted, injection_rate, message_overhead, drain_rate, queue, drops)| AdapterConfig {
+            injection: if posted { Injection::Posted } else { Injection::RoundRobin },
+            injection_rate,
+            message_overhead,
+            drain_rate,
+            queue,
+            when_full: if drops { WhenFull::Drop } else { WhenFull::Block },
+        },
+    );
     (1u32..5, 2u32..9, 0u32..4, switch, adapter, 1u32..4, 1u32..20, any::<u64>()).prop_map(
         |(switches, hosts, extra_cables, config, adapter, sharing, flows, seed)| Scene {
             switches,

@@ -6,6 +6,7 @@ mod dumbbell;
 mod feedback;
 mod guards;
 mod held_credit;
+mod labels;
 mod lanes;
 mod queues;
 mod saturation;

@@ -18,7 +18,7 @@ fn station(service: Distribution) -> SwitchConfig {
         buffer: Room::UNLIMITED,
         forwarding_delay: Time::ZERO,
         switching: Switching::StoreAndForward,
-        arbiter: Arbiter::OldestFirst { max_bypass: u32::MAX },
+        arbiter: Arbiter::OldestFirst { max_bypass: u32::MAX, counts_answers: true },
         service,
         ..SANTOS
     }

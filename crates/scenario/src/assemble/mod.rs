@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
-use becalm_engine::Time;
+use becalm_engine::{Stream, Time};
 use becalm_fabric::{
     Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
 };
@@ -16,6 +17,8 @@ use crate::sections::flows::Group;
 
 /// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
 const PACKETS_PER_THREAD: u64 = 2_000;
+/// The same, below which one more thread cannot pay: threads would meet more often than they have something to do.
+const LEAST_PER_THREAD: u64 = 200;
 /// The same for one more group of nodes that have their turns together.
 const PACKETS_PER_TURN: u64 = 10;
 /// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
@@ -28,6 +31,18 @@ pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
 /// The same when all its parts are together again.
 pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
+/// The purposes of the random streams of timers' phases and of hosts' clocks.
+const PHASE_STREAM: u64 = 1 << 33;
+const CLOCK_STREAM: u64 = 1 << 34;
+
+/// The clock of a response: a phase of its own, and the error of its host's.
+fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
+    Clock {
+        phase: Stream::new(seed, response, PHASE_STREAM).unit(),
+        error: 2.0 * Stream::new(seed, u64::from(host.0), CLOCK_STREAM).unit() - 1.0,
+    }
+}
+
 impl Scenario {
     /// The fabric in its initial state.
     fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
@@ -35,7 +50,7 @@ impl Scenario {
         let vls = *sections.switch.vls as u8;
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
         let markers = shapes.into_iter().map(|shape| Marking::new(&sections.marking, shape));
-        let (flows, responses) = self.flows();
+        let (flows, responses) = self.flows(seed);
         FabricSpec {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
@@ -67,7 +82,7 @@ impl Scenario {
     }
 
     /// The flows, and the responses that they name: one each, or one for all of a host and service level.
-    fn flows(&self) -> (Vec<FlowSpec>, Vec<Responding>) {
+    fn flows(&self, seed: u64) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
         let new = |group: &Located<Group>| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
         // Some responses share a table among their clones.
@@ -78,7 +93,11 @@ impl Scenario {
         for flow in &self.plan.flows {
             let group = &sections.flows[flow.group as usize];
             let mut add = || {
-                responses.push(initial[flow.group as usize].clone());
+                let mut response = initial[flow.group as usize].clone();
+                if let Responding::Ibta(timed) = &mut response {
+                    timed.run_by(clock(seed, responses.len() as u64, flow.source));
+                }
+                responses.push(response);
                 responses.len() as u32 - 1
             };
             let response = match *sections.adapter.port_control {
@@ -95,6 +114,11 @@ impl Scenario {
     /// have something to do in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
         ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
+    }
+
+    /// How many of the threads that a user asks for one run gets, at least 1: no more than can pay.
+    pub fn allowed_threads(&self, asked: usize) -> usize {
+        ((self.packets_ahead() / LEAST_PER_THREAD) as usize).clamp(1, asked.max(1))
     }
 
     /// How many groups of nodes have their turns together: as many as fit a cache, each with enough to do in a turn.
@@ -131,5 +155,52 @@ impl Scenario {
         };
         let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
         ParallelFabric::new(spec, || self.watch(*run.warmup), &partition, &groups)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_fabric::policy::{Notice, Response};
+
+    /// When the timers of four flows of two hosts first expire.
+    fn deadlines(seed: u64, keys: &str, adapter: &str) -> Vec<Time> {
+        let text = format!(
+            r#"
+            [run]
+            duration = "1 ms"
+            [topology.dumbbell]
+            [adapter]
+            {adapter}
+            [marking.queue_threshold]
+            [response.ibta]
+            ccti_timer = 1000
+            {keys}
+            [[flows]]
+            name = "f"
+            from = ["A1", "B1"]
+            to = ["BC", "BV"]
+            "#
+        );
+        let scenario = Scenario::parse(&text, "clocks.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let expiry = |mut response: Responding| {
+            response.notice(Time::ZERO, &Notice::Becn);
+            response.deadline().expect("the index is above its minimum")
+        };
+        scenario.flows(seed).1.into_iter().map(expiry).collect()
+    }
+
+    #[test]
+    fn timers_have_phases_and_hosts_have_clocks() {
+        let period = Time::from_ns(1_024_000);
+        let random = deadlines(1, "clock_error = 0.0", "");
+        assert!(random.iter().all(|&time| time <= period));
+        assert!((0..4).all(|i| !random[..i].contains(&random[i])), "{random:?}");
+        assert_ne!(random, deadlines(2, "clock_error = 0.0", ""));
+        assert_eq!(deadlines(1, "clock_error = 0.0\nphase = \"zero\"", ""), [period; 4]);
+        let off = deadlines(1, "clock_error = 1000.0\nphase = \"zero\"", "");
+        assert!(off[0] == off[1] && off[2] == off[3] && off[0] != off[2], "of one host alike: {off:?}");
+        assert!(off.iter().all(|&time| time >= period.scaled(0.999) && time <= period.scaled(1.001)));
+        assert_eq!(deadlines(1, "", "port_control = \"sl\"").len(), 2);
     }
 }

@@ -1,6 +1,6 @@
 //! What no section can see alone: whether the parts of a scenario fit together.
 //!
-//! - `run`, `switch`, `schemes`, `groups`: what follows from the sections.
+//! - `run`, `switch`, `schemes`, `send_queue`, `groups`: what follows from the sections.
 //! - `network`, `traffic`, `observe`: what follows from the network and from who sends to whom.
 //!
 //! A value that could not be read keeps nothing else from being checked.
@@ -11,6 +11,7 @@ mod observe;
 mod probe;
 mod run;
 mod schemes;
+mod send_queue;
 mod switch;
 mod traffic;
 
@@ -25,6 +26,7 @@ pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     switch::check(sections, review);
     groups::check(sections, review);
     schemes::check(sections, review);
+    send_queue::check(sections, review);
 }
 
 /// Notes what does not suit the network.

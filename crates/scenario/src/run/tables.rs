@@ -49,6 +49,7 @@ struct Flows {
     delivered_bytes: Vec<u64>,
     messages: Vec<u64>,
     marked: Vec<u64>,
+    dropped: Vec<u64>,
     rate: Vec<f64>,
     share: Vec<f64>,
 }
@@ -64,6 +65,7 @@ impl Flows {
             delivered_packets: pairs().map(|(b, a)| a.delivered_packets - b.delivered_packets).collect(),
             messages: pairs().map(|(b, a)| a.messages_delivered - b.messages_delivered).collect(),
             marked: pairs().map(|(b, a)| a.delivered_marked - b.delivered_marked).collect(),
+            dropped: pairs().map(|(b, a)| a.dropped_messages - b.dropped_messages).collect(),
             share: rate.iter().zip(&link_rates).map(|(rate, link)| rate / link).collect(),
             delivered_bytes,
             rate,
@@ -86,7 +88,8 @@ impl Flows {
             .with("messages", "messages", self.messages.clone())
             .with("rate", "B/s", self.rate.clone())
             .with("share", "", self.share.clone())
-            .with("marked", "packets", self.marked.clone());
+            .with("marked", "packets", self.marked.clone())
+            .with("dropped", "messages", self.dropped.clone());
         with_latencies(table, &latencies)
     }
 

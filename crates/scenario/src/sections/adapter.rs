@@ -5,7 +5,7 @@ use becalm_fabric as fabric;
 use becalm_fabric::AdapterConfig;
 use becalm_schema::Located;
 
-use crate::sections::quantities::LinkRate;
+use crate::sections::quantities::{Limit, LinkRate};
 
 becalm_schema::words! {
     /// Which of the flows that may send goes next at an adapter.
@@ -25,6 +25,16 @@ becalm_schema::words! {
         Qp = "qp",
         /// All flows of the same host and service level together.
         Sl = "sl",
+    }
+}
+
+becalm_schema::words! {
+    /// What becomes of a message that finds the send queue full.
+    pub enum WhenFull {
+        /// Its source waits with it, and makes no other until it is posted.
+        Block = "block",
+        /// It is dropped, and counted.
+        Drop = "drop",
     }
 }
 
@@ -55,6 +65,11 @@ becalm_schema::table! {
         /// How fast packets can be taken in, through a receive buffer as large as a switch's; as fast as they come if
         /// left out. A slow receiver makes the switch before it a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
+        /// Packets of posted messages that a host's send queue holds, those of all flows together. A queue that is empty
+        /// takes a message of any size. `greedy` and `on_off` flows post nothing, and need no room.
+        pub queue: Limit = Limit(AdapterConfig::UNLIMITED); "packets",
+        /// What becomes of a message that finds it full.
+        pub when_full: WhenFull = WhenFull::Block,
         /// Hosts with other caps.
         pub caps: Vec<Located<Caps>> = Vec::new(),
     }
@@ -76,6 +91,11 @@ impl Adapter {
             injection_rate: injection_rate.as_ref().map(LinkRate::rate),
             message_overhead: *self.message_overhead,
             drain_rate: drain_rate.as_ref().map(LinkRate::rate),
+            queue: self.queue.0,
+            when_full: match *self.when_full {
+                WhenFull::Block => fabric::WhenFull::Block,
+                WhenFull::Drop => fabric::WhenFull::Drop,
+            },
         }
     }
 }

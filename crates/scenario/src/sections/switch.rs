@@ -3,7 +3,7 @@
 use becalm_engine::Time;
 use becalm_fabric as fabric;
 use becalm_fabric::{Room, SwitchConfig};
-use becalm_schema::Located;
+use becalm_schema::{Conflict, Located};
 
 use crate::sections::distribution::Distribution;
 use crate::sections::quantities::{Buffer, Limit};
@@ -38,12 +38,34 @@ becalm_schema::words! {
     }
 }
 
+becalm_schema::words! {
+    /// Whether ACKs and congestion notification packets take part in the bound on overtaking.
+    pub enum Acks {
+        /// They use it up and are held up by it, as other packets are.
+        Counted = "counted",
+        /// They overtake and are overtaken at will.
+        Free = "free",
+    }
+}
+
 becalm_schema::table! {
-    /// The packet that came into the switch first leaves first, with a bound on how often it may be overtaken by
-    /// packets for other outputs.
+    /// The packet that came into the switch first leaves first.
     pub struct OldestFirst {
-        /// Packets that may overtake the oldest one of the switch.
-        pub max_bypass: Limit = Limit(4); "packets",
+        /// Packets for other outputs that may overtake the oldest one of the switch; then nothing leaves before it does.
+        /// A bound is meant for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can
+        /// carry, or less.
+        pub max_bypass: Limit = Limit(u32::MAX); "packets",
+        /// Whether ACKs and congestion notification packets use up that number and are held up by it, or overtake and
+        /// are overtaken at will.
+        pub acks: Acks = Acks::Counted,
+    }
+    check OldestFirst::check;
+}
+
+impl OldestFirst {
+    fn check(&self) -> Result<(), Conflict> {
+        let idle = self.acks == Acks::Free && self.max_bypass.0 == u32::MAX;
+        Conflict::unless(!idle, "acks", || "does nothing, since max_bypass is unlimited".into())
     }
 }
 
@@ -131,7 +153,7 @@ becalm_schema::table! {
         /// Which virtual lane goes next on an output.
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
         /// Who gets a free output.
-        pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
+        pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
         /// How the time that an output takes for a packet varies around what the packet's size asks for; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
@@ -158,7 +180,9 @@ impl Switch {
                 Switching::StoreAndForward => fabric::Switching::StoreAndForward,
             },
             arbiter: match &*self.arbiter {
-                Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0 },
+                Arbiter::OldestFirst(p) => {
+                    fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0, counts_answers: p.acks == Acks::Counted }
+                }
                 Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
             },
             queueing: match *self.queueing {

@@ -286,6 +286,9 @@ fn stations() {
         ("two at once", stored(&(change("A->B", "1 ms", "2 GB/s") + &change("A->B", "1 ms", "1 GB/s")))),
         ("marks by a buffer without end", spoilt("4 packets", "unlimited")),
         ("no bypass in words", spoilt("buffer", "arbiter.oldest_first.max_bypass = \"none\"\nbuffer")),
+        ("a queue for nothing", spoilt("[switch]", "[adapter]\nqueue = 0\n[switch]")),
+        ("a full queue without end", spoilt("[switch]", "[adapter]\nwhen_full = \"drop\"\n[switch]")),
+        ("ACKs free of no bound", spoilt("buffer", "arbiter.oldest_first.acks = \"free\"\nbuffer")),
         ("sizes around nothing", spoilt("greedy = {}", "greedy = {sizes = \"exponential\"}")),
     ];
     insta::assert_snapshot!(listed(&cases));

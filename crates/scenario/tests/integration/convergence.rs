@@ -19,6 +19,8 @@ fn shares(response: &str) -> Vec<f64> {
         hosts = ["a", "b", "c"]
         switches = ["s"]
         cables = [{{between = ["a", "s"]}}, {{between = ["b", "s"]}}, {{between = ["c", "s"]}}]
+        [switch]
+        arbiter.oldest_first.max_bypass = 4
         [marking.input_triggered]
         [observe]
         step = "10 ms"

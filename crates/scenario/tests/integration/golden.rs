@@ -21,6 +21,7 @@ fn scene(buffer: u32, marking: &str, response: &str) -> String {
         local = 8
         [switch]
         buffer = "{buffer} packets"
+        arbiter.oldest_first.max_bypass = 4
         [marking.{marking}]
         [[flows]]
         name = "local"

@@ -47,6 +47,7 @@ fn switch() -> impl Strategy<Value = Switch> {
         select(vec![
             "oldest_first = {max_bypass = 0}",
             "oldest_first = {max_bypass = 3}",
+            "oldest_first = {max_bypass = 2, acks = \"free\"}",
             "oldest_first = {max_bypass = \"unlimited\"}",
             "round_robin = {}",
         ]),

@@ -53,6 +53,8 @@ fn a_deadlock_is_reported_and_not_waited_for() {
     let mut ring = r#"
         [run]
         duration = "1 s"
+        [switch]
+        arbiter.oldest_first.max_bypass = 4
         [topology.edges]
         hosts = ["h0..h4"]
         switches = ["s0..s4"]

@@ -8,7 +8,7 @@ What the paper leaves open is decided here, once:
 
 - a host's adapter fetches and takes in 13 Gb/s of payload, what its PCIe slot can do: "limited by the PCIe
   capacity at the hosts"; so `H5` drains slower than its link, and `S2` needs `Victim_Mask` on its host ports;
-- switches send the oldest packet first and hold 32 packets per input port;
+- switches send the oldest packet first, which four at the most may overtake; an input port holds 32 packets;
 - an adapter acknowledges a message, and within it every 16 packets. This is fitted to one sentence: a timer
   below about 150 us lets the tree form, whatever the marking rate.
 """
@@ -99,7 +99,11 @@ class Bed:
         return {
             "run": {"duration": _s(self.duration), "warmup": _s(self.starts[-1] + self.settle)},
             "topology": _TOPOLOGY,
-            "switch": {"buffer": f"{self.buffer} packets", "forwarding_delay": "100 ns"},
+            "switch": {
+                "buffer": f"{self.buffer} packets",
+                "forwarding_delay": "100 ns",
+                "arbiter": {"oldest_first": {"max_bypass": 4}},
+            },
             "adapter": {"injection_rate": cap, "drain_rate": cap, **(self.adapter or {})},
             "packet": {"mtu": f"{MTU} B", "header": f"{HEADER} B"},
             "echo": {"ibta": {"ack_every": self.ack_every}},

@@ -62,7 +62,12 @@ def _router(queue: str, utilization: float, threshold: int, duration: float) -> 
         traffic = {"poisson": {"load": load, "message": f"{PACKET} B"}}
     arrivals = INSTANT if random else rate(1 / utilization)
     cables = [{"between": ["S1", "R1"], "rate": arrivals}, {"between": ["R1", "D"], "rate": rate(1)}]
-    switch = {"buffer": "unlimited", "forwarding_delay": "0 s", "switching": "store_and_forward"}
+    switch = {
+        "buffer": "unlimited",
+        "forwarding_delay": "0 s",
+        "switching": "store_and_forward",
+        "arbiter": {"oldest_first": {"max_bypass": 4}},
+    }
     marking = {"queue_hysteresis": {"centre": threshold, "width": 0}}
     if not random:
         marking = {"regeneration_cycle": {"threshold": threshold}}

@@ -1,0 +1,96 @@
+//! The timer of IBTA congestion control, as an adapter's clock drives it.
+
+use becalm_engine::Time;
+
+becalm_schema::words! {
+    /// When the timers of flows expire.
+    pub enum Phase {
+        /// Each at times of its own.
+        Random = "random",
+        /// All at the same times, counted from the beginning of the run.
+        Zero = "zero",
+    }
+}
+
+/// The clock that drives a timer: two numbers that are drawn for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Time of the first expiry, in periods: at least 0, less than 1. Timers without phases ignore it.
+    pub phase: f64,
+    /// Error of the clock, in units of the largest: from -1 for fast to 1 for slow.
+    pub error: f64,
+}
+
+/// A timer that expires again and again.
+#[derive(Clone, Debug)]
+pub(crate) struct Timer {
+    phase: Phase,
+    /// Largest error of the clock, as a factor.
+    error: f64,
+    /// Time between two expiries; zero for never.
+    period: Time,
+    /// How long before the run it began; less than a period.
+    ahead: Time,
+    /// Expiries so far.
+    expiries: u64,
+}
+
+impl Timer {
+    /// A timer whose clock is right, with a first expiry after one period.
+    pub fn new(period: Time, phase: Phase, error_ppm: f64) -> Timer {
+        Timer { phase, error: error_ppm * 1e-6, period, ahead: Time::ZERO, expiries: 0 }
+    }
+
+    /// Sets the clock, before the run begins.
+    pub fn run_by(&mut self, clock: Clock) {
+        self.period = self.period.scaled(1.0 + self.error * clock.error);
+        if self.phase == Phase::Random && self.period > Time::ZERO {
+            self.ahead = self.period.scaled(1.0 - clock.phase).min(self.period - Time(1));
+        }
+    }
+
+    /// Goes on to `now`; returns how many expiries have come since the last time.
+    pub fn advance(&mut self, now: Time) -> u64 {
+        let Some(expiries) = now.0.saturating_add(self.ahead.0).checked_div(self.period.0) else { return 0 };
+        let new = expiries.saturating_sub(self.expiries);
+        self.expiries += new;
+        new
+    }
+
+    /// Time of the next expiry, if there is one.
+    pub fn next(&self) -> Option<Time> {
+        (self.period > Time::ZERO).then(|| self.period * (self.expiries + 1) - self.ahead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first expiry and the time from there to the second.
+    fn expiries(phase: Phase, clock: Clock) -> (Time, Time) {
+        let mut timer = Timer::new(Time::from_us(10), phase, 1000.0);
+        timer.run_by(clock);
+        assert_eq!(timer.advance(Time::ZERO), 0);
+        let first = timer.next().unwrap();
+        assert_eq!((timer.advance(first - Time(1)), timer.advance(first), timer.advance(first)), (0, 1, 0));
+        (first, timer.next().unwrap() - first)
+    }
+
+    #[test]
+    fn a_clock_sets_the_phase_and_makes_the_timer_faster_or_slower() {
+        let period = Time::from_us(10);
+        assert_eq!(expiries(Phase::Random, Clock { phase: 0.25, error: 0.0 }), (Time::from_ns(2500), period));
+        assert_eq!(expiries(Phase::Random, Clock { phase: 0.0, error: 0.0 }), (Time(1), period));
+        assert_eq!(expiries(Phase::Random, Clock { phase: 0.5, error: 1.0 }).1, period.scaled(1.001));
+        let fast = period.scaled(0.999);
+        assert_eq!(expiries(Phase::Zero, Clock { phase: 0.25, error: -1.0 }), (fast, fast));
+    }
+
+    #[test]
+    fn a_period_of_zero_never_ends() {
+        let mut timer = Timer::new(Time::ZERO, Phase::Random, 100.0);
+        timer.run_by(Clock { phase: 0.7, error: 0.3 });
+        assert_eq!((timer.advance(Time::MAX), timer.next()), (0, None));
+    }
+}

@@ -1,0 +1,59 @@
+//! The order in which the inputs of a switch have their turns.
+
+use becalm_engine::Stream;
+
+use crate::ids::NodeId;
+
+/// The purpose of the random stream of a switch's order of turns.
+const TURNS_STREAM: u64 = 3;
+
+/// A random order of the inputs, so that who comes after whom does not go by the numbers of ports.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    /// By input: its place in the order.
+    places: Vec<u16>,
+    /// By place: the input.
+    inputs: Vec<u16>,
+}
+
+impl Turns {
+    /// The order of a switch with so many ports.
+    pub fn new(ports: u16, seed: u64, node: NodeId) -> Turns {
+        let mut random = Stream::new(seed, u64::from(node.0), TURNS_STREAM);
+        let mut inputs: Vec<u16> = (0..ports).collect();
+        for last in (1..ports).rev() {
+            inputs.swap(usize::from(last), random.below(u32::from(last) + 1) as usize);
+        }
+        let mut places = vec![0; inputs.len()];
+        (0..).zip(&inputs).for_each(|(place, &input)| places[usize::from(input)] = place);
+        Turns { places, inputs }
+    }
+
+    /// The place of an input.
+    #[inline]
+    pub fn place(&self, input: u16) -> usize {
+        usize::from(self.places[usize::from(input)])
+    }
+
+    /// The input at a place.
+    #[inline]
+    pub fn input(&self, place: usize) -> u16 {
+        self.inputs[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_input_has_one_place_and_every_order_comes_up() {
+        let mut orders = std::collections::BTreeSet::new();
+        for seed in 0..200 {
+            let turns = Turns::new(4, seed, NodeId(7));
+            assert!((0..4).all(|input| turns.input(turns.place(input)) == input));
+            orders.insert(turns.inputs);
+        }
+        assert_eq!(orders.len(), 24);
+    }
+}

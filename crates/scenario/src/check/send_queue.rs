@@ -1,0 +1,29 @@
+//! Send queues of hosts.
+
+use becalm_fabric::AdapterConfig;
+use becalm_schema::Review;
+
+use crate::sections::Sections;
+use crate::sections::adapter::WhenFull;
+use crate::sections::flows::Traffic;
+
+/// A send queue must hold a packet, and somebody must post messages to it.
+pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
+    let Some(adapter) = sections.adapter.get() else { return };
+    let Some(queue) = adapter.queue.get() else { return };
+    if queue.0 == AdapterConfig::UNLIMITED {
+        if adapter.when_full.get() == Some(&WhenFull::Drop) {
+            review.add(adapter.when_full.place(), "does nothing, since adapter.queue is unlimited");
+        }
+        return;
+    }
+    if queue.0 == 0 {
+        return review.add(adapter.queue.place(), "must be at least 1: nothing could be posted");
+    }
+    let idle = |traffic: Option<&Traffic>| matches!(traffic, Some(Traffic::Greedy(_) | Traffic::OnOff(_)));
+    let groups = sections.flows.items();
+    if !groups.is_empty() && groups.iter().all(|group| group.get().is_some_and(|group| idle(group.traffic.get()))) {
+        let problem = "does nothing: no flow posts messages; greedy and on_off flows always have one at hand";
+        review.add(adapter.queue.place(), problem);
+    }
+}

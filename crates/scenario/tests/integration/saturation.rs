@@ -1,0 +1,50 @@
+//! What a switch carries with the arbiter that a scenario has if it names none.
+
+use crate::scenes::{numbers, run};
+
+/// Utilization of the outputs of an N x N switch whose inputs offer twice what their links take, for random outputs.
+fn saturation(n: u32, switch: &str) -> f64 {
+    let results = run(&format!(
+        r#"
+        [run]
+        duration = "3 ms"
+        warmup = "1 ms"
+        [topology.edges]
+        hosts = ["I1..I{n}", "O1..O{n}"]
+        switches = ["S"]
+        cables = [{{between = ["I1..I{n}", "S"]}}, {{between = ["O1..O{n}", "S"]}}]
+        [switch]
+        buffer = "16 packets"
+        {switch}
+        [[flows]]
+        name = "uniform"
+        from = ["I1..I{n}"]
+        to = ["O1..O{n}"]
+        traffic.poisson.load = 2.0
+        "#
+    ));
+    let bytes: f64 = numbers(&results, "hosts", "received_bytes")[n as usize..].iter().sum();
+    bytes / (2e-3 * 1e9 * f64::from(n))
+}
+
+#[test]
+fn an_ordinary_switch_carries_what_its_links_do() {
+    for n in [4, 8, 16, 36, 64] {
+        let carried = saturation(n, "");
+        assert!(carried > 0.98, "{n} x {n}: {carried}");
+    }
+}
+
+#[test]
+fn a_bound_on_overtaking_is_for_few_ports() {
+    let carried = [4, 36].map(|n| saturation(n, "arbiter.oldest_first.max_bypass = 4"));
+    assert!(carried[0] > 0.98 && carried[1] < 0.5, "{carried:?}");
+    assert!(saturation(36, "arbiter.oldest_first = {}") > 0.98);
+}
+
+#[test]
+fn acks_use_up_a_bound_on_overtaking_unless_they_are_free() {
+    let [counted, free] = ["counted", "free"]
+        .map(|acks| saturation(16, &format!("arbiter.oldest_first = {{max_bypass = 4, acks = \"{acks}\"}}")));
+    assert!(free > 1.1 * counted, "counted {counted}, free {free}");
+}
