@@ -46,7 +46,7 @@ def exported(store: Store, name: str = "groups") -> pl.DataFrame:
 def differences(scenarios: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return every dotted key whose value is not the same in all scenarios, with its values."""
     values = [dict(flat(scenario)) for scenario in scenarios]
-    keys = dict.fromkeys(key for each in values for key in each)
+    keys = sorted({key for each in values for key in each})
     columns = {key: [each.get(key) for each in values] for key in keys}
     return {key: _alike(cells) for key, cells in columns.items() if any(cell != cells[0] for cell in cells)}
 
