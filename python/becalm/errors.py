@@ -20,7 +20,7 @@ class Mistake(TypedDict):
     problem: str
     """What is wrong with it."""
     valid: str
-    """What would be valid."""
+    """Valid values."""
 
 
 class PointFailure(NamedTuple):

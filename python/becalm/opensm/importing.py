@@ -117,7 +117,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
 def _deadlock(topology: str, fabric: Fabric) -> str | None:
     """Return how packets could wait for each other in a circle if every host sent to every other one.
 
-    Packets of all hosts of a switch go the same way from there, so that one of them stands for all.
+    Packets of all hosts of a switch take the same way from there: one host represents all.
     """
     first: dict[str, str] = {}
     for host in fabric.hosts:
