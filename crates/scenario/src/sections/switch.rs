@@ -1,4 +1,4 @@
-//! `[switch]`: what all switches are like.
+//! `[switch]`: the switches.
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
@@ -9,11 +9,11 @@ use crate::sections::distribution::Distribution;
 use crate::sections::quantities::{Buffer, Limit};
 
 becalm_schema::words! {
-    /// When a switch may begin to send a packet on.
+    /// When a switch may begin to forward a packet.
     pub enum Switching {
-        /// As soon as its header is through; the next buffer must have room for all of it.
+        /// After its header has passed; the next buffer must have room for the whole packet.
         CutThrough = "cut_through",
-        /// When its last byte is in.
+        /// After its last byte has arrived.
         StoreAndForward = "store_and_forward",
     }
 }
@@ -39,8 +39,8 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// The packet that came into the switch first leaves first, with a bound on how often it may be overtaken by
-    /// packets for other outputs.
+    /// The packet that entered the switch first leaves first; packets for other outputs may overtake it only a limited
+    /// number of times.
     pub struct OldestFirst {
         /// Packets that may overtake the oldest one of the switch.
         pub max_bypass: Limit = Limit(4); "packets",
@@ -53,7 +53,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::choice! {
-    /// Who gets a free output.
+    /// The order of inputs at a free output.
     pub enum Arbiter {
         /// Oldest first.
         OldestFirst(OldestFirst) = "oldest_first",
@@ -72,7 +72,7 @@ becalm_schema::table! {
     pub struct Weight {
         /// The lane.
         pub vl: u32; ""; 0..=14,
-        /// What it may send before the next entry's turn comes, in units of 64 bytes.
+        /// Data that it may send before the next entry's turn, in units of 64 bytes.
         pub weight: u32; ""; 0..=255,
     }
 }
@@ -112,13 +112,13 @@ impl VlArbitration {
 }
 
 becalm_schema::table! {
-    /// What all switches are like.
+    /// Settings of all switches.
     pub located struct Switch {
         /// Input buffer of each port and VL.
         pub buffer: Buffer = Buffer(Room::Packets(4)),
         /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
-        /// When a packet may be sent on.
+        /// When a packet may be forwarded.
         pub switching: Switching = Switching::CutThrough,
         /// How packets wait in an input buffer.
         pub queueing: Queueing = Queueing::Voq,
@@ -130,9 +130,9 @@ becalm_schema::table! {
         pub sl_to_vl: Option<Vec<u32>> = None,
         /// Which virtual lane goes next on an output.
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
-        /// Who gets a free output.
+        /// The order of inputs at a free output.
         pub arbiter: Arbiter = Arbiter::OldestFirst(OldestFirst::default()),
-        /// How the time that an output takes for a packet varies around what the packet's size asks for; drawn anew at
+        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
     }
