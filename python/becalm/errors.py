@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Mistake(TypedDict):
-    """One mistake in a scenario."""
+    """One error in a scenario."""
 
     line: int | None
     """Line in the file, from 1; None where no line is to blame."""
