@@ -14,19 +14,19 @@ TABLE = next(line for line in GOOD.splitlines() if line.startswith("cc_cct"))
 LONG = ",".join(f"0:{12000 + place}" for place in range(128))
 
 FAULTS = {
-    "a threshold of 16 is 0 on the wire": ("threshold 0x0F", "threshold 16", "low 4 bits alone: 0"),
+    "a threshold of 16 is 0 on the wire": ("threshold 0x0F", "threshold 16", "only its low 4 bits: 0"),
     "so is that of starvation": (
         "starvation_threshold 0x09",
         "starvation_threshold 16",
-        "alone: 0, which is off",
+        "4 bits: 0, which is off",
     ),
     "a multiplier wraps": ("0:0,3:1", "0:16385,3:1", "sends 0:16385 as 1:1"),
     "a shift has two bits": ("delay 2:77", "delay 4:77", "sends 4:77 as 0:77"),
-    "TRUE has capitals": ("control TRUE", "control true", "takes everything but TRUE"),
-    "a table of one entry": (TABLE, "cc_cct 0:3", "a table of one entry means none"),
-    "more entries than 128": (TABLE, TABLE + ",3:155,3:155", "takes 128 entries and drops the other 2"),
-    "a line that is cut": (TABLE, f"cc_cct {LONG}", "takes the rest for a line of its own"),
-    "an entry that is none": ("0:0,3:1", "0:0,3;1", "does not take a table with `3;1` in it"),
+    "TRUE has capitals": ("control TRUE", "control true", "takes everything except TRUE"),
+    "a table of one entry": (TABLE, "cc_cct 0:3", "a table of one entry counts as empty"),
+    "more entries than 128": (TABLE, TABLE + ",3:155,3:155", "takes 128 entries and ignores the other 2"),
+    "a line that is cut": (TABLE, f"cc_cct {LONG}", "takes the rest as a separate line"),
+    "an entry that is none": ("0:0,3:1", "0:0,3;1", "refuses a table with `3;1` in it"),
     "a key misspelt": ("marking_rate", "making_rate", "does not know this key"),
     "a key with an equals sign": (
         "congestion_control TRUE",
@@ -34,16 +34,16 @@ FAULTS = {
         "does not know this key",
     ),
     "a number too large": ("packet_size 8", "packet_size 256", "out of range"),
-    "no number": ("marking_rate 1", "marking_rate often", "takes whole numbers alone"),
+    "no number": ("marking_rate 1", "marking_rate often", "takes only whole numbers"),
     "octal by accident": ("packet_size 8", "packet_size 010", "octal: 8"),
     "a value without its service level": ("timer 0 150", "timer 150", "without a service level"),
     "a service level that is none": ("timer 1 150", "timer 16 150", "with such a service level"),
-    "a mask in decimals": ("victim_mask 0x" + "0" * 61, "victim_mask 1", "for hexadecimal"),
+    "a mask in decimals": ("victim_mask 0x" + "0" * 61, "victim_mask 1", "as hexadecimal"),
     "a bit of the control map is missing": ("control_map 0x1F", "control_map 0x1B", "needs bit 0x4"),
     "a bit without a meaning": ("control_map 0x1F", "control_map 0x3F", "no meaning"),
     "settings of a service level that is not set up": ("map 0x0003", "map 0x0001", "SL 1 is not in"),
-    "a service level without a timer": ("timer 1 150", "timer 1 0", "stays so for ever"),
-    "a service level without an increase": ("increase 0 1\n", "increase 0 0\n", "slows nobody down"),
+    "a service level without a timer": ("timer 1 150", "timer 1 0", "never regains its rate"),
+    "a service level without an increase": ("increase 0 1\n", "increase 0 0\n", "slows no source"),
     "an index beyond the table": (
         "ccti_min 0 2",
         "ccti_min 0 128",
@@ -59,8 +59,8 @@ FAULTS = {
         "marking_rate 2\ncc_sw_cong_setting_marking_rate 1",
         "what line 12",
     ),
-    "a value that is replaced": ("cc_key", "lmc 9\ncc_key", "takes 0 in its place"),
-    "a word that is none": ("cc_key", "part_enforce on\ncc_key", "takes both"),
+    "a value that is replaced": ("cc_key", "lmc 9\ncc_key", "uses 0 instead"),
+    "a word that is none": ("cc_key", "part_enforce on\ncc_key", "uses both"),
     "congestion control forgotten": ("congestion_control TRUE\n", "", "congestion_control is not TRUE"),
 }
 """By name: what stands in a good configuration, what is put there, and what is to be found."""

@@ -46,7 +46,7 @@ def test_run_never_overwrites_unasked(file: Path) -> None:
     assert becalm_command("run", file, "--out", "here").exit_code == 0
     again = becalm_command("run", file, "--out", "here")
     assert (again.exit_code, again.stdout) == (2, "")
-    assert "here: exists already" in again.stderr
+    assert "here: already exists" in again.stderr
     assert becalm_command("run", file, "--out", "here", "--overwrite").exit_code == 0
 
 
@@ -119,7 +119,7 @@ def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: 
     assert "ibta" in becalm.load(managed).resolved["response"]
     done = becalm_command("manage", file, "--out", managed)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"{managed}: exists already; choose another file\n"
+    assert done.stderr == f"{managed}: already exists; choose another file\n"
 
 
 def test_bad_change(file: Path) -> None:
@@ -206,7 +206,7 @@ def test_control_c_ends_a_run_cleanly(file: Path, replications: int) -> None:
     assert time.monotonic() - start < 3
     assert process.returncode == 130
     assert stdout == ""
-    assert stderr.splitlines() == ["interrupted; nothing half-written was left behind"]
+    assert stderr.splitlines() == ["interrupted; no half-written files remain"]
     assert list(Path().iterdir()) == []
 
 

@@ -73,7 +73,7 @@ def test_a_host_that_takes_in_too_slowly_is_named(fabric: Fabric, tmp_path: Path
     caps = [{"hosts": ["host0"], "drain_rate": "8 Gb/s"}]
     dump, seconds = simulated(fabric, tmp_path, **{"adapter.caps": caps})
     root = measured.roots(fabric, counters.read(dump, fabric), seconds)[0]
-    assert (root.port, root.why) == ("leaf0 port 1 -> host0", "the host takes in too slowly")
+    assert (root.port, root.why) == ("leaf0 port 1 -> host0", "the host receives too slowly")
     assert root.busy == pytest.approx(0.25, abs=0.02)
 
 
@@ -130,10 +130,10 @@ def test_of_two_dumps_the_difference_counts(fabric: Fabric, tmp_path: Path) -> N
 def test_mistakes_are_told_with_their_lines(fabric: Fabric, tmp_path: Path) -> None:
     head = "# Port counters: Lid {} port {} (CapMask: 0x1300)\n"
     for text, message in (
-        (head.format(99, 1), "1: LID 99: is none of"),
+        (head.format(99, 1), "1: LID 99: is not in"),
         (head.format(2, 19), "1: port 19: has no cable"),
-        ("   GUID 0x1234 port 1: [PortXmitWait == 5]\n", "1: GUID 0x1234: is none of"),
-        ("hello\n", "1: `hello`: is no line of counters"),
+        ("   GUID 0x1234 port 1: [PortXmitWait == 5]\n", "1: GUID 0x1234: is not in"),
+        ("hello\n", "1: `hello`: is not a line of counters"),
         ("\n", "no counters of ports in this file"),
         (
             head.format(2, 1) + f"PortXmitData:....{2**32 - 1}\n",

@@ -342,7 +342,7 @@ def test_a_design_holds_everything_and_goes_to_a_folder(tmp_path: Path) -> None:
     tables = {f"{name}.{form}" for name in ("table", "cct") for form in files.FORMATS}
     assert there == {"design.json", "design.png", "functions.csv", "response.toml", *tables}
     assert files.read(folder / "table.json") == made.table
-    with pytest.raises(becalm.ResultsError, match="exists already"):
+    with pytest.raises(becalm.ResultsError, match="already exists"):
         made.save(folder)
     made.save(folder, overwrite=True)
     (tmp_path / "other").mkdir()

@@ -47,7 +47,7 @@ def test_takes_points_from_files() -> None:
         (["max(x, rmin)"], "unknown name `x`"),
         (["nowhere.csv"], "nowhere.csv: no such file"),
         (["words.csv"], "words.csv: must hold pairs of a rate and the function there"),
-        (["max(r / 2, rmin)", "--out", "."], "exists already"),
+        (["max(r / 2, rmin)", "--out", "."], "already exists"),
     ],
 )
 def test_bad_input_is_one_message(arguments: list[str], told: str) -> None:

@@ -106,7 +106,7 @@ def test_the_command_has_an_exit_code_for_each_outcome(tmp_path: Path) -> None:
     assert (result.exit_code, result.output) == (0, f"{good}: ok\n")
     result = runner.invoke(app, ["check-opensm", str(bad)])
     assert result.exit_code == 1
-    assert f"{bad}:7: cc_sw_cong_setting_threshold 16: OpenSM sends its low 4 bits" in result.output
+    assert f"{bad}:7: cc_sw_cong_setting_threshold 16: OpenSM sends only its low 4 bits" in result.output
     result = runner.invoke(app, ["check-opensm", str(bad), "--json"])
     assert [json.loads(line)["line"] for line in result.output.splitlines()] == [7]
     (tmp_path / "binary.conf").write_bytes(b"\xff\xfe")
@@ -121,7 +121,7 @@ def test_an_export_replaces_no_rollback_of_somebody(tmp_path: Path) -> None:
     mine.write_text("mine")
     arguments = ["manage", str(source), "--degree", "4", "--opensm", str(target)]
     result = CliRunner().invoke(app, arguments)
-    assert (result.exit_code, "cc.conf.rollback: exists already" in result.output) == (2, True)
+    assert (result.exit_code, "cc.conf.rollback: already exists" in result.output) == (2, True)
     assert (mine.read_text(), target.exists()) == ("mine", False)
     mine.unlink()
     result = CliRunner().invoke(app, arguments)

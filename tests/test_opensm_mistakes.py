@@ -48,20 +48,20 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             ["9: `Switch\t36 ", "is neither node nor port; valid: a node such as"],
         ),
         ("Ca\t36", "Cb\t36", ["16: `Cb\t36 ", "is neither node nor port; valid: a node such as"]),
-        ("[1]\t", "[1\t", ["10: `[1\t", "is no port with a cable; valid: a port such as"]),
+        ("[1]\t", "[1\t", ["10: `[1\t", "is not a port with a cable; valid: a port such as"]),
         (
             "devid=0xb924",
             '[3]\t"H-0000020000000100"[1]\t# "x" lid 1 4xQDR',
-            ["7: `[3]", "is a port of no node"],
+            ["7: `[3]", "is a port without a node"],
         ),
         ("4xQDR", "4xXYZ", ["10: link 4xXYZ: unknown width or speed; valid: 1x, 2x, 4x"]),
         ("4xQDR", "4xDDR", ["10: link 4xDDR: is another speed than 4xQDR in line 17, the cable's other end"]),
-        ("[1]\t", "[37]\t", ["10: port 37: there is no such port; valid: 1 to 36"]),
-        ("[2]\t", "[1]\t", ["11: port 1: is the port of line 10 already"]),
+        ("[1]\t", "[37]\t", ["10: port 37: no such port; valid: 1 to 36"]),
+        ("[2]\t", "[1]\t", ["11: port 1: is already the port of line 10"]),
         (
             '"H-0000020000000200"\t',
             '"H-0000020000000100"\t',
-            ["22: Ca H-0000020000000100: is the node of line 16 already"],
+            ["22: Ca H-0000020000000100: is already the node of line 16"],
         ),
         ('(20000000101) \t"S', '\t"S', ["17: port 1: has no GUID or LID; valid: [1]("]),
         (
@@ -74,7 +74,11 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             '"S-0000010000000900"[2]',
             ["23: S-0000010000000900: is no node of this file; is the file whole?"],
         ),
-        ("# lid 2 lmc 0", "# lid 2 lmc 40", ["23: `[1](", "is no port with a cable; valid: a port such as"]),
+        (
+            "# lid 2 lmc 0",
+            "# lid 2 lmc 40",
+            ["23: `[1](", "is not a port with a cable; valid: a port such as"],
+        ),
         ('Switch\t36 "S', 'Switch\t36 "H', ["9: `Switch\t36 ", "is neither node nor port; valid: a node"]),
         ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is the LID of line 17 already"]),
     ],
@@ -127,14 +131,16 @@ def test_mistakes_in_the_tables_have_their_line(tmp_path: Path) -> None:
     assert after("switch Lid 5", "switch Lid 77") == [
         "lfts.dump:1: Lid 77: is not the LID of S1 in fabric.txt; valid: 5"
     ]
-    assert "is no switch of fabric.txt" in after(f"guid 0x{guid('S1'):016x}", f"guid 0x{guid('S9'):016x}")[-1]
+    assert (
+        "is not a switch of fabric.txt" in after(f"guid 0x{guid('S1'):016x}", f"guid 0x{guid('S9'):016x}")[-1]
+    )
     assert after(f"^({h3} 009 .*portguid )0x\\w+", r"\g<1>0x0000000000000001") == [
         f"lfts.dump:{line}: {h3}: belongs to H3 in fabric.txt, with another port GUID; "
         f"valid: 0x{guid('H3') + 1:016x}"
     ]
     assert after(r"^\d+ lids dumped", "0x0077 001 # nobody") == [
         f"lfts.dump:{lines.index(next(each for each in lines if 'lids dumped' in each)) + 1}: 0x0077: "
-        "is no LID of fabric.txt; valid: tables and fabric of the same sweep"
+        "is not a LID of fabric.txt; valid: tables and fabric of the same sweep"
     ]
     assert after(f"^({h3} 009 .*)", r"\g<1>\n\g<1>") == [
         f"lfts.dump:{line + 1}: {h3}: has an entry in line {line} already"

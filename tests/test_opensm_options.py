@@ -197,18 +197,21 @@ def test_a_queue_threshold_becomes_the_nearest_that_there_is(high: float, thresh
     [
         (
             {"marking": {"naive": {}}},
-            "fabric.toml: marking naive: OpenSM's options cannot say this; valid: ibta",
+            "fabric.toml: marking naive: OpenSM's options cannot express this; valid: ibta",
         ),
-        ({"response": {"lipd": {}}}, "response lipd: is not IBTA congestion control; valid: ibta"),
+        (
+            {"response": {"lipd": {}}},
+            "response lipd: is not a scheme of IBTA congestion control; valid: ibta",
+        ),
         (
             {"marking.ibta.overrides": [{"threshold": 3}]},
             "marking.ibta.overrides 1 of them: OpenSM's options are the same for all ports",
         ),
-        ({"response.ibta.ccti_decrease": 2}, "response.ibta.ccti_decrease 2: adapters know only 1"),
+        ({"response.ibta.ccti_decrease": 2}, "response.ibta.ccti_decrease 2: adapters support only 1"),
         ({"flows.one.response": {"lipd": {}}}, "flows.one.response: OpenSM sets up all adapters alike"),
         (
             {"response.ibta.cct": {"linear": {"entries": 129}}},
-            "response.ibta.cct 129 entries: OpenSM reads 128 and passes over the rest; "
+            "response.ibta.cct 129 entries: OpenSM reads 128 and ignores the rest; "
             "valid: ccti_limit at most 127, or fewer entries, say for a smaller degree",
         ),
         (
@@ -314,17 +317,17 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
     told = command(
         "manage", "tuned.toml", "--guideline", "none", "--opensm", "tuned.conf", "--fabric", fabric
     )
-    assert "tuned.toml as it is: nothing that cannot work" in told
+    assert "tuned.toml as it is: no problems found" in told
     found = Configuration(Path("tuned.conf").read_text())
     check(found, masked)
     assert found.ports("victim_mask") == set(range(1, 10))
-    assert "cc.conf: exists already" in command("manage", "fabric.toml", "--opensm", "cc.conf", status=2)
+    assert "cc.conf: already exists" in command("manage", "fabric.toml", "--opensm", "cc.conf", status=2)
     for arguments, problem in (
         (("--fabric", fabric), "--fabric: has no effect without --opensm"),
-        (("--out", "no.toml", "--opensm", "no.toml"), "no.toml: is to be two files at once"),
+        (("--out", "no.toml", "--opensm", "no.toml"), "no.toml: is the name of two files"),
         (("--guideline", "none", "--degree", "19"), "hot-spot degree 19: must be between 2 and the 18 hosts"),
     ):
         assert command("manage", "fabric.toml", *arguments, status=2) == f"{problem}\n"
     unsaid = ("--guideline", "none", "--opensm", "no.conf", "--out", "no.toml")
-    assert "response none: is not IBTA" in command("manage", "fabric.toml", *unsaid, status=2)
+    assert "response none: is not a scheme of IBTA" in command("manage", "fabric.toml", *unsaid, status=2)
     assert not Path("no.conf").exists() and not Path("no.toml").exists()

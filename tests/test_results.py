@@ -84,7 +84,7 @@ def test_manifest(results: becalm.Results, tmp_path: Path) -> None:
 def test_never_overwrites_silently(results: becalm.Results, tmp_path: Path) -> None:
     folder = results.save(tmp_path / "out")
     (folder / "groups.parquet").unlink()
-    with pytest.raises(becalm.ResultsError, match="exists already"):
+    with pytest.raises(becalm.ResultsError, match="already exists"):
         results.save(folder)
     results.save(folder, overwrite=True)
     assert (folder / "groups.parquet").is_file()

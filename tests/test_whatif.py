@@ -187,12 +187,12 @@ def test_bad_input_is_one_message(tmp_path: Path) -> None:
         'from = ["*"]\nto = ["*"]\n'
     )
     for arguments, message in (
-        ([file, "--hot", "host99"], "host `host99`: there is none"),
+        ([file, "--hot", "host99"], "host `host99`: unknown"),
         ([file, "--hot", "host0", "--degree", "18"], "must be between 1 and the 17 other hosts"),
         ([file, "--hot", "host0", "--fabric", other], "has 16 hosts and 20 switches"),
         ([file, "--hot", "host0", "--lfts", TABLES], "--lfts: has no effect"),
         ([FABRIC, "--hot", "host0", "--fabric", FABRIC], "--fabric: has no effect"),
-        ([tree, "--hot", "H1"], "topology.tree: is no list of cables"),
+        ([tree, "--hot", "H1"], "topology.tree: is not a list of cables"),
         ([file, "--hot", "host0", "--load", "11"], "must be"),
         ([tmp_path / "none.toml", "--hot", "host0"], "no such file"),
     ):

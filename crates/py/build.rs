@@ -1,14 +1,14 @@
-//! Works out what results depend on: a hash of the sources of the model, and the compiler beside it.
+//! The version of the model: a hash of its sources, and the compiler.
 //!
-//! The compiled module would not do. It holds paths of the machine that built it, and it changes with every
-//! message of this crate, which alters no result.
+//! A hash of the compiled module would be wrong: the module holds paths of the machine that built it, and it changes
+//! with every message of this crate, which changes no result.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process::Command};
 
 use sha2::{Digest, Sha256};
 
-/// The crates that decide what a run does.
+/// The crates that determine a run.
 const CRATES: [&str; 6] = ["engine", "schema", "fabric", "control", "metrics", "scenario"];
 
 fn main() -> io::Result<()> {
@@ -40,7 +40,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// SHA-256 over names and contents, the same wherever the checkout is and however it ends its lines.
+/// SHA-256 over names and contents, independent of the folder of the checkout and of line ends.
 fn hash(root: &Path, files: Vec<PathBuf>) -> io::Result<String> {
     let name = |path: &Path| {
         let parts = path.strip_prefix(root).unwrap_or(path).components();
@@ -52,14 +52,14 @@ fn hash(root: &Path, files: Vec<PathBuf>) -> io::Result<String> {
     for (name, path) in named {
         let text = fs::read(path)?;
         let lines: Vec<u8> = text.into_iter().filter(|&byte| byte != b'\r').collect();
-        // Lengths come first, so that nothing can move from one file to the next unseen.
+        // Lengths come first, so that text moved from one file to the next changes the hash.
         sum.update(format!("{name}\n{}\n", lines.len()));
         sum.update(lines);
     }
     Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What the compiler says of itself.
+/// The compiler's version.
 fn compiler() -> String {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let said = Command::new(rustc).arg("-V").output();

@@ -51,7 +51,9 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @guarded
 def run(
     file: Annotated[Path | None, typer.Argument(help="A scenario.", show_default=False)] = None,
-    example: Annotated[str | None, typer.Option(help="One of `becalm examples` instead of a file.")] = None,
+    example: Annotated[
+        str | None, typer.Option(help="An example of `becalm examples` instead of a file.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")
     ] = None,
@@ -60,16 +62,16 @@ def run(
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; may be repeated.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; repeatable.")
     ] = None,
     opensm: Annotated[
         Path | None, typer.Option(help="Take congestion control from this configuration of OpenSM.")
     ] = None,
     fabric: Annotated[
-        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
+        Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
     threads: Threads = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
@@ -79,7 +81,7 @@ def run(
     from becalm.scenario import parse_change
 
     if (file is None) == (example is None):
-        stop("run: needs a scenario, or --example with one of `becalm examples`, not both", BAD_INPUT)
+        stop("run: needs either a scenario or --example with a name from `becalm examples`", BAD_INPUT)
     file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
@@ -104,7 +106,7 @@ def run(
 def validate(
     files: Annotated[list[Path], typer.Argument(help="Scenarios.", show_default=False)],
 ) -> None:
-    """Check scenarios and print all mistakes at once; exit code 2 if there is one."""
+    """Check scenarios and print all errors at once; exit code 2 on errors."""
     import becalm
 
     bad = False
@@ -123,9 +125,9 @@ def validate(
 @app.command("list")
 @guarded
 def list_(
-    what: Annotated[str | None, typer.Argument(help="One of the kinds; all when not given.")] = None,
+    what: Annotated[str | None, typer.Argument(help="A kind; all when not given.")] = None,
 ) -> None:
-    """List papers, figures, claims, marking, echo, response, topologies, traffic and the other choices."""
+    """List papers, figures, claims, schemes, topologies, traffic patterns and other built-in items."""
     from becalm import console, contents
 
     kinds = contents.kinds()
@@ -139,9 +141,11 @@ def list_(
 @app.command("examples")
 @guarded
 def examples_(
-    name: Annotated[str | None, typer.Argument(help="Print this one; a list of all when not given.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Example to print; a list of all when not given.")
+    ] = None,
 ) -> None:
-    """List the scenarios that come with becalm, or print one, to begin a scenario of your own with."""
+    """List the scenarios that come with becalm, or print one as a start for your own."""
     from becalm import console, examples
 
     if name is not None:
@@ -157,14 +161,16 @@ def reproduce(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="All when not given.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per experiment and line.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per experiment.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("figures"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing figures.")] = False,
     short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Reproduce figures of papers, and check what the papers say: exit code 1 if a claim does not hold."""
+    """Reproduce figures of papers and check their claims; exit code 1 if a claim does not hold."""
     from becalm import console, lab
 
     console.warn_short(short)
@@ -194,11 +200,13 @@ def reproduce(
 @guarded
 def compare(
     short: Annotated[bool, typer.Option("--short", help="Shorter runs.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per scene and line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per scene.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Run the schemes of all papers on the same scenes, and print what each does for victims and culprits."""
+    """Run the schemes of all papers on the same scenes, and print their effect on victims and culprits."""
     from becalm import comparison, console
 
     console.warn_short(short)
@@ -217,13 +225,13 @@ def draw(
     folder: Annotated[Path, typer.Argument(help="Results with snapshots.", show_default=False)],
     time: Annotated[str, typer.Option(help="Time of the snapshot, such as '5 ms'.", show_default=False)],
     vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane.")] = 0,
-    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Which replication.")] = 0,
+    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Replication number.")] = 0,
     out: Annotated[
         Path | None,
         typer.Option(help="The picture, a new file: .png, .svg or .pdf; `fabric.png` when not given."),
     ] = None,
 ) -> None:
-    """Draw the fabric at the time of a snapshot: full buffers, roots and victims of congestion."""
+    """Draw the fabric at a snapshot: full buffers, roots and victims of congestion."""
     import becalm
     from becalm import console
     from becalm.folders import free_file, new_file
@@ -242,7 +250,7 @@ def draw(
 @app.command("import")
 @guarded
 def import_(
-    file: Annotated[Path, typer.Argument(help="What `ibnetdiscover` printed.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="Output of `ibnetdiscover`.", show_default=False)],
     lfts: Annotated[
         Path | None,
         typer.Option(
@@ -251,7 +259,7 @@ def import_(
     ] = None,
     out: Annotated[Path, typer.Option(help="The scenario, a new file.")] = Path("fabric.toml"),
 ) -> None:
-    """Make a scenario of an InfiniBand fabric: its nodes, cables and routes, and traffic to begin with."""
+    """Make a scenario of an InfiniBand fabric: its nodes, cables and routes, and a first traffic pattern."""
     from becalm import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
@@ -265,19 +273,20 @@ def import_(
 @app.command()
 @guarded
 def manage(
-    file: Annotated[Path, typer.Argument(help="A scenario with the fabric.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)],
     degree: Annotated[
-        int | None, typer.Option(help="Sources that send to one hot spot at worst; all hosts when not given.")
+        int | None,
+        typer.Option(help="Largest number of sources that send to one hot spot; all hosts when not given."),
     ] = None,
     guideline: Annotated[
         str | None,
         typer.Option(
             help="pfister2005, gran2010, or none to keep the scenario's parameters; "
-            "pfister2005 when not given, or with --hot the one that does better."
+            "default: pfister2005, or with --hot the better one."
         ),
     ] = None,
     hot: Annotated[
-        str | None, typer.Option(help="Try both guidelines with this hot host, and show what they do.")
+        str | None, typer.Option(help="Try both guidelines with this hot host, and show their effect.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
@@ -289,10 +298,10 @@ def manage(
         ),
     ] = None,
     fabric: Annotated[
-        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
+        Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
 ) -> None:
-    """Set the parameters of IBTA congestion control for a fabric, and warn of those that cannot work."""
+    """Set the parameters of IBTA congestion control for a fabric, and warn of settings that cannot work."""
     import becalm
     from becalm import console, manager
     from becalm.folders import check_writable, write_new
@@ -336,7 +345,7 @@ def design(
     f_inc: Annotated[
         str | None, typer.Option("--increase", help="Rate without a mark, likewise; derived when not given.")
     ] = None,
-    name: Annotated[str, typer.Option(help="What to call it.")] = "design",
+    name: Annotated[str, typer.Option(help="Name of the design.")] = "design",
     rmin: Annotated[float, typer.Option(help="Smallest rate, as a share of the link's.")] = 1 / 256,
     rmax: Annotated[float, typer.Option(help="Largest rate.")] = 1.0,
     packet_time: Annotated[float, typer.Option(help="Transmission time of a packet in us.")] = 2.048,
@@ -348,7 +357,7 @@ def design(
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Derive, check, tabulate and try a response function, beside LIPD, FIMD and AIMD."""
+    """Derive, check, tabulate and try a response function, and compare it with LIPD, FIMD and AIMD."""
     import becalm
     from becalm import console
     from becalm.design import files

@@ -18,12 +18,12 @@ TABLES: Mapping[str, str] = {
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
     "tree": "One row per output and virtual lane: its role in congestion trees.",
-    "victims": "One row per group and source host: what it offered, and what arrived.",
+    "victims": "One row per group and source host: offered and delivered traffic.",
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
-    "paces": "What responses ask of sources, one row per sample and group; with `observe.paces`.",
+    "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
 }
-"""What a row of each table is."""
+"""Meaning of the rows of each table."""
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "flows": {

@@ -1,4 +1,4 @@
-"""What the command line prints: tables, progress, messages. Nothing is computed here."""
+"""Output of the command line: tables, progress, messages. This module computes nothing."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 HOTTEST_LINKS = 5
 """Rows of the table of links."""
 
-SHORT = "shorter runs and fewer points: orders and verdicts may be the reverse of those of full runs"
-"""What is said wherever results of shorter runs are shown."""
+SHORT = "shorter runs and fewer points: full runs may reverse orders and verdicts"
+"""Note beside the results of shorter runs."""
 
 out = Console(highlight=False)
-"""Results go here."""
+"""Console for results."""
 err = Console(stderr=True, highlight=False)
-"""Messages and progress go here."""
+"""Console for messages and progress."""
 
 _JUST_BELOW = 0.9995
-"""What rounds to 1000 of a unit is shown as 1 of the next."""
+"""Values that round to 1000 of a unit appear as 1 of the next unit."""
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -81,7 +81,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
 
 
 def _safe(text: str) -> str:
-    """Return a text that rich prints as it is, and that does not steer the terminal."""
+    """Return a text with rich's markup and control characters escaped."""
     return escape(printable(text))
 
 
@@ -133,7 +133,7 @@ def _links(results: Results) -> Table:
 
 
 def show_run(results: Results, folder: Path) -> None:
-    """Print what a run came to, and where its tables are."""
+    """Print the summary of a run and the folder of its tables."""
     for part in summary(results):
         out.print(part)
     rates = ", ".join(
@@ -149,21 +149,21 @@ def show_run(results: Results, folder: Path) -> None:
 
 
 def show_entries(kind: str, entries: Sequence[Entry], *, details: bool) -> None:
-    """Print what there is of a kind; with `details` also the parameters."""
+    """Print the items of a kind; with `details` also their parameters."""
     rows = [(entry.name, entry.summary) for entry in entries]
-    out.print(table(kind, ("name", "what it is"), rows, text=2))
+    out.print(table(kind, ("name", "description"), rows, text=2))
     for entry in entries if details else ():
         if entry.parameters:
             keys = [
                 (each["name"], contents.expects(each), contents.default(each), each["help"])
                 for each in entry.parameters
             ]
-            columns = ("key", "value", "default", "what it does")
+            columns = ("key", "value", "default", "effect")
             out.print(table(f"{kind}.{entry.name}", columns, keys, text=len(columns)))
 
 
 def show_reports(reports: Sequence[Report]) -> None:
-    """Print the claims of every experiment, what does not hold and why, and where the figures are."""
+    """Print the claims of every experiment, why some do not hold, and the files of the figures."""
     for report in reports:
         out.print(f"{report.id}: {report.title}", style="bold", markup=False)
         out.print(claims(report))
@@ -204,13 +204,13 @@ def cell(value: Any) -> str:  # noqa: ANN401
 
 
 def warn_short(short: bool) -> None:
-    """Say what shorter runs are worth, if they are asked for; beside what is printed, not in it."""
+    """Print a note on shorter runs to the error stream, if `short` is set."""
     if short:
         err.print(f"--short: {SHORT}", soft_wrap=True)
 
 
 def show_comparison(scenes: Mapping[str, pl.DataFrame], *, short: bool = False) -> None:
-    """Print what every scheme does on every scene; above each table, whether its order can be trusted."""
+    """Print the effect of every scheme on every scene; a note above each table if its runs are short."""
     columns = ("scheme", "victims", "latency", "root link", "Jain", "hot latency", "buffer")
     for scene, found in scenes.items():
         rows = [
@@ -253,7 +253,7 @@ class Bar:
         self._bar.stop()
 
     def on_run(self, now: RunProgress) -> None:
-        """Show how far a run is, over all its replications."""
+        """Show the progress of a run over all its replications."""
         self._runs[now.replication] = now
         runs = self._runs.values()
         time = sum(run.time for run in runs)
@@ -281,13 +281,13 @@ def show_settings(recommendation: Recommendation) -> None:
     made = table(
         f"By the guideline of {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3
     )
-    # A key that is cut short could not be copied.
+    # Users copy keys: never truncate one.
     made.columns[0].no_wrap = True
     out.print(made)
 
 
 def show_imported(imported: Imported, file: Path) -> None:
-    """Print what a fabric consists of, what is to be known of it, and where the scenario is."""
+    """Print the size of a fabric, notes on it, and the file of the scenario."""
     for note in imported.notes:
         say(f"note: {note}")
     fabric = imported.fabric
@@ -296,9 +296,9 @@ def show_imported(imported: Imported, file: Path) -> None:
 
 
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
-    """Print what cannot work, or that nothing was found."""
+    """Print problems of a configuration, or that it has none."""
     if not concerns:
-        out.print(f"{_safe(title)}: nothing that cannot work")
+        out.print(f"{_safe(title)}: no problems found")
     for concern in concerns:
         out.print(_safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
 
@@ -309,7 +309,7 @@ def say(message: str) -> None:
 
 
 def show_design(design: Design, folder: Path) -> None:
-    """Print what a response function is worth, where it fails and at which rates, and where its files are."""
+    """Print where the conditions of a response function do not hold, and the folder of its files."""
     found = design.summary()
     out.print(table(design.law.name, found.columns, found.rows()))
     for condition in design.check.conditions:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Mistake(TypedDict):
-    """One mistake in a scenario."""
+    """One error in a scenario."""
 
     line: int | None
     """Line in the file, from 1; None where no line is to blame."""
@@ -20,7 +20,7 @@ class Mistake(TypedDict):
     problem: str
     """What is wrong with it."""
     valid: str
-    """What would be valid."""
+    """Valid values."""
 
 
 class PointFailure(NamedTuple):

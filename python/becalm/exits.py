@@ -1,4 +1,4 @@
-"""How a command ends: one message, an exit code, nothing half-written."""
+"""The end of a command: one message, an exit code, no half-written files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 _SIGNALLED = 128
-"""A shell adds the number of the signal to this."""
+"""Base of a shell's exit codes for signals; the number of the signal is added."""
 
 
 class Terminated(KeyboardInterrupt):
-    """Another program has asked for the end, with a signal."""
+    """Another program ended this one with a signal."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn what becalm raises into one clear message and an exit code."""
+    """Turn an exception into one clear message and an exit code."""
 
     @functools.wraps(command)
     def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
@@ -39,13 +39,13 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, **kwargs)
         except Terminated as error:
-            stop("terminated; nothing half-written was left behind", _SIGNALLED + error.number)
+            stop("terminated; no half-written files remain", _SIGNALLED + error.number)
         except KeyboardInterrupt:
-            stop("interrupted; nothing half-written was left behind", INTERRUPTED)
+            stop("interrupted; no half-written files remain", INTERRUPTED)
         except FabricError as error:
             stop(str(error), FAILED)
         except BrokenPipeError:
-            # The reader of the output has seen enough: no mistake of anybody.
+            # The reader closed the pipe, as `head` does: not an error.
             raise
         except (BecalmError, OSError) as error:
             stop(told(error), BAD_INPUT)
@@ -54,7 +54,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def told(error: Exception) -> str:
-    """Return an error as one line; what the system has against a file, in the order of all other messages."""
+    """Return an error as one line: the file first, then the system's reason."""
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{os.fsdecode(error.filename)}: no such file"
     if isinstance(error, OSError) and error.strerror:
@@ -64,7 +64,7 @@ def told(error: Exception) -> str:
 
 
 def stop(message: str, code: int) -> NoReturn:
-    """Print a message on the error stream and leave."""
+    """Print a message on the error stream and exit."""
     import typer
 
     typer.echo(printable(message), err=True)
@@ -72,19 +72,19 @@ def stop(message: str, code: int) -> NoReturn:
 
 
 def prepare() -> None:
-    """Make ready for output that is not in the terminal's character set, and for signals to end at."""
+    """Prepare for characters that the terminal lacks, and for signals that end the program."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        # What is ignored stays so: `nohup` relies on it.
+        # An ignored signal stays ignored: `nohup` relies on it.
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _terminate)
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
-    # A second one must not interrupt the cleaning up.
+    # A second signal must not interrupt the cleanup.
     with contextlib.suppress(ValueError, OSError):
         signal.signal(number, signal.SIG_IGN)
     raise Terminated(number)

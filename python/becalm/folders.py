@@ -1,8 +1,8 @@
-"""Folders and files that becalm writes: there whole or not at all, and never replaced unasked.
+"""Folders and files that becalm writes: complete or absent, and never replaced without the user's request.
 
-A name is reserved before the work begins: beside `NAME` stand `.lock.NAME`, held as long as the process
-lives, and `.partial.NAME`, which takes the name at the end. What a killed process left of the two is removed
-by the next one that reserves the name. While a folder is replaced the old one is called `.old.NAME`.
+A process reserves a name before its work begins. It locks `.lock.NAME` as long as it lives, and writes to
+`.partial.NAME`, which it renames at the end. The next process that reserves the name removes what a killed
+process left of the two. During a replacement, the old folder is called `.old.NAME`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 Fill = Callable[[Path, Callable[[], None]], None]
-"""Puts files into an empty folder; calls its second argument often, which raises when the work is to end."""
+"""Writes files into an empty folder. It calls its second argument often, which raises to stop the work."""
 
 _ROOM = 1 << 16
-"""Bytes that a disk must have for a reservation; what the results take is not known before the run."""
+"""Free bytes that a reservation needs; the size of the results is unknown before the run."""
 _TRIES = 20
-"""Attempts to reserve a name in a folder that others make and remove at the same time."""
+"""Attempts to reserve a name in a folder that other processes make and remove at the same time."""
 
 
 class Taken(ResultsError):
@@ -44,28 +44,28 @@ class Kind:
     index: str
     """Name of the file that makes a folder one of this kind: JSON, with the version of becalm as `becalm`."""
     name: str
-    """What to call it, with its article."""
+    """Name in messages, with its article."""
     files: Callable[[dict[str, Any]], set[str]]
-    """Names of all other files, by the content of the index."""
+    """Names of all other files, as a function of the index's content."""
 
     def check_target(self, folder: Path, *, overwrite: bool) -> None:
-        """Make sure that a folder may be written here.
+        """Check that a folder may be written here.
 
         Raises:
             Taken: something of this name exists and `overwrite` is not given.
-            ResultsError: what exists there was not written by becalm, or not all of it.
+            ResultsError: becalm did not write the existing folder, or not all of it.
 
         """
         if not os.path.lexists(folder):
             return
         if not overwrite:
-            raise Taken(f"{folder}: exists already; choose another folder or allow to overwrite it")
+            raise Taken(f"{folder}: already exists; choose another folder or allow overwriting")
         foreign = self._foreign(folder)
         if foreign:
             raise ResultsError(f"{folder}: {foreign}, and is not overwritten")
 
     def _foreign(self, folder: Path) -> str:
-        """Return why a folder is not becalm's to remove; nothing if it is."""
+        """Return why becalm must not remove a folder; None if it may."""
         if folder.is_symlink():
             return "is a symbolic link"
         index = folder / self.index
@@ -85,7 +85,7 @@ class Kind:
 
     @contextlib.contextmanager
     def reserve(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Iterator[Reservation]:
-        """Reserve a folder's name, and make sure that it can be written.
+        """Reserve a folder's name, and check that it can be written.
 
         Raises:
             Taken: something of this name exists and `overwrite` is not given, or another process reserved it.
@@ -103,7 +103,7 @@ class Kind:
 
     @contextlib.contextmanager
     def reserve_free(self, folder: Path) -> Iterator[Reservation]:
-        """Reserve the folder, or the first of `folder-2`, `folder-3` ... that nobody has."""
+        """Reserve the folder, or the first free one of `folder-2`, `folder-3` ..."""
         with contextlib.ExitStack() as stack:
             for name in _numbered(folder, ""):
                 with contextlib.suppress(Taken):
@@ -125,7 +125,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Reservation:
-    """The name of a folder that nobody else of becalm writes."""
+    """The name of a folder that no other process of becalm writes."""
 
     folder: Path
     """The folder."""
@@ -133,12 +133,12 @@ class Reservation:
     _overwrite: bool
 
     def write(self, fill: Fill) -> Path:
-        """Write the folder: `fill` puts the files into an empty one, which takes the name at the end.
+        """Write the folder: `fill` writes files into an empty one, which is renamed at the end.
 
-        A thread of its own writes: the caller's only waits, so that Ctrl-C reaches it at once.
+        A separate thread writes and the caller's thread waits, so that Ctrl-C takes effect at once.
 
         Raises:
-            ResultsError: the folder cannot be written, or somebody else has made one of this name.
+            ResultsError: the folder cannot be written, or another process has made one of this name.
 
         """
 
@@ -153,7 +153,9 @@ class Reservation:
             run_all(work, 1, 1)
             if os.path.lexists(self.folder):
                 if not self._overwrite:
-                    raise Taken(f"{self.folder}: exists by now; the results would have replaced it")
+                    raise Taken(
+                        f"{self.folder}: was created in the meantime; the results would have replaced it"
+                    )
                 self.folder.rename(_beside(self.folder, "old"))
             self._partial.rename(self.folder)
             _sync(_place(self.folder).parent)
@@ -162,7 +164,7 @@ class Reservation:
 
 @contextlib.contextmanager
 def new_file(file: Path) -> Iterator[Path]:
-    """Give a path to write a new file to; it takes its name at the end of the block.
+    """Yield a path to write a new file to; it is renamed to `file` at the end of the block.
 
     Raises:
         Taken: something of this name exists, or another process is about to write it.
@@ -190,27 +192,27 @@ def write_new(file: Path, text: str) -> None:
 
 
 def check_new(*files: Path | None) -> None:
-    """Make sure that the files can be written and that none is there, before the work begins.
+    """Check before the work begins that the files can be written and that none exists.
 
     Raises:
-        ResultsError: one is, or its folder is not, or two are the same.
+        ResultsError: a file exists, its folder does not, or two files are the same.
 
     """
     given = [file for file in files if file is not None]
     for place, file in enumerate(given):
         if file in given[:place]:
-            raise ResultsError(f"{file}: is to be two files at once")
+            raise ResultsError(f"{file}: is the name of two files")
         if os.path.lexists(file):
-            raise Taken(f"{file}: exists already; choose another file")
+            raise Taken(f"{file}: already exists; choose another file")
         if not file.parent.is_dir():
-            raise ResultsError(f"{file}: there is no folder {file.parent}")
+            raise ResultsError(f"{file}: no such folder: {file.parent}")
 
 
 def check_writable(*files: Path | None) -> None:
-    """Make sure that new files can be written, as `check_new` does, by writing there.
+    """Check that new files can be written, as `check_new` does, by writing to their folders.
 
     Raises:
-        ResultsError: one cannot.
+        ResultsError: a file cannot be written.
 
     """
     check_new(*files)
@@ -222,7 +224,7 @@ def check_writable(*files: Path | None) -> None:
 
 @contextlib.contextmanager
 def reserve_file(file: Path) -> Iterator[None]:
-    """Keep other processes of becalm from writing a file, and make sure that its folder can be written.
+    """Keep other processes of becalm from writing a file, and check that its folder can be written.
 
     Raises:
         Taken: another process is about to write it.
@@ -247,7 +249,7 @@ def _numbered(path: Path, suffix: str) -> Iterator[Path]:
 
 
 def _place(path: Path) -> Path:
-    """Return the path with a name, also for `.` and `..`."""
+    """Return the path with a file name, also for `.` and `..`."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow symbolic links
 
 
@@ -258,7 +260,7 @@ def _beside(path: Path, role: str) -> Path:
 
 @contextlib.contextmanager
 def _reserved(path: Path) -> Iterator[Path]:
-    """Hold a name, without what was left there by a killed process; gives the path to write to."""
+    """Lock a name and remove what a killed process left there; yield the path to write to."""
     made = _parents_missing(path)
     try:
         lock = _lock(path)
@@ -293,23 +295,23 @@ def _lock(path: Path) -> BaseFileLock:
             lock.acquire()
         except Timeout:
             if file.exists():
-                raise Taken(f"{path}: another becalm is writing it; choose another name") from None
+                raise Taken(f"{path}: another process of becalm is writing it; choose another name") from None
         except FileExistsError:
             wrong = next(parent for parent in file.parents if parent.exists())
             raise ResultsError(f"{path}: cannot be written: {wrong} is not a folder") from None
         except FileNotFoundError:
-            # Another one has just failed and removed the parents that it had made.
+            # Another process has just failed and removed the parents that it had made.
             pass
         except OSError as error:
             raise _cannot(path, error) from error
         else:
             return lock
-    raise ResultsError(f"{path}: cannot be written: no file can be made in {file.parent}")
+    raise ResultsError(f"{path}: cannot be written: no file can be created in {file.parent}")
 
 
 def _unlock(lock: BaseFileLock) -> None:
     if os.name == "posix":
-        # While it is held: somebody else may hold it right after.
+        # Remove it while the lock is held: another process may take the lock right after.
         Path(lock.lock_file).unlink(missing_ok=True)
     lock.release()
     if os.name != "posix":
@@ -318,7 +320,7 @@ def _unlock(lock: BaseFileLock) -> None:
 
 
 def _clear(path: Path) -> None:
-    """Remove what is half-written, and bring back a folder that was about to be replaced."""
+    """Remove half-written files, and restore a folder whose replacement failed."""
     old, partial = _beside(path, "old"), _beside(path, "partial")
     if os.path.lexists(old) and not os.path.lexists(path):
         old.rename(path)
@@ -331,7 +333,7 @@ def _clear(path: Path) -> None:
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Turn what the system has against a file inside into a message about the path the user knows."""
+    """Turn a system error about a file inside into a message about the path that the user knows."""
     try:
         yield
     except ResultsError:
@@ -354,7 +356,7 @@ def _check_room(file: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Have a file or the entries of a folder on the disk, where the system can do that."""
+    """Flush a file or the entries of a folder to the disk, where the system supports that."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
@@ -365,16 +367,16 @@ def _sync(path: Path) -> None:
 
 
 def _link(partial: Path, file: Path) -> None:
-    """Give a file its name, unless somebody else has taken it by now."""
+    """Rename a file, unless its name has been taken in the meantime."""
     try:
         os.link(partial, file)
     except FileExistsError:
-        raise Taken(f"{file}: exists by now; choose another file") from None
+        raise Taken(f"{file}: was created in the meantime; choose another file") from None
     except OSError:
-        # No hard links on this disk: the name is taken first, and then filled.
+        # No hard links on this disk: take the name first, then fill the file.
         try:
             with file.open("xb"):
                 pass
         except FileExistsError:
-            raise Taken(f"{file}: exists by now; choose another file") from None
+            raise Taken(f"{file}: was created in the meantime; choose another file") from None
         partial.replace(file)

@@ -15,9 +15,9 @@ from becalm.errors import BecalmError
 from becalm.scenario import Scenario
 
 TIMER_UNIT = 1.024e-6
-"""Seconds that a unit of CCTI_Timer stands for."""
+"""Seconds per unit of CCTI_Timer."""
 CREDIT_BYTES = 64
-"""Bytes that a unit of Packet_Size stands for."""
+"""Bytes per unit of Packet_Size."""
 LONGEST_TABLE = 16384
 """Entries that a congestion control table may have."""
 ENTRIES = 128

@@ -1,4 +1,4 @@
-"""How messages show values, and the mistakes in a file of another program, told all at once."""
+"""Values in messages, and errors in a file of another program, collected and reported at once."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 from becalm.errors import Mistake, ScenarioError
 
 MOST_TOLD = 50
-"""Mistakes that a message tells one by one; two files that do not belong together have thousands."""
+"""Most errors that a message lists; two files that do not belong together have thousands."""
 
 
 SHOWN = 60
-"""Characters of a value that a message shows."""
+"""Most characters of a value in a message."""
 
 
 def short(text: str) -> str:
-    """Return a text as a message shows it: on one line, and only the beginning of a long one."""
+    """Return a text for a message: on one line, a long one truncated."""
     text = text.replace("\n", "\\n")
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def printable(text: str) -> str:
-    """Return a text whose control characters are escaped: files of others must not steer the terminal."""
+    """Return a text with control characters escaped: an input file must not control the terminal."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -44,21 +44,21 @@ def reason(error: Exception) -> str:
 
 
 class Mistakes:
-    """The mistakes in one file."""
+    """The errors in one file."""
 
     def __init__(self, file: str | PathLike[str]) -> None:
         self.file = str(file)
         self.list: list[Mistake] = []
 
     def add(self, line: int | None, key: str, value: str, problem: str, valid: str = "") -> None:
-        """Note one: in which line, what stands there, what is wrong with it, and what would be valid."""
+        """Add an error: its line, the text there, the problem, and valid values."""
         self.list.append(Mistake(line=line, key=key, value=value, problem=problem, valid=valid))
 
     def check(self) -> None:
-        """Go on if there are none.
+        """Raise the errors, if there are any.
 
         Raises:
-            ScenarioError: with all of them, in the order of their lines.
+            ScenarioError: with all errors, in the order of their lines.
 
         """
         if self.list:
@@ -79,7 +79,7 @@ class Mistakes:
 
 
 def read_lines(path: str | PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a file, without their ends; it need not fit the memory.
+    """Yield the lines of a file without line ends; the file need not fit into memory.
 
     Raises:
         FileNotFoundError: no such file.

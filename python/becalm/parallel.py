@@ -30,7 +30,7 @@ class Cancel:
         self._event.set()
 
     def check(self) -> None:
-        """Raise `Cancelled` once the end was asked for."""
+        """Raise `Cancelled` after a request to stop."""
         if self._event.is_set():
             raise Cancelled
 

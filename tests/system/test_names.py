@@ -41,7 +41,7 @@ def test_of_twenty_runs_into_one_folder_nineteen_are_refused_early(file: Path, w
         # The run itself would take for ever.
         out, error = run.communicate(timeout=60)
         assert (run.returncode, out) == (2, "")
-        assert error == "deep/here: another becalm is writing it; choose another name\n"
+        assert error == "deep/here: another process of becalm is writing it; choose another name\n"
     first.terminate()
     first.communicate(timeout=10)
     assert commands.names(work) == []
@@ -131,7 +131,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     assert picture.read_text() == "mine"
     assert commands.names(picture.parent) == ["fig3a.png"]
     done = commands.becalm("draw", "nowhere", "--time", "1ms", "--out", picture)
-    commands.check_message(done, "fig3a.png: exists already; choose another file")
+    commands.check_message(done, "fig3a.png: already exists; choose another file")
     picture.unlink()
     assert commands.becalm(*command).returncode == 0
     assert commands.becalm(*command, "--overwrite").returncode == 0

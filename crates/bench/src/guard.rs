@@ -1,7 +1,7 @@
-//! Instructions per packet-hop, counted by callgrind and held against committed figures.
+//! Instructions per packet-hop, counted by callgrind and compared with committed figures.
 //!
-//! A count does not depend on what else the machine does, as a time would. Only the run itself is counted, from time
-//! zero to the end of the simulated time; not the set-up, not the tables.
+//! Unlike a time, a count does not depend on other work of the machine. Only the run itself is counted, from time zero
+//! to the end of the simulated time; not the set-up, not the tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Figures, Manner};
 use crate::scenarios::find;
 
-/// What is counted: a scenario and how much of it.
+/// Counted scenarios and their durations.
 const COUNTED: [(&str, &str); 3] = [("dumbbell", "20 ms"), ("perm128", "30 us"), ("hot128_cc", "30 us")];
-/// The function whose instructions count, with all that it calls.
+/// The function whose instructions count, with its callees.
 const MEASURED: &str = "*becalm_scenario::run::Running::measure*";
 /// Growth that fails.
 const TOLERANCE: f64 = 0.05;
@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 0.05;
 /// The committed figures.
 #[derive(Serialize, Deserialize)]
 struct Known {
-    /// The compiler that they were made with; another one may give others.
+    /// The compiler of the committed figures; another one may give others.
     rustc: String,
     instructions_per_packet_hop: BTreeMap<String, f64>,
 }
@@ -29,7 +29,7 @@ struct Known {
 /// Compares with the figures of a file, or writes them anew.
 ///
 /// # Errors
-/// What grew too much, or why it could not be counted.
+/// Figures that grew too much, or the reason why counting failed.
 pub fn check(file: &Path, write: bool) -> Result<(), String> {
     let mut counted = BTreeMap::new();
     for (name, duration) in COUNTED {
@@ -74,7 +74,7 @@ fn compare(known: &Known, counted: &BTreeMap<String, f64>) -> Result<(), String>
 
 /// Instructions per packet-hop of a scenario.
 fn count(name: &str, duration: &str) -> Result<f64, String> {
-    let bench = find(name).ok_or_else(|| format!("there is no scenario {name}"))?;
+    let bench = find(name).ok_or_else(|| format!("no such scenario: {name}"))?;
     let manner = Manner { runs: 1, threads: 1, duration: Some(duration.to_string()) };
     let toggle = format!("--toggle-collect={MEASURED}");
     let before = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &toggle].map(str::to_string);

@@ -4,7 +4,7 @@
 //!
 //! - `scenarios`: the scenarios, of files in `scenarios/`.
 //! - `measure`: one of them, in a process of its own.
-//! - `guard`: instructions per packet-hop, held against committed figures.
+//! - `guard`: instructions per packet-hop, compared with committed figures.
 
 mod guard;
 mod measure;
@@ -23,7 +23,7 @@ use crate::scenarios::{Bench, SCENARIOS};
 #[derive(Parser)]
 #[command(name = "becalm-bench")]
 struct Arguments {
-    /// The scenarios to run; the usual ones if none is named.
+    /// Scenarios to run; the usual ones if none is named.
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(SCENARIOS.map(|bench| bench.name)))]
     names: Vec<String>,
     /// All scenarios.
@@ -41,10 +41,10 @@ struct Arguments {
     /// One JSON object per scenario instead of a table.
     #[arg(long)]
     json: bool,
-    /// Prints the text of the scenarios and runs nothing.
+    /// Prints the text of the scenarios without a run.
     #[arg(long, conflicts_with = "json")]
     show: bool,
-    /// Compares instructions per packet-hop with those of this file, and runs nothing else.
+    /// Compares instructions per packet-hop with those of this file, without other runs.
     #[arg(long, conflicts_with = "names")]
     guard: Option<PathBuf>,
     /// Writes that file anew.

@@ -28,7 +28,7 @@ pub struct Figures {
     pub packet_hops_per_core_second: f64,
     pub events_per_packet_hop: f64,
     pub ns_per_event: f64,
-    /// What the set-up adds to the resident set, where the system tells (Linux).
+    /// Growth of the resident set during the set-up, where the system reports it (Linux).
     pub idle_memory_bytes: Option<u64>,
     pub idle_bytes_per_host: Option<u64>,
     pub idle_bytes_per_port_pair: Option<u64>,
@@ -70,7 +70,7 @@ impl Manner {
     }
 }
 
-/// Measures a scenario in a process of its own, so that its memory is its own.
+/// Measures a scenario in a process of its own, so that its memory is measured alone.
 pub fn measure_apart(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
     let output = manner.command(&[], bench.name)?.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -79,8 +79,8 @@ pub fn measure_apart(bench: &Bench, manner: &Manner) -> Result<Figures, String> 
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Runs a scenario several times. The fastest run by processor time counts: whatever else the machine does can only
-/// make a run slower. Memory is that of the first run, which nothing went before.
+/// Runs a scenario several times. The fastest run by processor time counts: other work of the machine can only slow a
+/// run. Memory is that of the first run, before others could affect it.
 pub fn measure(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
     let mut best = run(bench, manner)?;
     for _ in 1..manner.runs {

@@ -2,8 +2,8 @@
 //!
 //! An entry is a 2-bit shift and a 14-bit multiplier; the delay after a packet with transmission time Tp is
 //! (Tp >> shift) * multiplier. So a delay is a multiple of the packet's own time, in steps of 1/8 up to 2047.875, of
-//! 1/4 up to 4095.75, of 1/2 up to 8191.5, and of 1 up to 16383. What Tp >> shift cuts off is less than a tick of the
-//! adapter's clock, and is left out here.
+//! 1/4 up to 4095.75, of 1/2 up to 8191.5, and of 1 up to 16383. The bits that Tp >> shift drops are less than a tick
+//! of the adapter's clock; they are kept here.
 
 mod entry;
 mod formula;
@@ -17,7 +17,7 @@ pub use formula::{Geometric, Linear, Quadratic};
 becalm_schema::table! {
     /// The entries one by one.
     pub struct List {
-        /// Pairs [shift, multiplier], the one of index 0 first.
+        /// Pairs [shift, multiplier], from index 0 on.
         pub entries: Vec<CctEntry>,
     }
     check List::check;
@@ -33,7 +33,7 @@ impl List {
 }
 
 becalm_schema::choice! {
-    /// Where the entries of a table come from.
+    /// Source of a table's entries.
     pub enum CctParams {
         /// Delays that grow with the square of the index.
         Quadratic(Quadratic) = "quadratic",
@@ -57,13 +57,13 @@ impl CctParams {
         }
     }
 
-    /// Whether there are no entries, which a scenario cannot ask for.
+    /// Whether there are no entries, which no scenario allows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The delay that is wanted at an index, as a multiple of a packet's transmission time, before it is rounded to
-    /// what an entry can express; `None` beyond the last entry.
+    /// The delay of the formula at an index, as a multiple of a packet's transmission time, before it is rounded to an
+    /// entry; `None` beyond the last entry.
     pub fn wanted(&self, index: u32) -> Option<f64> {
         let gap = match self {
             CctParams::Quadratic(formula) => formula.gap(index),
@@ -74,7 +74,7 @@ impl CctParams {
         (index < self.len()).then_some(gap)
     }
 
-    /// The entries. A delay that no entry can express, which a scenario cannot ask for, becomes the longest.
+    /// The entries. A delay that no entry can express becomes the longest; no scenario allows one.
     pub fn entries(&self) -> Vec<CctEntry> {
         if let CctParams::List(list) = self {
             return list.entries.clone();

@@ -2,9 +2,9 @@
 //!
 //! A tour, from the ground up:
 //!
-//! - [`scheme`]: what a scheme is made from and what it says of itself; its documentation.
-//! - [`registry`]: the macros that list schemes by name. One line of a list is all that a scheme needs beside its file.
-//! - [`cct`]: the delays of IBTA congestion control and their tables, which switches and adapters write alike.
+//! - [`scheme`]: the parameters and properties of a scheme; its documentation.
+//! - [`registry`]: the macros that list schemes by name. A scheme needs only its file and one line of a list.
+//! - [`cct`]: the delays of IBTA congestion control and their tables, in the encoding of switches and adapters.
 //! - the schemes, a room for each seam, and in each a list and one file per scheme:
 //!
 //! | room | runs at | answers |
@@ -13,8 +13,8 @@
 //! | [`echo`] | a destination adapter | how a mark gets back to the source |
 //! | [`response`] | a source flow | how fast the flow may send |
 //!
-//! A scheme's file begins with what the scheme does, where it comes from, its parameters, and where it departs from its
-//! source; the page of the scheme is made from that.
+//! A scheme's file begins with a description, its source, its parameters, and departures from the source; the page of
+//! the scheme is made from that.
 //!
 //! ```
 //! use becalm_control::{Responding, ResponseParams, ResponseScheme};

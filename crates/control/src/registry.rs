@@ -2,7 +2,7 @@
 //!
 //! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`, beside the file with the list:
 //! `module::Params` becomes the table of its name, and `module::Type` is made from it. The first scheme of a list is the
-//! one that holds where a scenario chooses none.
+//! default.
 //!
 //! - [`markers!`](crate::markers!) lists marking policies,
 //! - [`echoes!`](crate::echoes!) lists ways to answer packets,
@@ -11,7 +11,7 @@
 //! Each makes the modules, an enum of parameters (a [`Choice`](becalm_schema::Choice)), and an enum of running schemes,
 //! which is a scheme itself. The lists of this crate are in `marking/mod.rs`, `echo/mod.rs` and `response/mod.rs`.
 
-/// What all lists have in common: modules, both enums, the default, the documentation.
+/// Common parts of all lists: modules, both enums, the default, the documentation.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! schemes {
@@ -35,7 +35,7 @@ macro_rules! schemes {
 
         $crate::schemes!(@default $params; $($name => $module::$scheme,)+);
 
-        // A tag of its own, since one that hides in the unused values of a field takes longer to read.
+        // A separate tag: one hidden in the unused values of a field takes longer to read.
         #[doc = concat!("A running ", $seam, " scheme.")]
         #[derive(Clone, Debug)]
         #[repr(u8)]
@@ -45,7 +45,7 @@ macro_rules! schemes {
         }
 
         impl $running {
-            /// What there is to say about the schemes, in the order of their list.
+            /// Descriptions of the schemes, in the order of their list.
             pub fn docs() -> Vec<$crate::SchemeDoc> {
                 vec![$($crate::SchemeDoc::of::<$module::Params>(
                     $seam,

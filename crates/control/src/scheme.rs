@@ -1,4 +1,4 @@
-//! What a scheme is, beyond what it does at its seam: what it is made from, and what it says of itself.
+//! Schemes beyond their seams: construction and properties.
 //!
 //! Every choice of schemes, such as [`Marking`](crate::Marking), is itself a scheme.
 
@@ -14,13 +14,13 @@ pub trait MarkingScheme: Marker + Sized {
     /// The marker of one switch.
     fn new(params: &Self::Params, shape: SwitchShape) -> Self;
 
-    /// Whether it goes by how full an input buffer is. Then it makes no sense where buffers are unlimited.
+    /// Whether it depends on how full an input buffer is. Then it needs finite buffers.
     fn needs_finite_buffer(params: &Self::Params) -> bool {
         let _ = params;
         false
     }
 
-    /// Parameters that do not suit the switches of a network.
+    /// Conflicts of the parameters with the switches of a network.
     fn conflicts(params: &Self::Params, switches: &[SwitchShape]) -> Vec<Conflict> {
         let _ = (params, switches);
         Vec::new()
@@ -35,15 +35,15 @@ pub trait EchoScheme: Echo + Sized {
     /// The echo of all destinations.
     fn new(params: &Self::Params) -> Self;
 
-    /// The most data packets that one ACK stands for; `None` where no data packet is acknowledged. Where it is a
-    /// parameter, that is called `ack_every`.
+    /// Most data packets that one ACK covers; `None` if no data packet is acknowledged. If it is a parameter, its name
+    /// is `ack_every`.
     fn ack_every(params: &Self::Params) -> Option<u32> {
         let _ = params;
         Some(1)
     }
 }
 
-/// The feedback that a response goes by.
+/// The feedback that a response uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// Marks, in ACKs or in congestion notification packets.
@@ -60,13 +60,13 @@ pub trait ResponseScheme: Response + Sized {
     /// The response of one flow in its initial state. To make many with the same parameters, clone one.
     fn new(params: &Self::Params) -> Self;
 
-    /// The feedback that it goes by.
+    /// The feedback that it uses.
     fn feedback(params: &Self::Params) -> Feedback {
         let _ = params;
         Feedback::Marks
     }
 
-    /// Whether its window changes in the course of a run. It may then come down to one packet.
+    /// Whether its window changes during a run. It may then fall to one packet.
     fn moves_window(params: &Self::Params) -> bool {
         let _ = params;
         false
@@ -79,14 +79,14 @@ pub trait ResponseScheme: Response + Sized {
     }
 }
 
-/// What there is to say about a scheme.
+/// Description of a scheme.
 #[derive(Clone, Debug)]
 pub struct SchemeDoc {
     /// The seam it sits on: `marking`, `echo` or `response`.
     pub seam: &'static str,
     /// Its name in a scenario.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Summary in one sentence.
     pub summary: String,
     /// The doc comment of its file, Markdown: a title, then `# What it does`, `# Source`, `# Parameters`,
     /// `# Departures from the source`.

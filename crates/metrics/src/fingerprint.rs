@@ -1,4 +1,4 @@
-//! A number that two runs share only if they did the same.
+//! A number that two runs share only if they are identical.
 
 use becalm_engine::{Time, mix};
 use becalm_fabric::policy::{Joint, Observer};
@@ -6,12 +6,11 @@ use becalm_fabric::{Kind, NodeId, Packet, PortId};
 
 /// Sums a hash of every hop and every delivery.
 ///
-/// A sum does not depend on the order in which things that happen at the same time are handled, so the number is the
-/// same however the run is spread over threads.
+/// A sum does not depend on the order of simultaneous events, so the number is the same for any number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
-/// Stands for the port in a delivery: no port has this number.
+/// Port number of a delivery: no port has this number.
 const DELIVERY: u64 = u64::MAX;
 
 impl Fingerprint {

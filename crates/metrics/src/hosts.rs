@@ -1,10 +1,10 @@
-//! What reaches the hosts.
+//! Packets received by the hosts.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, Packet};
 
-/// What a host has received in the measured window, packets of all kinds.
+/// Packets of all kinds that a host has received in the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// Packets.
@@ -13,11 +13,11 @@ pub struct Received {
     pub bytes: u64,
     /// Packets with a mark of a switch (PortRcvFECN).
     pub fecn: u64,
-    /// Packets that tell of a mark that another host has seen (PortRcvBECN).
+    /// Packets that report a mark received by another host (PortRcvBECN).
     pub becn: u64,
 }
 
-/// Counts what every host receives. A packet counts when its last byte has been taken in.
+/// Counts the packets that every host receives. A packet counts when its last byte has been received.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     from: Time,
@@ -30,7 +30,7 @@ impl Hosts {
         Hosts { from, received: vec![Received::default(); hosts as usize] }
     }
 
-    /// What the hosts have received, by their rank.
+    /// Counts of the hosts, by their rank.
     pub fn received(&self) -> &[Received] {
         &self.received
     }

@@ -1,4 +1,4 @@
-//! How long data packets take, from being posted to their last byte at the destination.
+//! Latencies of data packets, from posting to the last byte at the destination.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};

@@ -1,4 +1,4 @@
-//! How full the switches' input buffers are.
+//! Contents of the switches' input buffers.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};

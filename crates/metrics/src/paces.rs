@@ -21,16 +21,16 @@ struct Sample {
 /// The gaps between packets that the flows of each group have to keep, and their windows, read at fixed steps.
 ///
 /// A gap is a multiple of a packet's own transmission time; the delay is the gap after a packet of the largest size on
-/// the link of the flow's source. A window is the number of packets that may be under way, infinite where there is no
-/// limit. Both are what the response asks for at that time, whether or not the flow sends.
+/// the link of the flow's source. A window is the number of packets that may be under way, infinite without a limit.
+/// Both are the response's settings at that time, whether or not the flow sends.
 #[derive(Clone, Debug, Default)]
 pub struct Paces {
     samples: Vec<Sample>,
 }
 
 impl Paces {
-    /// Takes in the flows of a group at a time, each with its pace and the transmission time of its largest packet. A
-    /// group without flows is passed over.
+    /// Records the flows of a group at a time, each with its pace and the transmission time of its largest packet. A
+    /// group without flows is skipped.
     pub fn push(&mut self, time: Time, group: u32, flows: impl IntoIterator<Item = (Pace, Time)>) {
         let mut sum = Sample { time, group, ..Sample::default() };
         for (Pace { gap, window }, transmission) in flows {

@@ -40,7 +40,7 @@ impl Ports {
         self.first[port.node.index()] as usize + port.port as usize
     }
 
-    /// Takes over what another array says of the ports of the nodes of which `theirs` says yes; both have the same
+    /// Copies the values of another array for the ports of the nodes for which `theirs` is true; both have the same
     /// number of values for every port.
     pub(crate) fn take_over<T: Clone>(&self, mine: &mut [T], other: &[T], theirs: &dyn Fn(NodeId) -> bool) {
         let each = mine.len() / self.count.max(1);

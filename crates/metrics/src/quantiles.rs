@@ -17,7 +17,7 @@ pub(crate) struct Quantiles {
 }
 
 impl Quantiles {
-    /// Nothing counted yet; quantiles will be within one part in 2 to the `bits`.
+    /// Empty counts, with quantiles within one part in 2 to the `bits`.
     pub fn new(bits: u8) -> Quantiles {
         Quantiles { bits, first: 0, counts: Vec::new() }
     }

@@ -14,11 +14,11 @@ pub struct Snapshot {
     pub link: usize,
     /// The virtual lane.
     pub vl: u8,
-    /// Share of the input buffer at the link's end that is taken.
+    /// Occupied share of the input buffer at the link's end.
     pub occupancy: f64,
     /// Bytes that wait for the link at its beginning.
     pub waiting: u64,
-    /// The part of the output at its beginning in a congestion tree.
+    /// The role of the output at its beginning in a congestion tree.
     pub role: Role,
 }
 

@@ -1,4 +1,4 @@
-//! How long outputs are in some state, such as waiting for credit.
+//! Time that outputs spend in a state, such as waiting for credit.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::Joint;

@@ -3,7 +3,7 @@
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Real numbers; NaN where there is nothing to tell.
+    /// Real numbers; NaN where undefined.
     F64(Vec<f64>),
     /// Counts and numbers of things.
     U64(Vec<u64>),

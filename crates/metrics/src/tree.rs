@@ -1,4 +1,4 @@
-//! The congestion tree: which outputs were its roots, which its branches, and for how long.
+//! The congestion tree: roots and branches among the outputs, and their times.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};
@@ -6,15 +6,15 @@ use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
 use crate::ports::Ports;
 
-/// The part of an output in a congestion tree.
+/// The role of an output in a congestion tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// None.
     #[default]
     Calm,
-    /// More waits for it than it can send: it has credit and a long queue, or waits for a host, which is the end.
+    /// It has credit and a long queue, or waits for a host: the congestion begins here.
     Root,
-    /// What waits for it waits for credit, so for congestion further on.
+    /// Its packets wait for credit, and so for congestion further on.
     Branch,
 }
 
@@ -29,18 +29,18 @@ impl Role {
     }
 }
 
-/// How long an output had a role.
+/// Times during which an output had a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Episode {
     /// Time in the measured window.
     pub total: Time,
-    /// When the first period that reaches into the window began.
+    /// Start of the first period that reaches into the window.
     pub since: Time,
-    /// When the last one ended.
+    /// End of the last period.
     pub until: Time,
-    /// The longest one, whole.
+    /// Length of the longest period, including its part outside of the window.
     pub longest: Time,
-    /// When the longest one began.
+    /// Start of the longest period.
     pub longest_since: Time,
 }
 
@@ -65,7 +65,7 @@ impl Episode {
 struct Lane {
     /// Leads to a host.
     last: bool,
-    /// More waits for it than half of an input buffer.
+    /// Its queue exceeds half of an input buffer.
     long: bool,
     empty: bool,
     stalled: bool,
@@ -81,7 +81,7 @@ struct Lane {
 type Episodes = (Episode, Episode);
 
 impl Lane {
-    /// Takes in what has changed.
+    /// Updates the role after a change.
     #[inline]
     fn settle(&mut self, now: Time, from: Time, episodes: &mut Episodes) {
         let role = match self.stalled || self.waited || self.lags {
@@ -110,8 +110,8 @@ impl Lane {
 ///
 /// - A lane is a *branch* while it waits for credit, and while it sends a packet that had to wait for credit and has
 ///   left others behind: one packet of credit does not make a root.
-/// - Otherwise it is a *root* while more waits for it than half of an input buffer holds.
-/// - One that leads to a host is a root while it waits for credit too: nothing beyond it could be.
+/// - Otherwise it is a *root* while its queue exceeds half of an input buffer.
+/// - One that leads to a host is a root while it waits for credit, too: no switch beyond it could be the root.
 ///
 /// Hosts' outputs have no queue to see; they are branches while they wait for credit.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ pub struct Tree {
     vls: usize,
     ports: Ports,
     lanes: Vec<Lane>,
-    /// Apart from the lanes, since they are long and seldom touched.
+    /// Apart from the lanes, since they are large and seldom used.
     episodes: Vec<Episodes>,
 }
 
@@ -151,7 +151,7 @@ impl Tree {
         self.lanes[self.ports.index(output) * self.vls + usize::from(vl)].role
     }
 
-    /// How long a lane was root and branch from the start of the window until `end`.
+    /// Times of a lane as root and as branch from the start of the window until `end`.
     pub fn episodes(&self, output: PortId, vl: u8, end: Time) -> (Episode, Episode) {
         let at = self.ports.index(output) * self.vls + usize::from(vl);
         let mut episodes = self.episodes[at];

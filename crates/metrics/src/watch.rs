@@ -12,10 +12,10 @@ use crate::ports::Ports;
 use crate::spans::Spans;
 use crate::tree::Tree;
 
-/// Everything that is observed packet by packet.
+/// All observers of single packets.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    /// What happened, as one number; over the whole run.
+    /// Fingerprint of the whole run.
     pub fingerprint: Fingerprint,
     /// Latencies of flows and groups.
     pub latency: Latency,
@@ -23,9 +23,9 @@ pub struct Watch {
     pub occupancy: Occupancy,
     /// Outputs that are free, have a packet to send on some VL, and no credit for it.
     pub stalls: Spans,
-    /// Outputs that their marker says are in the congestion state.
+    /// Outputs in the congestion state, according to their marker.
     pub congestion: Spans,
-    /// What reaches the hosts.
+    /// Packets received by the hosts.
     pub hosts: Hosts,
     /// Roots and branches of congestion.
     pub tree: Tree,

@@ -5,7 +5,7 @@ use becalm_schema::{Error, Errors};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Errors that a message lists one by one; a file that is no scenario at all has thousands.
+/// Most errors that a message lists; a file that is not a scenario has thousands.
 const MOST_LISTED: usize = 50;
 
 /// `ScenarioError(message, file, errors)`; all errors are in its list, and the first of them in its message.

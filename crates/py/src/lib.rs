@@ -5,7 +5,7 @@
 //! - `columns`: result tables as NumPy arrays.
 //! - `errors`: the only place where Rust errors become Python exceptions.
 //!
-//! Everything a user sees is in the Python package above; this crate decides nothing.
+//! The user interface is in the Python package above; this crate makes no decisions.
 
 mod columns;
 mod errors;
@@ -14,13 +14,13 @@ mod scenario;
 
 use pyo3::prelude::*;
 
-/// Everything that can be chosen in a scenario, as JSON: topologies, traffic, schemes, their parameters.
+/// All choices of a scenario, as JSON: topologies, traffic, schemes, their parameters.
 #[pyfunction]
 fn catalogue() -> String {
     becalm_scenario::catalogue().to_string()
 }
 
-/// The seconds that a text such as `2.5 ms` or `4us` stands for, read as in a scenario; None if it is no time.
+/// The seconds of a text such as `2.5 ms` or `4us`, read as in a scenario; None if it is not a time.
 #[pyfunction]
 fn seconds(text: &str) -> Option<f64> {
     becalm_schema::seconds(text)

@@ -12,7 +12,7 @@ use crate::{columns, errors};
 ///
 /// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, and once at the end, with
 /// times in seconds.
-/// An exception that it raises ends the run and comes out of here; so does Ctrl-C, when called on the main thread.
+/// An exception that it raises ends the run and is passed on; so does Ctrl-C, when called on the main thread.
 ///
 /// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "guards": [...]}`.
 /// Raises `FabricError` or `DeadlockError`.

@@ -22,13 +22,13 @@ impl Scenario {
         self.inner.resolved().to_string()
     }
 
-    /// What follows from the scenario without running it, as JSON.
+    /// Values that follow from the scenario without a run, as JSON.
     #[getter]
     fn summary(&self) -> String {
         self.inner.summary().to_string()
     }
 
-    /// Bytes that a replication will take at the least: `{"total": ..., "network": ..., "flows": ..., "messages": ...,
+    /// Fewest bytes that a replication will use: `{"total": ..., "network": ..., "flows": ..., "messages": ...,
     /// "series": ..., "snapshots": ...}`.
     #[getter]
     fn memory_estimate(&self) -> BTreeMap<&'static str, u64> {
@@ -36,17 +36,17 @@ impl Scenario {
         estimate.parts().into_iter().chain([("total", estimate.total())]).collect()
     }
 
-    /// How many of so many cores make one run faster, at least 1.
+    /// Number of cores, of those available, that make one run faster; at least 1.
     fn useful_threads(&self, cores: usize) -> usize {
         self.inner.useful_threads(cores)
     }
 
-    /// How many of the threads that a user asks for one run gets: no more than can pay.
+    /// Threads that one run gets of those that a user asks for: no more than pay off.
     fn allowed_threads(&self, asked: usize) -> usize {
         self.inner.allowed_threads(asked)
     }
 
-    /// How many replications it asks for.
+    /// Number of replications.
     #[getter]
     fn replications(&self) -> u32 {
         self.inner.replications()
@@ -55,7 +55,7 @@ impl Scenario {
 
 /// Reads the text of a scenario; `file` is only its name in messages.
 ///
-/// With `lines` false the messages name no lines: for text that no user has written. `origins` are pairs of a key, such
+/// With `lines` false the messages name no lines: for text that was not written by a user. `origins` are pairs of a key, such
 /// as `flows[0].stop`, and the option that set it: messages about the key name the option in place of the file.
 /// Raises `ScenarioError` with all errors at once.
 #[pyfunction]

@@ -1,4 +1,4 @@
-//! What scenarios can say, as data for lists and generated pages.
+//! The contents of scenarios, as data for lists and generated pages.
 
 use becalm_control::{Echoing, Marking, Responding, SchemeDoc};
 use becalm_schema::{Choice, Field, FieldDoc, OptionDoc, Table};

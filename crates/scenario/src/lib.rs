@@ -1,16 +1,16 @@
-//! From a TOML scenario to results: the only place that puts the pieces together.
+//! From a TOML scenario to results: the crate that puts the pieces together.
 //!
 //! A tour, in the order in which a text goes through the rooms; each uses only those before it:
 //!
-//! - [`sections`]: what a scenario can say, one file per section, as values that know their places.
-//! - `resolve`: what its names stand for: one network, and who sends to whom.
-//! - `check`: whether its parts fit together; all errors at once.
-//! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] is what follows without a run,
-//!   [`Scenario::memory_estimate`] what a run will take.
-//! - `assemble`: the model, as the fabric wants it.
+//! - [`sections`]: the sections of a scenario, one file each, as values with their places.
+//! - `resolve`: from names to one network and its flows.
+//! - `check`: checks that its parts fit together; all errors at once.
+//! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
+//!   [`Scenario::memory_estimate`] the memory of a run.
+//! - `assemble`: the model, as the fabric needs it.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
 //!
-//! [`catalogue`] and [`json_schema`] tell what scenarios can say, as data.
+//! [`catalogue`] and [`json_schema`] describe the contents of scenarios, as data.
 //!
 //! ```
 //! let text = r#"

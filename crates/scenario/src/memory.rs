@@ -1,7 +1,7 @@
-//! How much memory a run will take, before it is begun.
+//! The memory of a run, estimated before it begins.
 //!
-//! The sizes are those of a run and its tables together, measured as the growth of a process with the number of the
-//! things counted; they hold to about a tenth where many of one kind outweigh the rest.
+//! The sizes cover a run and its tables. They were measured as the growth of a process with the number of the items
+//! counted, and hold to about a tenth where many of one kind outweigh the rest.
 
 use becalm_fabric::{NodeKind, SourceSpec, Traffic};
 
@@ -20,11 +20,11 @@ const FLOW: u64 = 1060;
 const MESSAGE: u64 = 24;
 /// Bytes of a value of a series and its row of a table.
 const SAMPLE: u64 = 260;
-/// Bytes of what a snapshot holds of one link and virtual lane, and its row of a table.
+/// Bytes of a snapshot's entry for one link and virtual lane, and its row of a table.
 const SNAPSHOT: u64 = 320;
 
-/// Bytes that a run will take at the least, by what takes them. What waits in the network, and messages of sources that
-/// offer more than can be sent, come on top.
+/// A lower bound on the bytes of a run, by their use. Packets in the network, and messages of sources that offer more
+/// than can be sent, add to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Ports and queues.
@@ -53,7 +53,7 @@ impl MemoryEstimate {
 }
 
 impl Scenario {
-    /// How much memory one replication will take.
+    /// The memory of one replication.
     pub fn memory_estimate(&self) -> MemoryEstimate {
         let observe = &self.sections.observe;
         let vls = u64::from(*self.sections.switch.vls);
@@ -81,7 +81,7 @@ impl Scenario {
     }
 }
 
-/// Entries that the messages of a batch take in the queue of their host: one for all that are alike.
+/// Entries of a batch's messages in the queue of their host: equal messages share one.
 fn posted(source: &SourceSpec) -> u64 {
     match source.traffic {
         Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || Distribution(sizes).varies() => {

@@ -1,4 +1,4 @@
-//! What follows from a scenario without running it.
+//! Values that follow from a scenario without a run.
 
 use becalm_control::{Responding, ResponseScheme};
 use becalm_fabric::{NodeKind, Rate};

@@ -16,16 +16,16 @@ pub trait Choice: Field {
     /// The name of this choice.
     fn name(&self) -> &'static str;
 
-    /// What there is to say about each.
+    /// Descriptions of the options.
     fn options() -> Vec<OptionDoc>;
 }
 
-/// What there is to say about one option of a choice.
+/// Description of one option of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionDoc {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub doc: String,
     /// Its parameters.
     pub fields: Vec<FieldDoc>,
@@ -46,11 +46,11 @@ impl OptionDoc {
     }
 }
 
-/// The one sub-table of a choice. `None` if there is not exactly one with a valid name; this has been noted then.
+/// The one sub-table of a choice. `None` unless there is exactly one with a valid name; the error has been noted.
 #[doc(hidden)]
 pub fn pick<'a>(names: &[&'static str], node: &'a Node, errors: &mut Errors) -> Option<(&'static str, &'a Node)> {
     let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
-        // The name alone is the most common slip: the sub-table stands for its parameters, even if there are none.
+        // A bare name is the most common mistake: the sub-table holds the parameters, even if there are none.
         let near = node.text().and_then(|word| did_you_mean(word, names));
         let hint = near.map_or(String::new(), |name| format!(", did you mean `{{{name} = {{}}}}`?"));
         errors.add(node, format!("must be {}{hint}", expects(names)), "");
@@ -61,7 +61,7 @@ pub fn pick<'a>(names: &[&'static str], node: &'a Node, errors: &mut Errors) -> 
         match (names.iter().find(|name| *name == given), picked) {
             (Some(name), None) => picked = Some((*name, value)),
             (Some(_), Some((first, _))) => {
-                errors.add(value, format!("`{first}` is chosen already, only one can be"), "");
+                errors.add(value, format!("`{first}` is already chosen; only one is allowed"), "");
                 return None;
             }
             (None, _) => {
@@ -74,7 +74,7 @@ pub fn pick<'a>(names: &[&'static str], node: &'a Node, errors: &mut Errors) -> 
     picked
 }
 
-/// What a choice expects.
+/// Description of a choice's valid values.
 #[doc(hidden)]
 pub fn expects(names: &[&str]) -> String {
     format!("a table with one sub-table, named {}", names.join(" or "))

@@ -1,4 +1,4 @@
-//! What is wrong with a document.
+//! Errors in a document.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ pub struct Error {
     pub key: String,
     /// The value as it was written; empty where there is none.
     pub value: String,
-    /// What is wrong, or what the value must be.
+    /// The problem, or the requirement on the value.
     pub problem: String,
-    /// What would be valid, where `problem` does not say so already.
+    /// Valid values, unless `problem` names them.
     pub valid: String,
     /// The option that set the value, such as `--set run.seed=x`; `None` if the file did.
     pub origin: Option<Origin>,
@@ -26,12 +26,12 @@ pub struct Error {
 pub struct Origin {
     /// The key with its path, such as `flows[0].name`.
     pub key: String,
-    /// The option as its user wrote it.
+    /// The option as the user wrote it.
     pub option: String,
 }
 
 impl Origin {
-    /// Whether the option set this key, something in it, or what it is in.
+    /// Whether the option set this key, a part of it, or a table around it.
     fn concerns(&self, key: &str) -> bool {
         let within = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -56,7 +56,7 @@ impl fmt::Display for Error {
 /// All errors of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
-    /// The file's name, as it is shown.
+    /// The file's name in messages.
     pub file: String,
     /// The errors.
     pub list: Vec<Error>,
@@ -70,7 +70,7 @@ impl Errors {
         Errors { file: file.to_string(), ..Errors::default() }
     }
 
-    /// Notes that a node's value is wrong. `valid` may be empty where `problem` says what would be valid.
+    /// Notes that a node's value is wrong. `valid` may be empty if `problem` names valid values.
     pub fn add(&mut self, node: &Node, problem: impl Into<String>, valid: impl Into<String>) {
         self.push(node.line, node.key.clone(), node.show(), problem.into(), valid.into());
     }
@@ -80,23 +80,23 @@ impl Errors {
         self.push(table.line, table.child_key(name), String::new(), "is missing".to_string(), valid.into());
     }
 
-    /// Notes that the text of the document has no meaning.
+    /// Notes that the text of the document is not valid TOML.
     pub fn syntax(&mut self, line: Option<u32>, problem: String) {
         self.push(line, String::new(), String::new(), problem, String::new());
     }
 
     fn push(&mut self, line: Option<u32>, key: String, value: String, problem: String, valid: String) {
-        // The innermost key says most.
+        // The innermost key is the most specific.
         let origin = self.origins.iter().filter(|origin| origin.concerns(&key)).max_by_key(|origin| origin.key.len());
         self.list.push(Error { line, value, problem, valid, origin: origin.cloned(), key });
     }
 
-    /// Whether there are none.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The value if there are no errors; otherwise these, in the order of their lines.
+    /// The value, or the errors in the order of their lines.
     ///
     /// # Errors
     /// When there are errors, or no value.

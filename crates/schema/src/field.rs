@@ -1,4 +1,4 @@
-//! What can stand behind a key.
+//! Types of values.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use crate::node::{Node, Value};
 
 /// A type that can be read from a [`Node`], and described.
 pub trait Field: Sized {
-    /// What a valid value is, to stand after "must be": `a number`, `a list of strings`.
+    /// Description of a valid value, for a message after "must be": `a number`, `a list of strings`.
     fn expects() -> String;
 
-    /// Reads a value. `None` if there was a error, which has then been noted.
+    /// Reads a value. `None` after an error, which has been noted.
     fn read(node: &Node, errors: &mut Errors) -> Option<Self>;
 
     /// The value as JSON; [`Field::read`] understands it.
@@ -19,17 +19,17 @@ pub trait Field: Sized {
     /// A JSON Schema of valid values.
     fn json_schema() -> serde_json::Value;
 
-    /// The value of a key that is not there and has no default; `None` if the key is required.
+    /// The value of an absent key without a default; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Whether no value in it is missing after an error.
+    /// Whether all values in it are present, with none lost to an error.
     fn is_complete(&self) -> bool {
         true
     }
 
-    /// The value as help texts show it.
+    /// The value in help texts.
     fn show(&self) -> String {
         match self.to_json() {
             serde_json::Value::String(text) => text,
@@ -38,7 +38,7 @@ pub trait Field: Sized {
     }
 }
 
-/// Notes that a node is not what `T` expects, and gives `None`.
+/// Notes that a node is not a valid `T`, and returns `None`.
 pub fn refuse<T: Field>(node: &Node, errors: &mut Errors) -> Option<T> {
     errors.add(node, format!("must be {}", T::expects()), "");
     None
@@ -170,7 +170,7 @@ impl<T: Field> Field for Vec<T> {
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Vec<T>> {
         let Some(items) = node.items() else { return refuse(node, errors) };
-        // All items are read before one that failed ends it, so that every error is noted.
+        // Read all items, so that every error is noted.
         let items: Vec<Option<T>> = items.iter().map(|item| T::read(item, errors)).collect();
         items.into_iter().collect()
     }

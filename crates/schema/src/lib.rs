@@ -3,11 +3,11 @@
 //! A tour, from the ground up:
 //!
 //! - [`node`]: a value that knows its key and its line, and a document of such values; [`mod@parse`] makes it from TOML.
-//! - [`errors`]: what is wrong with a document; all of it, with lines, not only the first.
-//! - [`field`]: what can stand behind a key; numbers, words, lists, and [`mod@quantity`]: numbers with a unit.
+//! - [`errors`]: all errors in a document, with lines.
+//! - [`field`]: types of values: numbers, words, lists, and [`mod@quantity`]: numbers with a unit.
 //! - [`table!`]: a struct whose fields have help, unit, range and default.
 //! - [`choice!`]: a table with exactly one sub-table, whose name is the choice; [`words!`]: a choice of bare words.
-//! - [`located`]: fields that know their place, for what is found wrong after all has been read.
+//! - [`located`]: fields with their places, for errors found after reading.
 //! - [`names`]: ranges of numbered names.
 //!
 //! ```
@@ -63,7 +63,7 @@ pub use table::{Conflict, FieldDoc, Table};
 /// Reads a whole TOML text as one table.
 ///
 /// # Errors
-/// All errors of the text, in the order of their lines; `file` is the name they are reported under.
+/// All errors of the text, in the order of their lines; `file` is its name in messages.
 pub fn read<T: Field>(text: &str, file: &str) -> Result<T, Errors> {
     let mut errors = Errors::new(file);
     let value = parse(text, &mut errors).and_then(|root| T::read(&root, &mut errors));

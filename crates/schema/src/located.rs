@@ -1,4 +1,4 @@
-//! Values that know where they stand.
+//! Values with their places.
 
 use std::ops::{Deref, RangeBounds};
 
@@ -20,7 +20,7 @@ impl Place {
         Place { node: node.id, given: true }
     }
 
-    /// The place of a value that is left out of a table.
+    /// The place of a value that a table lacks.
     pub(crate) fn left_out_of(table: &Node) -> Place {
         Place { node: table.id, given: false }
     }
@@ -40,10 +40,10 @@ impl Place {
     }
 }
 
-/// A value and its place. The value is missing if it could not be read; that error has been noted then.
+/// A value and its place. The value is missing if it could not be read; that error has been noted.
 ///
-/// In a document without errors every value is there: then the value can be used as it is. Until that is known,
-/// [`Located::get`] is to be asked.
+/// In a document without errors every value is present and can be used directly. Until that is known, use
+/// [`Located::get`].
 #[derive(Clone, Copy, Debug)]
 pub struct Located<T> {
     value: Option<T>,
@@ -65,26 +65,26 @@ impl<T> Located<T> {
         self.value
     }
 
-    /// Where it stands.
+    /// Its place.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Where it stands, if the document has it.
+    /// Its place, if the document has it.
     pub fn given(&self) -> Option<Place> {
         self.place.given.then_some(self.place)
     }
 }
 
 impl<T: Field> Located<T> {
-    /// The value, if no value in it is missing after an error.
+    /// The value, if it is complete.
     pub fn complete(&self) -> Option<&T> {
         self.get().filter(|value| value.is_complete())
     }
 }
 
 impl<T> Located<Option<T>> {
-    /// The value; `None` if it is left out, and after an error.
+    /// The value; `None` if it is absent, and after an error.
     pub fn set(&self) -> Option<&T> {
         self.get()?.as_ref()
     }
@@ -108,13 +108,13 @@ impl<T> Deref for Located<T> {
 }
 
 impl<T> From<T> for Located<T> {
-    /// A value that stands in no document.
+    /// A value without a place in a document.
     fn from(value: T) -> Located<T> {
         Located { value: Some(value), place: Place::default() }
     }
 }
 
-/// Two values are equal wherever they stand.
+/// Equality ignores places.
 impl<T: PartialEq> PartialEq for Located<T> {
     fn eq(&self, other: &Located<T>) -> bool {
         self.value == other.value

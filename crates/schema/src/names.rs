@@ -3,16 +3,15 @@
 use crate::suggest::did_you_mean;
 use crate::table::Conflict;
 
-/// Names in a list that names many.
+/// Most names that a message lists.
 const SHOWN: usize = 12;
 
-/// What the names stand for, `host` say, and all of them.
+/// The kind of the names, such as `host`, and all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a>(pub &'a str, pub &'a [&'a str]);
 
 impl Known<'_> {
-    /// The conflict that another name at a key stands for nothing, with the nearest of the names or, if they are few,
-    /// all.
+    /// The conflict of an unknown name at a key, with the nearest of the names or, if they are few, all.
     pub fn conflict(self, key: impl Into<std::borrow::Cow<'static, str>>, name: &str) -> Conflict {
         let Known(what, names) = self;
         let hint = did_you_mean(name, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
@@ -24,7 +23,7 @@ impl Known<'_> {
     }
 }
 
-/// Names that one range may stand for.
+/// Most names in one range.
 const LONGEST: u64 = 1 << 20;
 
 /// A range `prefix<low>..prefix<high>`.
@@ -50,10 +49,10 @@ impl Range<'_> {
     }
 }
 
-/// The names that a text stands for: itself, or those of a range `prefix<first>..prefix<last>`.
+/// The names of a text: itself, or those of a range `prefix<first>..prefix<last>`.
 ///
 /// # Errors
-/// What is wrong with the range.
+/// The problem of the range.
 pub fn expand(text: &str) -> Result<Vec<String>, String> {
     match Range::parse(text)? {
         Some(Range { prefix, low, high }) => Ok((low..=high).map(|n| format!("{prefix}{n}")).collect()),
@@ -62,7 +61,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Whether a name is among those that a text stands for; a range that is wrong stands for none.
+/// Whether a name is among those of a text; an invalid range has none.
 pub fn covers(text: &str, name: &str) -> bool {
     match Range::parse(text) {
         Ok(Some(Range { prefix, low, high })) => numbered(name)

@@ -3,7 +3,7 @@
 /// Characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// A value, where it stands, and what it is called.
+/// A value with its place and its key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Line of its key, from 1; `None` if it does not come from a text.
@@ -31,19 +31,19 @@ pub enum Value {
     List(Vec<Node>),
     /// A table: names and values.
     Table(Vec<(String, Node)>),
-    /// What no field accepts: a date, a JSON null, an integer beyond 128 bits; as it is shown.
+    /// A value that no field accepts: a date, a JSON null, an integer beyond 128 bits; as shown in messages.
     Other(String),
 }
 
 impl Node {
-    /// A document from JSON; a null stands for a setting that is left out.
+    /// A document from JSON; a null means an absent setting.
     pub fn from_json(json: &serde_json::Value) -> Node {
         let mut root = json_node(String::new(), json);
         root.number();
         root
     }
 
-    /// Numbers a document's nodes, each before what is in it.
+    /// Numbers a document's nodes, each before its children.
     pub(crate) fn number(&mut self) {
         fn number(node: &mut Node, next: &mut u32) {
             node.id = *next;
@@ -115,7 +115,7 @@ impl Node {
         if self.key.is_empty() { name.to_string() } else { format!("{}.{name}", self.key) }
     }
 
-    /// The value as a message shows it, cut if it is long.
+    /// The value for a message, truncated if it is long.
     pub fn show(&self) -> String {
         let full = self.show_all();
         if full.chars().count() <= SHOWN {

@@ -55,7 +55,7 @@ fn node(key: String, line: u32, value: &Spanned<DeValue<'_>>, lines: &Lines) -> 
     node
 }
 
-/// Where the lines of a text begin.
+/// Starts of the lines of a text.
 struct Lines {
     starts: Vec<usize>,
 }

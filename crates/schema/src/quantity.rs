@@ -10,11 +10,11 @@ use crate::node::Node;
 /// Units of time and their picoseconds.
 const TIMES: [(&str, f64); 5] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)];
 
-/// The amount that a text such as `2.5 ms` or `2.5ms` stands for: the number times the factor of its unit.
+/// The amount of a text such as `2.5 ms` or `2.5ms`: the number times the factor of its unit.
 /// `None` unless the number is finite and the unit is one of `units`.
 pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
-    // Units may have digits, numbers may have an `e`; so the longest unit that the text ends with decides.
+    // Units may have digits, numbers may have an `e`: take the longest unit at the end of the text.
     let fits = |(unit, factor): &(&str, f64)| {
         let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
         Some((unit.len(), number * factor))
@@ -23,7 +23,7 @@ pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     amount.is_finite().then_some(amount)
 }
 
-/// The seconds that a text such as `2.5 ms` stands for, with the units that scenarios have.
+/// The seconds of a text such as `2.5 ms`, with the units of scenarios.
 pub fn seconds(text: &str) -> Option<f64> {
     quantity(text, &TIMES).map(|picoseconds| picoseconds / 1e12)
 }

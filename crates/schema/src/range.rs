@@ -6,9 +6,9 @@ use becalm_engine::Time;
 
 use crate::field::Field;
 
-/// A field whose values can be held to a range.
+/// A field whose values can be limited to a range.
 pub trait Ranged: Field {
-    /// What the range is made of: the field itself, or what it contains.
+    /// Type of the range's bounds: the field itself, or its items.
     type Bound: Field + PartialOrd;
 
     /// Whether every value in it is within the range.

@@ -1,11 +1,11 @@
-//! Errors of a document that has been read.
+//! Errors of a document after reading.
 
 use crate::errors::Errors;
 use crate::located::Place;
 use crate::node::Node;
 use crate::table::{Conflict, note};
 
-/// A document and the errors found in it so far.
+/// A document and its errors so far.
 pub struct Review<'a> {
     root: &'a Node,
     errors: &'a mut Errors,
@@ -22,29 +22,29 @@ impl<'a> Review<'a> {
         self.add_valid(place, problem, "");
     }
 
-    /// Notes that the value at a place is wrong, and what would be valid.
+    /// Notes that the value at a place is wrong, with valid values.
     pub fn add_valid(&mut self, place: Place, problem: impl Into<String>, valid: impl Into<String>) {
         self.errors.add(self.root.find(place.node), problem, valid);
     }
 
-    /// Notes that values in the table at a place do not go together.
+    /// Notes that values in the table at a place contradict each other.
     pub fn conflict(&mut self, table: Place, conflict: Conflict) {
         note(self.root.find(table.node), conflict, self.errors);
     }
 
-    /// Notes that what a table at a place has at a path, such as `ibta.overrides[0]`, is wrong. It is for what a scheme
-    /// says of its own parameters.
+    /// Notes that the value at a path of a table, such as `ibta.overrides[0]`, is wrong. Schemes use it for errors in
+    /// their own parameters.
     pub fn add_in(&mut self, table: Place, path: &str, problem: impl Into<String>) {
         let table = self.root.find(table.node);
         self.errors.add(table.at(path).unwrap_or(table), problem, "");
     }
 
-    /// Whether a table at a place has something at a path.
+    /// Whether a table at a place has a value at a path.
     pub fn has(&self, table: Place, path: &str) -> bool {
         self.root.find(table.node).at(path).is_some()
     }
 
-    /// How many errors there are.
+    /// Number of errors.
     pub fn count(&self) -> usize {
         self.errors.list.len()
     }

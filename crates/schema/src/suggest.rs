@@ -1,6 +1,6 @@
-//! Near misses.
+//! Suggestions for misspelt names.
 
-/// The name nearest to `word`, if one is so near that a slip of the keyboard explains it.
+/// The name nearest to `word`, if a typing error explains the difference.
 pub fn did_you_mean<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let near = |name: &&'a str| {

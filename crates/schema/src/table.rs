@@ -14,29 +14,29 @@ use crate::suggest::did_you_mean;
 
 /// A struct that was declared with [`table!`](crate::table!).
 pub trait Table: Field {
-    /// What the table is for: its doc comment.
+    /// Purpose of the table: its doc comment.
     fn doc() -> String;
 
     /// Its fields, in the order of their declaration.
     fn fields() -> Vec<FieldDoc>;
 }
 
-/// What there is to say about one field of a table.
+/// Description of one field of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldDoc {
     /// The key.
     pub name: &'static str,
-    /// What a value is: `a finite number`.
+    /// Kind of value: `a finite number`.
     pub kind: String,
     /// The unit; empty for pure numbers and for values that are written with their unit.
     pub unit: &'static str,
-    /// The value that holds if the key is left out, as JSON; null if that means "none".
+    /// The default as JSON; null if it means "none".
     pub default: Option<serde_json::Value>,
-    /// Whether a table without the key is wrong.
+    /// Whether the key is required.
     pub required: bool,
-    /// The range in words; empty if the kind says it all.
+    /// The range in words; empty if the kind implies it.
     pub range: String,
-    /// What it does.
+    /// Help text.
     pub help: String,
     /// JSON Schema of the value: kind, range, help and default.
     pub schema: serde_json::Value,
@@ -81,14 +81,14 @@ impl FieldDoc {
     }
 }
 
-/// Why values that are valid one by one do not go together.
+/// A contradiction between values that are valid one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The key to blame, with its path in the table: `rmin`, `overrides[0].ports`.
     pub key: Cow<'static, str>,
-    /// What its value must be: `must be at most rmax = 0.5`.
+    /// The requirement on its value: `must be at most rmax = 0.5`.
     pub problem: String,
-    /// What would be valid, where `problem` does not say so already.
+    /// Valid values, unless `problem` names them.
     pub valid: String,
 }
 
@@ -98,7 +98,7 @@ impl Conflict {
         Conflict { key: key.into(), problem: problem.into(), valid: String::new() }
     }
 
-    /// A conflict, if `fine` does not hold.
+    /// A conflict, unless `fine`.
     ///
     /// # Errors
     /// The conflict.
@@ -122,17 +122,17 @@ pub fn json_schema<T: Table>() -> serde_json::Value {
     })
 }
 
-/// A table while its fields are read.
+/// A reader of a table's fields.
 #[doc(hidden)]
 pub struct Row<'a> {
     node: &'a Node,
     errors: &'a mut Errors,
-    /// How many errors there were when the fields began to be read.
+    /// Number of errors before the first field.
     before: usize,
 }
 
 impl<'a> Row<'a> {
-    /// Notes a error unless `node` is a table and all its keys are among `names`.
+    /// Notes an error unless `node` is a table and all its keys are among `names`.
     pub fn open(node: &'a Node, errors: &'a mut Errors, names: &[&'static str]) -> Option<Row<'a>> {
         let Some(entries) = node.entries() else {
             errors.add(node, format!("must be {}", expects(names)), "");
@@ -158,7 +158,7 @@ impl<'a> Row<'a> {
         value
     }
 
-    /// The value, unless it was given and is out of its range; defaults are taken on trust.
+    /// The value, unless it was given and is out of its range; defaults are not checked.
     pub fn within<T: Ranged>(
         &mut self,
         name: &str,
@@ -181,7 +181,7 @@ impl<'a> Row<'a> {
         Located::new(self.field(name, default), place)
     }
 
-    /// The value, without it if it was given and is out of its range.
+    /// The value; empty if it was given and is out of its range.
     pub fn located_within<T: Ranged>(
         &mut self,
         name: &str,
@@ -193,14 +193,14 @@ impl<'a> Row<'a> {
         Located::new(field.into_value().and_then(|value| self.within(name, unit, value, range)), place)
     }
 
-    /// The value, if its fields go together. One that is blamed and was not given is blamed on the table.
+    /// The value, if its fields fit together. A conflict over an absent key is reported at the table.
     pub fn checked<T>(&mut self, value: T, check: fn(&T) -> Result<(), Conflict>) -> Option<T> {
         let Err(conflict) = check(&value) else { return Some(value) };
         note(self.node, conflict, self.errors);
         None
     }
 
-    /// Whether all that has been read so far was right, but for unknown keys.
+    /// Whether everything read so far was valid, apart from unknown keys.
     pub fn is_sound(&self) -> bool {
         self.errors.list.len() == self.before
     }
@@ -216,7 +216,7 @@ impl<T: Table> Table for Located<T> {
     }
 }
 
-/// Notes a conflict in a table. It is blamed on the table if the key is not given.
+/// Notes a conflict in a table, at the key or, if that is absent, at the table.
 pub(crate) fn note(table: &Node, conflict: Conflict, errors: &mut Errors) {
     let Conflict { key, problem, valid } = conflict;
     match table.at(&key) {
@@ -231,7 +231,7 @@ pub fn key(name: &'static str) -> &'static str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-/// What a table expects.
+/// Description of a table's valid values.
 #[doc(hidden)]
 pub fn expects(names: &[&str]) -> String {
     format!("a table with the keys {}", listed(names))
@@ -241,17 +241,17 @@ fn listed(names: &[&str]) -> String {
     if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }
 
-/// Declares a table: a struct, and with it how to read, range-check, document and write it.
+/// Declares a table: a struct with code that reads, range-checks, documents and writes it.
 ///
-/// Each field has a doc comment, a name and a type; then, as far as wanted, `= default`, `; "unit"` and `; range`.
+/// Each field has a doc comment, a name and a type; then, optionally, `= default`, `; "unit"` and `; range`.
 /// A range needs a unit before it, `""` for a pure number; any `RangeBounds` will do. A field without a default is
 /// required, unless it is an `Option`. If every field has a default, so has the struct.
 ///
-/// After the struct may stand `check function;` with a `fn(&Self) -> Result<(), Conflict>` that looks at the fields
-/// together, once each of them has been read and is in its range.
+/// `check function;` may follow the struct, with a `fn(&Self) -> Result<(), Conflict>` that checks the fields
+/// together, after each of them has been read and is in its range.
 ///
-/// `located struct` makes every field a [`Located`] of its type. Then one that is wrong keeps no other from being read,
-/// and what is found wrong later can be told with its place.
+/// `located struct` makes every field a [`Located`] of its type. Then a wrong field does not keep others from being
+/// read, and later errors have a place.
 ///
 /// Generates the struct with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
 /// [`Table`](crate::Table).

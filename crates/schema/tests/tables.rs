@@ -166,7 +166,7 @@ fn a_choice_is_one_valid_name() {
     );
     assert_eq!(
         traffic("[sources.traffic.steady]\n[sources.traffic.bursts]\nlength = 1"),
-        "x.toml:4: sources[0].traffic.bursts = table {length}: `steady` is chosen already, only one can be"
+        "x.toml:4: sources[0].traffic.bursts = table {length}: `steady` is already chosen; only one is allowed"
     );
     assert_eq!(
         traffic("[sources.traffic]"),

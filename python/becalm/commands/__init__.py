@@ -1,1 +1,1 @@
-"""Commands that are not in `becalm.cli` itself: each module adds its own to the application."""
+"""Commands outside of `becalm.cli`: each module adds its own to the application."""

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
 
 FOUND = 1
-"""Exit code of a check that has found something."""
+"""Exit code of a check with findings."""
 
 Fabric = Annotated[
-    Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
+    Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
 ]
 
 
 def register(app: typer.Typer, guarded: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
-    """Add the commands to the application, guarded as all its commands are."""
+    """Add the commands to the application, with the same guard as all its commands."""
     app.command("check-opensm")(guarded(check_opensm))
     app.command("whatif")(guarded(whatif))
     app.command("counters")(guarded(counters))
@@ -33,7 +33,7 @@ def with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | N
     """Return a scenario with the congestion control of a configuration of OpenSM, if there is one.
 
     Raises:
-        BecalmError: a fabric without a configuration, or mistakes in either.
+        BecalmError: a fabric without a configuration, or errors in either.
 
     """
     from becalm.opensm import ibnetdiscover, simulate
@@ -49,9 +49,11 @@ def with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | N
 def check_opensm(
     file: Annotated[Path, typer.Argument(help="A configuration of OpenSM.", show_default=False)],
     fabric: Fabric = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per finding and line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per finding.")
+    ] = False,
 ) -> None:
-    """Check a configuration of OpenSM: what it reads otherwise, and what does nothing; exit code 1 if any."""
+    """Check a configuration of OpenSM for values that it changes or ignores; exit code 1 on findings."""
     from becalm.opensm import check, ibnetdiscover
 
     discovered = None if fabric is None else ibnetdiscover.read(fabric)
@@ -71,27 +73,29 @@ def whatif(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FABRIC", help="A scenario (.toml), or what `ibnetdiscover` printed.", show_default=False
+            metavar="FABRIC", help="A scenario (.toml), or output of `ibnetdiscover`.", show_default=False
         ),
     ],
-    hot: Annotated[str, typer.Option(help="The host that others send to.", show_default=False)],
-    degree: Annotated[int | None, typer.Option(help="How many send to it; 8 when not given.")] = None,
+    hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
+    degree: Annotated[int | None, typer.Option(help="Number of senders; 8 when not given.")] = None,
     lfts: Annotated[
         Path | None, typer.Option(help="Forwarding tables, where FABRIC is from `ibnetdiscover`.")
     ] = None,
     fabric: Annotated[
         Path | None,
-        typer.Option(help="What `ibnetdiscover` printed of a scenario's fabric, for numbers of ports."),
+        typer.Option(help="Output of `ibnetdiscover` for a scenario's fabric, for port numbers."),
     ] = None,
     load: Annotated[
         float | None,
-        typer.Option(help="Background: share of its link that each host sends to one other host."),
+        typer.Option(help="Background load: each host sends this share of its link rate to one other host."),
     ] = None,
     opensm: Annotated[
         Path | None,
-        typer.Option(help="Congestion control of this configuration; a guideline's when not given."),
+        typer.Option(
+            help="Congestion control of this configuration of OpenSM; a guideline's when not given."
+        ),
     ] = None,
-    max_time: Annotated[float, typer.Option(min=1, help="Seconds of the clock that it may take.")] = 120,
+    max_time: Annotated[float, typer.Option(min=1, help="Limit of wall-clock seconds.")] = 120,
     every: Annotated[bool, typer.Option("--all", help="Print all links and victims.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
@@ -117,10 +121,10 @@ def whatif(
 
 def counters(
     fabric: Annotated[
-        Path, typer.Argument(metavar="FABRIC", help="What `ibnetdiscover` printed.", show_default=False)
+        Path, typer.Argument(metavar="FABRIC", help="Output of `ibnetdiscover`.", show_default=False)
     ],
     dump: Annotated[
-        Path, typer.Argument(help="What `perfquery` or `ibqueryerrors` printed.", show_default=False)
+        Path, typer.Argument(help="Output of `perfquery` or `ibqueryerrors`.", show_default=False)
     ],
     seconds: Annotated[
         float,
@@ -128,7 +132,7 @@ def counters(
             min=1e-6, help="Time between the dumps, or since the counters were cleared.", show_default=False
         ),
     ],
-    before: Annotated[Path | None, typer.Option(help="An earlier dump; the difference counts.")] = None,
+    before: Annotated[Path | None, typer.Option(help="An earlier dump, to be subtracted.")] = None,
     scenario: Annotated[
         Path | None, typer.Option(help="The scenario of the fabric; imported when not given.")
     ] = None,
@@ -137,7 +141,7 @@ def counters(
         Path | None, typer.Option(help="Write the scenario with the measured background to a new file.")
     ] = None,
 ) -> None:
-    """Place counters on a fabric: likely roots of congestion, and the background load of a scenario."""
+    """Map counters to a fabric: likely roots of congestion, and the background load of a scenario."""
     from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading
     from becalm.opensm import ibnetdiscover

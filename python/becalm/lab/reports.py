@@ -73,7 +73,7 @@ def _reserved(chosen: Sequence[Experiment], out: Path | None, *, overwrite: bool
             stack.enter_context(reserve_file(verdict))
             there = [file for end in ENDS if os.path.lexists(file := _file(out, experiment, end))]
             if there and not overwrite:
-                raise Taken(f"{there[0]}: exists already; choose another folder or allow to overwrite it")
+                raise Taken(f"{there[0]}: already exists; choose another folder or allow overwriting")
             if there and not _is_own(verdict, experiment):
                 raise ResultsError(f"{there[0]}: was not written by becalm, and is not overwritten")
         yield

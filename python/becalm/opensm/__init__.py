@@ -1,4 +1,4 @@
-"""InfiniBand fabrics: what their tools print, read; what their subnet manager OpenSM loads, written.
+"""InfiniBand fabrics: readers of the tools' output, and a writer of OpenSM's options.
 
 From the bottom: `rates` (speeds of links), `names` (of nodes, and ranges of them), `fabric` (nodes and
 cables), `ibnetdiscover` (reads them), `lfts` (reads forwarding tables), `importing` (all of it as a

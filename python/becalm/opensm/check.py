@@ -1,4 +1,4 @@
-"""What cannot work, or does nothing, in a configuration of OpenSM for congestion control."""
+"""Settings for congestion control that have no effect or cannot work, in a configuration of OpenSM."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ CREDIT = 64
 
 
 def check(path: str | PathLike[str], fabric: Fabric | None = None) -> list[Finding]:
-    """Read a configuration of OpenSM and return what is odd about it, in the order of its lines.
+    """Read a configuration of OpenSM and return the findings, in the order of its lines.
 
     Args:
         path: the configuration.
-        fabric: the fabric it is for; the ports of its masks are looked for there.
+        fabric: its fabric, for a check of the ports in its masks.
 
     Raises:
         FileNotFoundError: no such file.
@@ -58,7 +58,7 @@ def check(path: str | PathLike[str], fabric: Fabric | None = None) -> list[Findi
 
 
 def _given(found: Configuration) -> Iterator[Place]:
-    """Yield what the file sets for congestion control to other values than OpenSM's own."""
+    """Yield the file's settings of congestion control that differ from OpenSM's defaults."""
     for place, setting in found.settings.items():
         if place.key.startswith("cc_") and setting.value != default(place.key):
             yield place
@@ -94,10 +94,10 @@ def _check_switches(found: Configuration) -> None:
         if value > 15:
             kept = value & 15
             means = ", which is off" if not kept else ""
-            found.add(Place(SWITCH + name), f"sends its low 4 bits alone: {kept}{means}", "0 to 15")
+            found.add(Place(SWITCH + name), f"sends only its low 4 bits: {kept}{means}", "0 to 15")
     size = found.value(f"{SWITCH}packet_size")
     if size * CREDIT > LARGEST_PACKET and used & THRESHOLD_AND_SIZE:
-        does = f"sends it, and packets under {size * CREDIT} B are not marked: none is as large"
+        does = f"sends it, so packets under {size * CREDIT} B are not marked: none is as large"
         found.add(Place(f"{SWITCH}packet_size"), does, f"0 to {LARGEST_PACKET // CREDIT}")
     threshold = found.value(f"{SWITCH}threshold") if used & THRESHOLD_AND_SIZE else 0
     if threshold == 0 and _reacts(found):
@@ -139,7 +139,7 @@ def _check_adapters(found: Configuration) -> None:
 
 
 def _check_level(found: Configuration, level: int) -> None:
-    """Look at what a service level that is set up has."""
+    """Check the settings of a service level that is set up."""
     timer, increase, trigger, least = (found.value(ADAPTER + name, level) for name in PER_LEVEL)
     limit = max(0, len(found.value("cc_cct")) - 1)
     map_place = Place(f"{ADAPTER}control_map")
@@ -149,9 +149,9 @@ def _check_level(found: Configuration, level: int) -> None:
         found.add(place if place in found.settings else map_place, f"{does}; SL {level}", valid)
 
     if increase and not timer:
-        add("ccti_timer", "sets no timer: a source once slowed down stays so for ever", "1 to 65535")
+        add("ccti_timer", "sets no timer: a source never regains its rate", "1 to 65535")
     if not increase and (timer or limit):
-        add("ccti_increase", "sets no increase: a mark slows nobody down", "1 to 255")
+        add("ccti_increase", "sets no increase: a mark slows no source", "1 to 255")
     if increase and not limit:
         add(
             "ccti_increase", "sends a table without entries, and CCTI_Limit 0", "cc_cct with 2 to 128 entries"
@@ -172,7 +172,7 @@ def _check_table(found: Configuration) -> None:
         return
     delays = [entry.delay for entry in table]
     if len(table) == 1 and delays[0] > 0:
-        does = "sends CCTI_Limit 0 and none of the delays: a table of one entry means none"
+        does = "sends CCTI_Limit 0 and no delays: a table of one entry counts as empty"
         found.add(place, does, "2 to 128 entries, the first one 0:0")
     if not found.value(f"{ADAPTER}control_map") and any(delays):
         does = f"sends it, but {ADAPTER}control_map sets up no service level"
@@ -184,7 +184,7 @@ def _check_table(found: Configuration) -> None:
 
 
 def _check_ports(found: Configuration, fabric: Fabric) -> None:
-    """Look for the ports of the masks in a fabric; a mask of all of them names more than there are."""
+    """Check that a fabric has the ports of the masks; a mask of all ports names more than exist."""
     there = frozenset(port for switch in fabric.switches for port in switch.ports)
     used = found.value(f"{SWITCH}control_map")
     for name in ("victim_mask", "credit_mask"):

@@ -1,4 +1,4 @@
-"""OpenSM's configuration, read as OpenSM 3.3.23 reads it: what holds in the end, and what is odd."""
+"""OpenSM's configuration, read as OpenSM 3.3.23 reads it: effective values and findings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LONGEST_SHOWN = 60
 
 
 class Finding(NamedTuple):
-    """What is odd about a line of the configuration."""
+    """A finding about a line of the configuration."""
 
     line: int
     key: str
     value: str
     does: str
-    """What OpenSM does with it."""
+    """OpenSM's reaction to it."""
     valid: str
-    """What would be valid."""
+    """Valid values."""
 
     def told(self, file: str) -> str:
         """Return it as a message."""
@@ -37,14 +37,14 @@ class Finding(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What a line sets: a key, and of some keys the service level."""
+    """The target of a line: a key, and for some keys a service level."""
 
     key: str
     level: int | None = None
 
 
 class Setting(NamedTuple):
-    """A value that OpenSM took, and where it stands."""
+    """A value that OpenSM accepted, and its line."""
 
     value: Any
     line: int
@@ -57,9 +57,9 @@ class Configuration:
 
     file: str
     settings: dict[Place, Setting] = field(default_factory=dict)
-    """What the file sets, the last one of several."""
+    """The file's values; the last of several."""
     findings: list[Finding] = field(default_factory=list)
-    """What is odd about single lines."""
+    """Findings about single lines."""
 
     def value(self, key: str, level: int | None = None) -> Any:  # noqa: ANN401
         """Return the value of a key: the file's, or OpenSM's own where it has none."""
@@ -71,13 +71,13 @@ class Configuration:
         return [self.value(key, level) for level in range(SERVICE_LEVELS)]
 
     def add(self, place: Place, does: str, valid: str) -> None:
-        """Note what is odd about what a place holds."""
+        """Add a finding about the value of a place."""
         found = self.settings[place]
         self.findings.append(Finding(found.line, place.key, shown(found.text), does, valid))
 
 
 def default(key: str) -> Any:  # noqa: ANN401
-    """Return what OpenSM has for a key that no file sets."""
+    """Return OpenSM's default of a key."""
     kind, text = KEYS[key]
     if kind.startswith("sl"):
         return int(text)
@@ -85,7 +85,7 @@ def default(key: str) -> Any:  # noqa: ANN401
 
 
 def shown(text: str) -> str:
-    """Return a value as findings show it, with what a terminal could not print escaped."""
+    """Return a value for a finding, with unprintable characters escaped."""
     short = text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in short)
 
@@ -93,7 +93,7 @@ def shown(text: str) -> str:
 def load(path: str | PathLike[str]) -> Configuration:
     """Read a configuration of OpenSM.
 
-    What OpenSM would not read as it stands there is a finding, and no error.
+    Text that OpenSM would read differently is a finding, not an error.
 
     Raises:
         FileNotFoundError: no such file.
@@ -113,7 +113,7 @@ def load(path: str | PathLike[str]) -> Configuration:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """Yield what OpenSM takes for lines: what fits into its buffer, one after the other."""
+    """Yield lines as OpenSM reads them: in pieces of its buffer's size."""
     data = line.encode()
     for start in range(0, max(len(data), 1), LONGEST_LINE):
         yield data[start : start + LONGEST_LINE].decode(errors="replace")
@@ -134,7 +134,7 @@ def _tell_cut(made: Configuration, number: int, line: str, pieces: list[str]) ->
     also = f", where it finds `{hidden[0]}`" if hidden else ""
     does = (
         f"reads {LONGEST_LINE} bytes of this line of {len(line.encode())}, "
-        f"and takes the rest for a line of its own{also}"
+        f"and takes the rest as a separate line{also}"
     )
     valid = f"lines of at most {LONGEST_LINE} bytes"
     made.findings.append(Finding(number, shown(key) or "comment", shown(value), does, valid))
@@ -145,7 +145,7 @@ def _take(made: Configuration, number: int, key: str, text: str) -> None:
         made.findings.append(Finding(number, shown(key), shown(text), does, valid))
 
     if key not in KEYS:
-        tell("does not know this key, and passes over the line", _nearest(key))
+        tell("does not know this key, and skips the line", _nearest(key))
         return
     value = read(key, text, tell)
     if value is REFUSED:
@@ -162,7 +162,7 @@ def _take(made: Configuration, number: int, key: str, text: str) -> None:
 
 
 def _nearest(key: str) -> str:
-    """Return the keys that an unknown one could have been."""
+    """Return known keys that resemble an unknown one."""
     name = key.partition("=")[0].lower()
     if "=" in key and name in KEYS:
         return f"`{name} VALUE`, with a blank and no equals sign"

@@ -11,11 +11,11 @@ from becalm.mistakes import Mistakes, read_lines
 from becalm.opensm.fabric import End, Fabric
 
 WORD = 4
-"""Bytes that a unit of PortXmitData and PortRcvData stands for."""
+"""Bytes per unit of PortXmitData and PortRcvData."""
 FULL = 2**32 - 1
-"""Where counters of 32 bits stop."""
+"""Largest value of a 32-bit counter, which stops there."""
 ALL_PORTS = 255
-"""In place of a port: the sum over all of them."""
+"""Port number that stands for the sum over all ports."""
 
 _LID = re.compile(r"# Port (extended )?counters: Lid (\d{1,5}) port (\d{1,3})\b")
 _VALUE = re.compile(r"([A-Za-z0-9]+):\.*(0x[0-9a-fA-F]{1,16}|\d{1,20})\s*$")
@@ -32,14 +32,14 @@ EXPECTED = (
 
 
 class Counters(NamedTuple):
-    """What a port has counted; None where the dump does not tell."""
+    """The counters of a port; None where the dump has none."""
 
     sent: int | None
     """PortXmitData in bytes."""
     received: int | None
     """PortRcvData in bytes."""
     waited: int | None
-    """PortXmitWait in ticks, whose length is up to the device: only of use to compare ports."""
+    """PortXmitWait in ticks. Their length depends on the device: use them only to compare ports."""
 
 
 class _Read(NamedTuple):
@@ -58,14 +58,14 @@ def read(
     """Read counters of ports, and place them on a fabric.
 
     Args:
-        path: what `perfquery` printed for some ports, with or without `-x`, or `ibqueryerrors`; also several
-            of such outputs in one file. Of several values for a counter that of `-x` holds, or else the last.
+        path: output of `perfquery` for some ports, with or without `-x`, or of `ibqueryerrors`; also several
+            of them in one file. Of several values of a counter, that of `-x` counts, or else the last.
         fabric: where the ports are.
-        before: an earlier dump: the difference counts. Without it all since the last reset does.
+        before: an earlier dump, which is subtracted. Without it, counts start at the last reset.
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: with all mistakes at once, each with its line: a line that is none of a dump; a LID,
+        ScenarioError: with all errors at once, each with its line: a line that no dump has; a LID,
             GUID or port that the fabric does not have; a counter that has stopped at its largest value, or
             that is smaller than before.
 
@@ -108,7 +108,11 @@ def _difference(
     if value < before:
         problem = f"is less than {before} in the earlier dump, line {then[name].line}"
         mistakes.add(
-            line, where, str(value), problem, "dumps in their order, of counters not cleared between"
+            line,
+            where,
+            str(value),
+            problem,
+            "dumps in order of time, without a reset of the counters in between",
         )
     return value - before
 
@@ -135,11 +139,11 @@ class _Reader:
         self.guids = {int(end.node[2:], 16): end.node for end in self.there}
         self.ports: _Ports = {}
         self.current: dict[str, _Read] | None = None
-        """Where the values of perfquery go that follow."""
+        """Destination of the following values of perfquery."""
         self.wide = False
-        """Whether they have 64 bits."""
+        """Whether these values have 64 bits."""
         self.wides: set[tuple[int, str]] = set()
-        """The values of 64 bits that are there already, by the port's counters."""
+        """The 64-bit values read so far, by the port's counters."""
 
     def line(self, number: int, line: str) -> None:
         if found := _LID.match(line):
@@ -156,12 +160,12 @@ class _Reader:
         elif found := _VALUE.match(line):
             self.value(number, found[1], int(found[2], 0))
         elif not _OTHER.match(line):
-            self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is no line of counters", EXPECTED)
+            self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is not a line of counters", EXPECTED)
 
     def at(self, number: int, what: tuple[str, str], end: End | None, port: int) -> dict[str, _Read] | None:
-        """Return where to put the counters of a port; None where there is nothing to put."""
+        """Return the destination for the counters of a port; None if there is none."""
         if end is None:
-            problem = f"is none of {self.file}"
+            problem = f"is not in {self.file}"
             self.mistakes.add(number, *what, problem, "counters and fabric of the same time")
             return None
         if port in (0, ALL_PORTS):

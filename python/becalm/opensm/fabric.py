@@ -1,4 +1,4 @@
-"""Fabrics: nodes and ports as they were found; switches, hosts and cables as a scenario has them."""
+"""Fabrics: nodes and ports as discovered; switches, hosts and cables as a scenario has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from becalm.opensm import names
 
 AGGREGATION = "Aggregation Node"
-"""What descriptions of the adapters within switches end in, which reduce messages on their way: no hosts."""
+"""End of the descriptions of aggregation adapters inside switches, which are not hosts."""
 
 
 class End(NamedTuple):
@@ -98,7 +98,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class Fabric:
-    """Switches, hosts and cables, and what was left out."""
+    """Switches, hosts and cables, with notes on omitted nodes."""
 
     file: str
     switches: list[Switch]
@@ -124,7 +124,7 @@ class Fabric:
 
 
 def fabric(file: str, nodes: Mapping[str, Node]) -> Fabric:
-    """Name the hosts and switches of a fabric, and tell cables that count from those that do not.
+    """Name the hosts and switches of a fabric, and select the cables that count.
 
     Args:
         file: where it was read.
@@ -206,11 +206,11 @@ def _skipped_lids(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[int]:
 def _notes(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[str]:
     for node in nodes.values():
         if node.kind == "Rt":
-            yield f'router "{node.description}" ({node.id}) is left out: becalm has one subnet'
+            yield f'router "{node.description}" ({node.id}) is omitted: becalm models one subnet'
         elif node.kind == "Ca" and node.description.endswith(AGGREGATION):
-            yield f'"{node.description}" ({node.id}) is left out: it is no host'
+            yield f'"{node.description}" ({node.id}) is omitted: it is not a host'
         elif node.kind == "Ca" and not any(End(node.id, own) in hosts for own in node.ports):
-            yield f'adapter "{node.description}" ({node.id}) is left out: it has no cable to a switch'
+            yield f'adapter "{node.description}" ({node.id}) is omitted: it has no cable to a switch'
     wide = sum(port.lmc > 0 for node in nodes.values() for port in node.ports.values())
     if wide:
         yield f"{wide} ports have several LIDs (LMC above 0): packets take the route of the first one"

@@ -33,10 +33,10 @@ PORT_EXPECTED = 'a port such as `[1] "S-0002c90000001000"[4] # "leaf0" lid 2 4xQ
 
 
 def read(path: str | PathLike[str]) -> Fabric:
-    """Read what `ibnetdiscover` printed, with or without grouping (`-g`).
+    """Read the output of `ibnetdiscover`, with or without grouping (`-g`).
 
     A host is a port of an adapter with a cable to a switch; one adapter may be several hosts. Routers, and
-    adapters without cables, are left out, with a note.
+    adapters without cables, are omitted with a note.
 
     Raises:
         FileNotFoundError: no such file.
@@ -69,7 +69,7 @@ class _Reader:
                 continue
             node = self.node(number, line)
             if node.id in nodes:
-                problem = f"is the node of line {nodes[node.id].line} already"
+                problem = f"is already the node of line {nodes[node.id].line}"
                 self.mistakes.add(number, node.kind, node.id, problem)
             nodes.setdefault(node.id, node)
         if not nodes and not self.mistakes.list:
@@ -81,7 +81,7 @@ class _Reader:
         lids = _SWITCH_LID.match(found[5]) if found and found[1] == "Switch" else None
         if found is None or (found[1] == "Switch" and lids is None):
             self.mistakes.add(number, _shown(line), "", "is neither node nor port", NODE_EXPECTED)
-            # The ports below it are some node's all the same.
+            # The ports below still belong to a node, even if its line is wrong.
             return Node("?", f"? {number}", "", LARGEST, 0, 0, number)
         lid, lmc = (int(lids[1]), int(lids[2])) if lids else (0, 0)
         description = _CONTROL.sub(" ", found[4])
@@ -90,16 +90,18 @@ class _Reader:
     def port(self, number: int, line: str, node: Node | None) -> None:
         found = _PORT.match(line)
         if found is None:
-            self.mistakes.add(number, _shown(line), "", "is no port with a cable", PORT_EXPECTED)
+            self.mistakes.add(number, _shown(line), "", "is not a port with a cable", PORT_EXPECTED)
             return
         if node is None:
-            self.mistakes.add(number, _shown(line), "", "is a port of no node", f"{NODE_EXPECTED} before it")
+            self.mistakes.add(
+                number, _shown(line), "", "is a port without a node", f"{NODE_EXPECTED} before it"
+            )
             return
         own, speed = int(found[1]), found[7]
         if not 1 <= own <= node.size:
-            self.mistakes.add(number, "port", str(own), "there is no such port", f"1 to {node.size}")
+            self.mistakes.add(number, "port", str(own), "no such port", f"1 to {node.size}")
         elif own in node.ports:
-            problem = f"is the port of line {node.ports[own].line} already"
+            problem = f"is already the port of line {node.ports[own].line}"
             self.mistakes.add(number, "port", str(own), problem)
         try:
             data_rate(speed)
@@ -113,7 +115,7 @@ class _Reader:
         node.ports[own] = Port(End(found[3], int(found[4])), speed, guid, lid, lmc, number)
 
     def check_cables(self, nodes: dict[str, Node]) -> None:
-        """Make sure that both ends of each cable tell the same of it."""
+        """Check that both ends of each cable agree."""
         for node in nodes.values():
             for own, port in node.ports.items():
                 here, peer = f"{node.id}[{own}]", f"{port.peer.node}[{port.peer.port}]"

@@ -21,7 +21,7 @@ SOURCES = 8
 """Hosts that send to the hot spot of the traffic to begin with, at most."""
 
 _ASSUMED = """\
-# What follows is no part of what was read, but something to begin with: put in what you know.
+# The settings below are first values, not part of the files read: replace them with yours.
 
 [switch]
 buffer = "32 KiB"
@@ -30,7 +30,7 @@ arbiter.round_robin = {} # the inputs in turn
 
 [adapter]
 port_control = "qp"
-# injection_rate = "13 Gb/s" # what the adapter's slot lets through, if that is less than the link
+# injection_rate = "13 Gb/s" # the limit of the adapter's slot, if that is below the link's rate
 
 [packet]
 mtu = "2048 B"
@@ -45,7 +45,7 @@ ack = "30 B"
 duration = "4 ms"
 warmup = "1 ms"
 
-# Half of what its link takes from every host to one other host
+# Each host sends at half of its link's rate to one other host
 [[flows]]
 name = "background"
 from = ["*"]
@@ -118,7 +118,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
 def _deadlock(topology: str, fabric: Fabric) -> str | None:
     """Return how packets could wait for each other in a circle if every host sent to every other one.
 
-    Packets of all hosts of a switch go the same way from there, so that one of them stands for all.
+    Packets of all hosts of a switch take the same way from there: one host represents all.
     """
     first: dict[str, str] = {}
     for host in fabric.hosts:

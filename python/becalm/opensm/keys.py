@@ -1,4 +1,4 @@
-"""The keys of OpenSM's configuration: what values they take, and what holds where a file does not say."""
+"""The keys of OpenSM's configuration: their valid values and defaults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Key(NamedTuple):
     """How its value is read: `bool`, `text`, `word`, `mask`, `entry` (shift:multiplier), `table` of entries,
     `u` or `i` and a number of bits, `sl` and the bits of the number that follows a service level."""
     default: str
-    """What OpenSM 3.3.23 writes where nothing is set."""
+    """The default that OpenSM 3.3.23 writes."""
 
 
 WORDS = {
@@ -31,7 +31,7 @@ RANGES = {
     "perfmgr_sweep_time_s": (1, 65535, 180),
     "perfmgr_max_outstanding_queries": (1, 2**32 - 1, 500),
 }
-"""The smallest and the largest value of some keys, and what OpenSM takes in place of others."""
+"""The smallest and the largest value of some keys, and OpenSM's substitute for others."""
 
 _TABLE = """\
 guid u64 0x0000000000000000

@@ -21,7 +21,7 @@ EXPECTED = (
 )
 
 _PORT = slice(7, 10)
-"""Where the port stands in an entry."""
+"""Position of the port in an entry."""
 _PORTS = {f"{port:03}": port for port in range(256)}
 
 _HOST = -1
@@ -42,28 +42,27 @@ class Table:
     lid: int | None
     line: int
     ports: dict[int, int] = field(default_factory=dict)
-    """By LID: the port that packets to it leave by."""
+    """By LID: the output port of packets to it."""
     lines: dict[int, int] = field(default_factory=dict)
     """By LID: the line of its entry."""
 
 
 class Named(NamedTuple):
-    """A LID, and the port that it belongs to by the dump."""
+    """A LID, and its port according to the dump."""
 
     lid: int
     guid: int | None
-    """GUID of the port, where the dump tells it."""
+    """GUID of the port, if the dump has it."""
 
 
 def read(path: str | PathLike[str], fabric: Fabric) -> Routes:
     """Read the forwarding tables of a fabric: the entries for its hosts.
 
-    Entries for switches and for what the fabric leaves out are passed over, and so are those for other LIDs
-    than the first of a host that has several.
+    Entries for switches, for omitted nodes, and for all but the first LID of a host are skipped.
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: with all mistakes at once, each with its line: a line that is none of a dump; a switch,
+        ScenarioError: with all errors at once, each with its line: a line that no dump has; a switch,
             LID or GUID that the fabric does not have, or has elsewhere; a switch without a table, or a table
             without an entry for some host; an entry that leads nowhere, or to the wrong host.
 
@@ -84,9 +83,9 @@ class _Reader:
         self.tables: dict[int, Table] = {}
         """By the GUIDs of their switches."""
         self.named: dict[Named, int] = {}
-        """Whose a LID is, and the line that says so first."""
+        """The owner of a LID, and the first line that names it."""
         self.known: dict[str, Named] = {}
-        """The same by the text of an entry without its port, which most tables have alike."""
+        """The same by the text of an entry without its port; most tables share these texts."""
 
     def read(self, lines: Iterable[str]) -> None:
         table = None
@@ -131,11 +130,13 @@ class _Reader:
         return named
 
     def stray(self, number: int, line: str) -> None:
-        self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is no line of a forwarding table", EXPECTED)
+        self.mistakes.add(
+            number, f"`{line.strip()[:60]}`", "", "is not a line of a forwarding table", EXPECTED
+        )
 
 
 class _Matching:
-    """Tables and the fabric that they are for, while one is held against the other."""
+    """A comparison of tables with their fabric."""
 
     def __init__(self, fabric: Fabric, reader: _Reader) -> None:
         self.fabric = fabric
@@ -145,12 +146,12 @@ class _Matching:
 
     def match(self) -> Routes:
         self.check_named()
-        # Every table would have the same mistakes again.
+        # Every table would repeat the same errors.
         self.mistakes.check()
         known = {switch.guid for switch in self.fabric.switches}
         for table in self.tables.values():
             if table.guid not in known:
-                problem = f"is no switch of {self.fabric.file}"
+                problem = f"is not a switch of {self.fabric.file}"
                 self.mistakes.add(table.line, "switch", f"0x{table.guid:016x}", problem)
         routes: Routes = {}
         for switch in self.fabric.switches:
@@ -164,14 +165,14 @@ class _Matching:
         return routes
 
     def check_named(self) -> None:
-        """Note LIDs that are nobody's, or another one's than the dump says."""
+        """Note LIDs that have no owner, or another owner than in the dump."""
         hosts = {host.lid: host for host in self.fabric.hosts}
         nodes: list[Host | Switch] = [*self.fabric.hosts, *self.fabric.switches]
         others = self.fabric.skipped_lids.union(*(range(node.lid, node.lid + 2**node.lmc) for node in nodes))
         for (lid, guid), line in self.named.items():
             host = hosts.get(lid)
             if host is None and lid not in others:
-                problem = f"is no LID of {self.fabric.file}"
+                problem = f"is not a LID of {self.fabric.file}"
                 self.mistakes.add(line, f"0x{lid:04x}", "", problem, "tables and fabric of the same sweep")
             elif host is not None and guid not in (None, host.guid):
                 problem = f"belongs to {host.name} in {self.fabric.file}, with another port GUID"
@@ -195,7 +196,7 @@ class _Matching:
         routes |= {(switch.name, port): to for port, to in names.items() if to}
 
     def leads_astray(self, switch: Switch, table: Table, host: Host) -> None:
-        """Note an entry that leads to no other switch and not to the host itself."""
+        """Note an entry that leads neither to another switch nor to the host."""
         port, line = table.ports[host.lid], table.lines[host.lid]
         peer = switch.ports.get(port)
         if peer is None:
@@ -207,7 +208,7 @@ class _Matching:
             self.mistakes.add(line, "port", f"{port:03}", problem)
 
     def check_circles(self) -> None:
-        """Note switches from which packets for a host come back to where they have been."""
+        """Note switches from which packets for a host run in a circle."""
         switches = self.fabric.switches
         place = {switch.id: number for number, switch in enumerate(switches)}
         hops = [
@@ -227,7 +228,7 @@ class _Matching:
 
 
 def _circle(hops: list[Hops], lid: int) -> list[int]:
-    """Return switches that packets to a LID go round for ever; none if they leave all switches in the end."""
+    """Return switches of a circle that packets to a LID never leave; none if there is no circle."""
     began = {_HOST: _HOST}
     for start in range(len(hops)):
         now, way = start, []

@@ -1,4 +1,4 @@
-"""Masks of ports, which OpenSM has one of for all switches."""
+"""Masks of ports; OpenSM has one mask for all switches."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class PortNumbers:
         self.fabric = fabric
 
     def of(self, key: str, word: str, mistakes: Mistakes) -> frozenset[int]:
-        """Return the ports that a mask means; where it means other ports at other switches, that is noted.
+        """Return the ports of a mask; note an error if they differ between switches.
 
         Args:
             key: dotted key of the mask in the scenario.
             word: its value there: none, all or host_ports.
-            mistakes: where to note it.
+            mistakes: receives the error.
 
         """
         if word == "none":
@@ -64,7 +64,7 @@ class PortNumbers:
 
 
 def check_fabric(scenario: Scenario, fabric: Fabric, mistakes: Mistakes) -> None:
-    """Note if a fabric is not the one that a scenario was imported from.
+    """Note an error if the scenario was imported from another fabric.
 
     A scenario with a list of cables must have the fabric's cables, between nodes of the same names; of
     another one the numbers of hosts and switches are compared.

@@ -11,7 +11,7 @@ from typing import TypeVar
 Node = TypeVar("Node", bound=Hashable)
 
 _NUMBERED = re.compile(r"(|.*[^0-9])(0|[1-9][0-9]{0,14})")
-"""A name that ends in a number as ranges write it, without zeros before it."""
+"""A name that ends in a number without leading zeros, as in ranges."""
 
 
 def legal(text: str) -> str:
@@ -29,8 +29,8 @@ def short(description: str) -> str:
 def different(candidates: Mapping[Node, Sequence[str]]) -> dict[Node, str]:
     """Give every node the first of its candidates that no other node wants at the same stage or has.
 
-    Nodes that want the same name all go on to their next candidates, so that none of them passes for the
-    one. The last candidates must differ.
+    Nodes that want the same name all move on to their next candidates: none of them may pass for another.
+    The last candidates must differ.
     """
     names: dict[Node, str] = {}
     taken: set[str] = {""}
@@ -44,9 +44,9 @@ def different(candidates: Mapping[Node, Sequence[str]]) -> dict[Node, str]:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Return what to sort names by so that `host2` comes before `host10`."""
+    """Return a sort key that puts `host2` before `host10`."""
     parts = re.split(r"([0-9]+)", name)
-    # Of two numbers without zeros before them the longer one is the larger one.
+    # Of two numbers without leading zeros, the longer is the larger.
     digits = [part.lstrip("0") for part in parts]
     return [(len(digits[i]), digits[i]) if i % 2 else (-1, part) for i, part in enumerate(parts)]
 

@@ -26,7 +26,7 @@ LONGEST_LINE = 1022
 LONGEST_TABLE = 128
 """Entries of a table that OpenSM reads."""
 VICTIM_MASK, CREDIT_MASK, THRESHOLD_AND_SIZE, STARVATION, MARKING_RATE = (1 << bit for bit in range(5))
-"""What a bit of the switches' control map says is to be used."""
+"""Settings that the bits of the switches' control map enable."""
 
 _MASKS = {
     "none": "a port without credit is no root of congestion",
@@ -35,7 +35,7 @@ _MASKS = {
 }
 
 _SOURCES = {"threshold": "high", "victim_mask": "root_only"}
-"""Where the parameters of `queue_threshold` are called otherwise."""
+"""Parameters of `queue_threshold` with other names than in `ibta`."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Option:
     key: str
     value: str
     means: str
-    """What the parameter is."""
+    """Description of the parameter."""
     source: str = ""
     """Dotted key of the scenario's value that it comes from."""
 
@@ -57,18 +57,18 @@ def configuration(
 
     Args:
         scenario: with the parameters.
-        recommendation: where they come from.
-        discovered: what `ibnetdiscover` printed; needed where a mask is `host_ports`.
+        recommendation: their source.
+        discovered: output of `ibnetdiscover`; needed where a mask is `host_ports`.
 
     Raises:
-        ScenarioError: with everything that OpenSM's options cannot say, or the mistakes in the file.
+        ScenarioError: with all settings that OpenSM's options cannot express, or the errors in the file.
 
     """
     found = options(scenario, _read(discovered))
     by = f", by the guideline of {recommendation.guideline}" if recommendation.settings else ""
     head = [
         f"Congestion control for the fabric of {Path(scenario.name).name}{by}; made by becalm {__version__}.",
-        "To be appended to opensm.conf, where the last line of several with the same key holds.",
+        "Append this to opensm.conf: of several lines with the same key, OpenSM uses the last.",
     ]
     return text(found, {setting.key: setting.why for setting in recommendation.settings}, head)
 
@@ -78,11 +78,11 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
 
     Args:
         scenario: with the response `ibta`, and the marking `ibta` or `queue_threshold`. The latter's high
-            threshold becomes the nearest of those that IBTA's 4 bits can say.
+            threshold becomes the nearest one that IBTA's 4 bits can express.
         fabric: the fabric, for the numbers of its ports; needed where a mask is `host_ports`.
 
     Raises:
-        ScenarioError: with everything that OpenSM's options cannot say.
+        ScenarioError: with all settings that OpenSM's options cannot express.
 
     """
     mistakes = Mistakes(scenario.name)
@@ -97,21 +97,21 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
 def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) -> str:
     """Return lines for `opensm.conf` that undo a scenario's configuration: explicit zeros for all it sets.
 
-    OpenSM has to send the zeros, since switches and adapters keep what they have. So it goes on to set up
-    congestion control, and with it all that its control maps name, at all the same service levels.
+    OpenSM has to send the zeros, since switches and adapters keep their settings. So congestion control stays
+    on, with the same control maps and the same service levels.
 
     Args:
         scenario: the one with the parameters.
-        discovered: what `ibnetdiscover` printed; needed where a mask is `host_ports`.
+        discovered: output of `ibnetdiscover`; needed where a mask is `host_ports`.
 
     Raises:
-        ScenarioError: with everything that OpenSM's options cannot say, or the mistakes in the file.
+        ScenarioError: with all settings that OpenSM's options cannot express, or the errors in the file.
 
     """
     head = [
-        f"Takes back the congestion control of the file beside it; made by becalm {__version__}.",
-        "To be appended to opensm.conf in place of it. Switches and adapters keep what they have until they",
-        "get something else, so OpenSM sends zeros. After a heavy sweep, congestion_control can be FALSE.",
+        f"Undoes the congestion control of the file beside it; made by becalm {__version__}.",
+        "Append this to opensm.conf in place of it. Switches and adapters keep their settings until they",
+        "receive others, so OpenSM sends zeros. After a heavy sweep, congestion_control can be FALSE.",
     ]
     return text([_zero(option) for option in options(scenario, _read(discovered))], {}, head)
 
@@ -121,10 +121,10 @@ def _read(discovered: str | PathLike[str] | None) -> Fabric | None:
 
 
 def _zero(option: Option) -> Option:
-    """Return an option with the value that switches it off; maps say what zeros go to, and stay."""
+    """Return an option with the value that switches it off; maps stay, since they select what gets zeros."""
     key, value = option.key, option.value
     if key == "congestion_control" or key.endswith("control_map"):
-        return Option(key, value, "As it was: what gets zeros")
+        return Option(key, value, "As before: selects the settings that get zeros")
     if key.endswith("mask"):
         return Option(key, mask(()), "No ports")
     if key == "cc_cct" or key.endswith("return_delay"):
@@ -134,11 +134,11 @@ def _zero(option: Option) -> Option:
 
 
 def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> str:
-    """Return options as part of a configuration, each below what it is and why it has that value.
+    """Return options as part of a configuration, each below its description and the reason for its value.
 
     Args:
         found: the options.
-        reasons: why, by the dotted keys of the scenario's values.
+        reasons: of the values, by the dotted keys of the scenario.
         head: comments to begin with.
 
     """
@@ -156,7 +156,7 @@ def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> st
 def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes) -> Iterator[Option]:
     ((name, given),) = marking.items()
     if name not in ("ibta", "queue_threshold"):
-        problem = "OpenSM's options cannot say this"
+        problem = "OpenSM's options cannot express this"
         mistakes.add(None, "marking", name, problem, "ibta, or queue_threshold by the nearest threshold")
         return
     where = f"marking.{name}"
@@ -175,7 +175,7 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     yield option(
         "control_map",
         f"0x{in_use:X}",
-        f"What follows is used: victim mask, {also}threshold and size, marking rate",
+        f"Settings in use: victim mask, {also}threshold and size, marking rate",
     )
     victims, left = params["victim_mask"], 16 - params["threshold"]
     yield option(
@@ -186,19 +186,19 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     yield option(
         "threshold",
         f"0x{params['threshold']:02X}",
-        f"Threshold: marks when more than {left}/16 of an input buffer waits, as becalm models it"
+        f"Threshold: marks when more than {left}/16 of an input buffer is waiting, as becalm models it"
         if left < 16
         else "Threshold: marks nothing",
     )
     yield option(
         "packet_size",
         str(params["packet_size"]),
-        "Packet_Size: the smallest packet that is marked, in credits of 64 B",
+        "Packet_Size: size of the smallest packet to mark, in credits of 64 B",
     )
     yield option(
         "marking_rate",
         str(params["marking_rate"]),
-        "Marking_Rate: packets that could be marked and are not, between two that are",
+        "Marking_Rate: eligible packets left unmarked between two marked ones",
     )
     if not starves:
         return
@@ -236,11 +236,11 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
     resolved = scenario.resolved
     ((name, params),) = resolved["response"].items()
     if name != "ibta":
-        mistakes.add(None, "response", name, "is not IBTA congestion control", "ibta")
+        mistakes.add(None, "response", name, "is not a scheme of IBTA congestion control", "ibta")
         return
     if params["ccti_decrease"] != 1:
         mistakes.add(
-            None, "response.ibta.ccti_decrease", str(params["ccti_decrease"]), "adapters know only 1", "1"
+            None, "response.ibta.ccti_decrease", str(params["ccti_decrease"]), "adapters support only 1", "1"
         )
     for group in resolved["flows"]:
         if group["response"] is not None:
@@ -265,7 +265,7 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
         ("ccti_timer", "CCTI_Timer: time between two steps down the table, in units of 1.024 us"),
         ("ccti_increase", "CCTI_Increase: steps up the table for a BECN"),
         ("trigger_threshold", "Trigger_Threshold: index that is logged; 0 for none"),
-        ("ccti_min", "CCTI_Min: index that is never left downward"),
+        ("ccti_min", "CCTI_Min: smallest index"),
     ):
         source = f"response.ibta.{key}"
         for level in levels:
@@ -276,7 +276,7 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
 def _table(delays: list[float], limit: int | None, mistakes: Mistakes) -> Option:
     used = delays if limit is None else delays[: limit + 1]
     if len(used) > LONGEST_TABLE:
-        problem = f"OpenSM reads {LONGEST_TABLE} and passes over the rest"
+        problem = f"OpenSM reads {LONGEST_TABLE} and ignores the rest"
         valid = f"ccti_limit at most {LONGEST_TABLE - 1}, or fewer entries, say for a smaller degree"
         mistakes.add(None, "response.ibta.cct", f"{len(used)} entries", problem, valid)
     value = ",".join(f"{shift}:{multiplier}" for shift, multiplier in map(nearest, used))

@@ -1,4 +1,4 @@
-"""Data rates of InfiniBand links: what is left of the signalling rate for data after line coding."""
+"""Data rates of InfiniBand links: signalling rates less line coding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LANES = {
     "NDR": 100e9,
     "XDR": 200e9,
 }
-"""Data rate of a lane, in b/s. From HDR on error correction and coding leave the round figure."""
+"""Data rate of a lane, in b/s. From HDR on, the round figure is the rate after coding."""
 
 WIDTHS = (1, 2, 4, 8, 12)
 """Lanes that a link may have."""

@@ -22,7 +22,7 @@ def with_configuration(
 ) -> Scenario:
     """Return a scenario with the congestion control that OpenSM sets up by a configuration.
 
-    Values are those that switches and adapters get: what OpenSM cuts off is cut off here, too. Service levels
+    Values are those that switches and adapters receive: truncated as OpenSM truncates them. Service levels
     that are not set up do not respond. Without `congestion_control TRUE` there is no congestion control.
 
     Args:
@@ -137,7 +137,7 @@ def _overrides(fabric: Fabric, named: set[int], what: str) -> Iterable[dict[str,
 
 
 def _none(scenario: Scenario) -> dict[str, Any]:
-    """Return no response to congestion; a window is the scenario's own all the same."""
+    """Return no response to congestion, with the scenario's window."""
     return {"none": _window(scenario)}
 
 

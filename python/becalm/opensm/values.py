@@ -1,7 +1,7 @@
-"""Values of OpenSM's configuration, read as OpenSM 3.3.23 reads them: what comes of a text, and what is odd.
+"""Values of OpenSM's configuration, read as OpenSM 3.3.23 reads them.
 
-Every reader returns what OpenSM makes of the text, `REFUSED` where it keeps what it had, and tells what an
-administrator would not expect.
+Every reader returns OpenSM's value of a text, or `REFUSED` if OpenSM keeps the earlier value. It reports
+everything that an administrator would not expect.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from becalm.opensm.keys import KEYS, RANGES, WORDS
 
 REFUSED: Final = object()
-"""In place of a value that OpenSM does not take."""
+"""Marker for a value that OpenSM refuses."""
 
 SERVICE_LEVELS = 16
 LONGEST_TABLE = 128
@@ -22,7 +22,7 @@ LARGEST_SHIFT, LARGEST_MULTIPLIER = 3, 16383
 MASK_DIGITS = 64
 
 Tell = Callable[[str, str], None]
-"""Takes what OpenSM does with a value, and what would be valid."""
+"""Receives OpenSM's treatment of a value, and the valid values."""
 
 _NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _LONGEST_NUMBER = 40
@@ -37,13 +37,13 @@ class Entry(NamedTuple):
 
     @property
     def sent(self) -> Entry:
-        """What adapters get: OpenSM puts both into 16 bits without a look at their sizes."""
+        """The entry that adapters receive: OpenSM packs both numbers into 16 bits unchecked."""
         bits = (self.shift << 14 | self.multiplier) & 0xFFFF
         return Entry(bits >> 14, bits & LARGEST_MULTIPLIER)
 
     @property
     def delay(self) -> float:
-        """The delay in packet times, as adapters get it."""
+        """The delay in packet times that adapters apply."""
         shift, multiplier = self.sent
         return multiplier / (1 << shift)
 
@@ -52,12 +52,12 @@ class Entry(NamedTuple):
 
 
 def read(key: str, text: str, tell: Tell) -> Any:  # noqa: ANN401
-    """Return what OpenSM makes of the value of a key; with a service level, the pair of both.
+    """Return OpenSM's value of a key; with a service level, the pair of both.
 
     Args:
         key: one that OpenSM knows.
         text: the value, without comment, blanks and quotes around it.
-        tell: is called for each thing that is odd.
+        tell: called for each finding.
 
     """
     kind = KEYS[key].kind
@@ -82,14 +82,14 @@ def read(key: str, text: str, tell: Tell) -> Any:  # noqa: ANN401
 
 def _boolean(text: str, tell: Tell) -> bool:
     if text not in ("TRUE", "FALSE"):
-        tell("takes everything but TRUE in capitals for FALSE", "TRUE or FALSE")
+        tell("takes everything except TRUE in capitals as FALSE", "TRUE or FALSE")
     return text == "TRUE"
 
 
 def _word(key: str, text: str, tell: Tell) -> str:
     if text in WORDS[key]:
         return text
-    tell(f"does not know this, and takes {KEYS[key].default}", ", ".join(WORDS[key]))
+    tell(f"does not know this, and uses {KEYS[key].default}", ", ".join(WORDS[key]))
     return KEYS[key].default
 
 
@@ -99,17 +99,17 @@ def _unsigned(key: str, text: str, bits: int, tell: Tell) -> Any:  # noqa: ANN40
     valid = f"{low} to {high}" if high < 2**32 else f"a number of {bits} bits, such as 0x1"
     number = _number(text)
     if number is None:
-        tell("takes whole numbers alone, and keeps what was there before", valid)
+        tell("takes only whole numbers, and keeps the value from before", valid)
         return REFUSED
     if bits == 64 and -largest <= number < 0:
-        tell(f"takes it for 0x{number & largest:016x}", valid)
+        tell(f"takes it as 0x{number & largest:016x}", valid)
         return number & largest
     if not 0 <= number <= largest:
-        tell("does not take a number out of range, and keeps what was there before", valid)
+        tell("refuses a number out of range, and keeps the value from before", valid)
         return REFUSED
     _tell_octal(text, number, tell)
     if not low <= number <= high:
-        tell(f"takes {instead} in its place", valid)
+        tell(f"uses {instead} instead", valid)
         return instead
     return number
 
@@ -118,9 +118,9 @@ def _signed(text: str, tell: Tell) -> int:
     found = _NUMBER.match(text)
     number = _leading(text)
     if found is None or found.end() != len(text):
-        tell(f"takes it for {number}", "-1 to 255")
+        tell(f"takes it as {number}", "-1 to 255")
     elif not -1 <= number <= 255:
-        tell("takes its default in place of a number out of range", "-1 to 255")
+        tell("uses its default instead of a number out of range", "-1 to 255")
     return number
 
 
@@ -128,16 +128,16 @@ def _of_level(text: str, bits: int, tell: Tell) -> Any:  # noqa: ANN401
     valid = f"a service level, 0 to {SERVICE_LEVELS - 1}, and a value, 0 to {2**bits - 1}, such as `0 10`"
     first, _, rest = text.replace("\t", " ").partition(" ")
     if not rest.strip():
-        tell("passes over a line without a service level before the value", valid)
+        tell("skips a line without a service level before the value", valid)
         return REFUSED
     level, number = _leading(first), _number(rest.strip())
     if not 0 <= level < SERVICE_LEVELS:
-        tell("passes over a line with such a service level", valid)
+        tell("skips a line with such a service level", valid)
         return REFUSED
     if _number(first) is None:
-        tell(f"takes the service level for {level}", valid)
+        tell(f"takes the service level as {level}", valid)
     if number is None or not 0 <= number < 2**bits:
-        tell("does not take such a value, and keeps what was there before", valid)
+        tell("refuses such a value, and keeps the value from before", valid)
         return REFUSED
     _tell_octal(rest.strip(), number, tell)
     return level, number
@@ -148,10 +148,10 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
     prefixed = text[:2] in ("0x", "0X")
     digits = text[2:] if prefixed else text
     if not re.fullmatch("[0-9a-fA-F]+", digits):
-        tell("does not take this for a mask, and keeps what was there before", valid)
+        tell("refuses this as a mask, and keeps the value from before", valid)
         return REFUSED
     if not prefixed:
-        tell(f"takes it for hexadecimal: 0x{digits}", valid)
+        tell(f"takes it as hexadecimal: 0x{digits}", valid)
     if len(digits) > MASK_DIGITS:
         digits = digits[:MASK_DIGITS]
         tell(f"takes the first {MASK_DIGITS} digits, so that all bits mean other ports", valid)
@@ -164,7 +164,7 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
 def _delay(text: str, tell: Tell) -> Any:  # noqa: ANN401
     valid = "shift:multiplier, 0 to 3 and 0 to 16383, such as 0:4"
     if ":" not in text:
-        tell("does not take this for a delay, and keeps what was there before", valid)
+        tell("refuses this as a delay, and keeps the value from before", valid)
         return REFUSED
     entry = _entry(text)
     for problem in _odd(text, entry):
@@ -179,7 +179,7 @@ def _table(text: str, tell: Tell) -> Any:  # noqa: ANN401
     items = [item for item in text.split(",") if item]
     strange = next((item for item in items if ":" not in item), None)
     if strange is not None:
-        tell(f"does not take a table with `{strange[:20]}` in it, and keeps what was there before", valid)
+        tell(f"refuses a table with `{strange[:20]}` in it, and keeps the value from before", valid)
         return REFUSED
     entries = [_entry(item) for item in items]
     problems = [
@@ -193,7 +193,9 @@ def _table(text: str, tell: Tell) -> Any:  # noqa: ANN401
         tell(f"and {len(problems) - 3} more such entries", valid)
     if len(entries) > LONGEST_TABLE:
         left = len(entries) - LONGEST_TABLE
-        tell(f"takes {LONGEST_TABLE} entries and drops the other {left}", f"at most {LONGEST_TABLE} entries")
+        tell(
+            f"takes {LONGEST_TABLE} entries and ignores the other {left}", f"at most {LONGEST_TABLE} entries"
+        )
     return entries[:LONGEST_TABLE]
 
 
@@ -203,7 +205,7 @@ def _entry(text: str) -> Entry:
 
 
 def _odd(text: str, entry: Entry) -> Iterator[str]:
-    """Yield what is odd about the text of an entry."""
+    """Yield findings about the text of an entry."""
     shift, _, multiplier = text.partition(":")
     for part in (shift.strip(), multiplier.strip()):
         if _number(part) is None:
@@ -232,4 +234,4 @@ def _leading(text: str) -> int:
 
 def _tell_octal(text: str, number: int, tell: Tell) -> None:
     if re.match(r"[+-]?0[0-9]", text):
-        tell(f"takes a number that begins with 0 for octal: {number}", f"{number}, or 0x{number:X}")
+        tell(f"takes a number that begins with 0 as octal: {number}", f"{number}, or 0x{number:X}")

@@ -1,7 +1,7 @@
-"""One run as one file: an archive of its manifest and its tables, whose last bytes say what it is.
+"""One run as one file: an archive of its manifest and its tables, with a note in its last bytes.
 
-The last bytes hold the format, what is kept and the fingerprint. They tell a whole file from a cut, emptied
-or foreign one, and one run from another, without opening the archive.
+The note holds the format, the kept tables and the fingerprint. It tells a whole file from a truncated,
+empty or foreign one, and one run from another, without opening the archive.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 SUMMARY, SERIES, ALL = "summary", "series", "all"
 KEEPS = (SUMMARY, SERIES, ALL)
-"""What is kept of a run, from little to much: tables without time; the series of groups and of the links that
-the scenario names as well; everything."""
+"""Kept tables of a run, from few to all: tables without time; also the series of groups and of the links that
+the scenario names; all tables."""
 
 _OVER_TIME = ("series", "paces", "snapshots")
-"""Tables with a time, of which a summary keeps none."""
+"""Tables with a time; a summary omits them."""
 _TAIL = 128
-"""Bytes at the end that hold the note for sure."""
+"""Bytes at the end that always contain the note."""
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 
 
 class Note(NamedTuple):
-    """What the last bytes of a file say."""
+    """The note in the last bytes of a file."""
 
     keep: str
     fingerprint: str
@@ -59,7 +59,7 @@ def pack(results: Results, key: str, keep: str) -> bytes:
 
 
 def read_note(path: Path) -> Note | None:
-    """Return what the last bytes of a file say; None if it is damaged or no run.
+    """Return the note in the last bytes of a file; None if it is damaged or not a run.
 
     Raises:
         FileNotFoundError: no such file.
@@ -91,7 +91,7 @@ def check(path: Path) -> None:
 
 
 def check_key(path: Path, key: str) -> None:
-    """Make sure that the run in a file is the one that its name says.
+    """Check that the run in a file is the one of its name.
 
     Raises:
         StoreError: it is not, or the file is damaged.
@@ -172,7 +172,7 @@ def _table(archive: zipfile.ZipFile, path: Path, name: str) -> pl.DataFrame:
 
 
 def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:
-    """Return what is kept of a table; None for nothing."""
+    """Return the kept part of a table; None if it is not kept."""
     import polars as pl
 
     table = results.tables[name]

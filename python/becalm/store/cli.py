@@ -1,4 +1,4 @@
-"""`becalm store`: what is in a store of runs, whether it is whole, and what to do with it."""
+"""`becalm store`: commands to list, check, thin out, merge and export stored runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ import typer
 from becalm.exits import BAD_INPUT, FAILED, guarded, stop
 
 DEFAULT = Path("results/store")
-"""Where runs are kept when nothing else is said."""
+"""Default store."""
 
-app = typer.Typer(
-    help="Runs that were kept: list, check, thin out, bring together, export.", no_args_is_help=True
-)
+app = typer.Typer(help="Stored runs: list, check, thin out, merge, export.", no_args_is_help=True)
 
 Root = Annotated[Path, typer.Argument(help="The store.")]
 
@@ -24,9 +22,11 @@ Root = Annotated[Path, typer.Argument(help="The store.")]
 @guarded
 def ls(
     root: Root = DEFAULT,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run and line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per run.")
+    ] = False,
 ) -> None:
-    """List the runs, and those that could not go on."""
+    """List the runs, and the failed ones."""
     from becalm import console
     from becalm.store import Store
     from becalm.store.index import runs
@@ -62,7 +62,7 @@ def ls(
 @app.command()
 @guarded
 def verify(root: Root = DEFAULT) -> None:
-    """Read every file and compare it with its checksums and its name; exit code 1 if one is damaged."""
+    """Compare every file with its checksums and its name; exit code 1 if one is damaged."""
     from becalm import console
     from becalm.store import Store
 
@@ -73,19 +73,19 @@ def verify(root: Root = DEFAULT) -> None:
     count = len(list(store.keys()))
     console.say(f"{count - len(damaged)} of {count} runs are whole")
     if damaged:
-        stop("a sweep computes what is damaged again, and replaces it", FAILED)
+        stop("a sweep computes damaged runs again and replaces them", FAILED)
 
 
 @app.command()
 @guarded
 def prune(
     root: Root = DEFAULT,
-    keep: Annotated[str, typer.Option(help="How much to keep of each run: summary, series or all.")] = "all",
+    keep: Annotated[str, typer.Option(help="Tables to keep of each run: summary, series or all.")] = "all",
     models: Annotated[
         bool, typer.Option("--other-models", help="Delete the runs of other versions of the model.")
     ] = False,
 ) -> None:
-    """Remove what killed processes left behind for over a day, and more if asked for."""
+    """Remove files that killed processes left over a day ago, and optionally tables or old runs."""
     from becalm import console
     from becalm.store import Store
 
@@ -101,9 +101,7 @@ def prune(
 @guarded
 def merge(
     root: Annotated[Path, typer.Argument(help="The store that grows.", show_default=False)],
-    others: Annotated[
-        list[Path], typer.Argument(help="Stores whose runs it takes over.", show_default=False)
-    ],
+    others: Annotated[list[Path], typer.Argument(help="Stores whose runs are copied.", show_default=False)],
 ) -> None:
     """Take over the runs of other stores; what is there already is left alone."""
     from becalm import console
@@ -113,7 +111,7 @@ def merge(
     store = Store(root)
     for other in sources:
         new, damaged = store.merge(other)
-        passed = f", {damaged} damaged files passed over" if damaged else ""
+        passed = f", {damaged} damaged files skipped" if damaged else ""
         console.say(f"{other.root}: {new} runs new{passed}")
 
 
@@ -123,10 +121,10 @@ def export(
     root: Annotated[Path, typer.Argument(help="The store.", show_default=False)],
     out: Annotated[Path, typer.Argument(help="A new file: .parquet or .csv.", show_default=False)],
     table: Annotated[
-        str, typer.Option(help="A table of results, such as groups, victims or links; or runs.")
+        str, typer.Option(help="A table of results, such as groups, victims or links; or `runs`.")
     ] = "groups",
 ) -> None:
-    """Write one table of all runs, with a column for everything in which their scenarios differ."""
+    """Write one table of all runs, with a column for each value in which their scenarios differ."""
     from becalm import console
     from becalm.store import Store
     from becalm.store.export import check_writable, exported, write_table

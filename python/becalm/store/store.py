@@ -124,7 +124,7 @@ class Store:
         return archive.unpack(self.path(key))
 
     def put(self, key: str, results: Results, keep: str = SERIES) -> bool:
-        """Add a run, whole or not at all. A damaged file, or one of which less was kept, is replaced.
+        """Add a run, completely or not at all. A damaged file, or one with fewer tables, is replaced.
 
         Returns:
             whether a file was written.
@@ -145,25 +145,25 @@ class Store:
         return True
 
     def fail(self, key: str, failure: dict[str, Any]) -> None:
-        """Note that a run cannot go on, and why: `kind`, `text`, and what else is known."""
+        """Record the failure of a run: `kind`, `text` and further details."""
         path = self._failure_path(key)
         write(path, (json.dumps({"key": key, "model": _core.model, **failure}, indent=2) + "\n").encode())
 
     def failure(self, key: str) -> dict[str, Any] | None:
-        """Return why a run cannot go on; None if nothing is known."""
+        """Return the reason of a run's failure; None if unknown."""
         try:
             found = json.loads(self._failure_path(key).read_bytes())
         except (FileNotFoundError, ValueError):
-            # A damaged note is none: the run is tried again.
+            # A damaged note does not count: the run is repeated.
             return None
         return found if isinstance(found, dict) and isinstance(found.get("text"), str) else None
 
     def keys(self) -> Iterator[str]:
-        """Yield the keys of all runs, sorted; not one of their files is opened."""
+        """Yield the keys of all runs, sorted, without opening their files."""
         return self._names("runs", ".zip")
 
     def failed(self) -> Iterator[str]:
-        """Yield the keys of all runs that cannot go on, sorted."""
+        """Yield the keys of all failed runs, sorted."""
         return self._names("failed", ".json")
 
     def tables(self, name: str, keys: Iterable[str]) -> pl.DataFrame:
@@ -183,7 +183,7 @@ class Store:
         return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame({"key": []})
 
     def verify(self) -> Iterator[tuple[str, str]]:
-        """Yield the key of every damaged file, and what is wrong with it; each file is read as a whole."""
+        """Yield the key of every damaged file with its problem; each file is read completely."""
         from becalm.errors import BecalmError
 
         for key in self.keys():
@@ -194,7 +194,7 @@ class Store:
                 yield key, str(error)
 
     def prune(self, keep: str = ALL, *, models: bool = False) -> Pruned:
-        """Take away what is left of killed writers for a day, and if asked for more than that.
+        """Remove files that killed writers left over a day ago, and optionally tables or old runs.
 
         Args:
             keep: how much to keep of each run.
@@ -220,10 +220,10 @@ class Store:
         return Pruned(temporary, other, thinned, freed)
 
     def merge(self, other: Store) -> tuple[int, int]:
-        """Take over the runs of another store.
+        """Copy the runs of another store.
 
         Returns:
-            how many runs were new, and how many damaged files of the other store were passed over.
+            the numbers of new runs, and of skipped damaged files of the other store.
 
         Raises:
             StoreError: a run with another result in each of the two.

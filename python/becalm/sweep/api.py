@@ -92,7 +92,7 @@ def _write_index(folder: Path, points: Sequence[Planned]) -> None:
 
 
 class _Tracker:
-    """What is known of each point, told by the threads and passed on to the caller."""
+    """The state of each point, reported by the threads and passed on to the caller."""
 
     def __init__(self, plan: Plan, progress: Callable[[SweepProgress], object] | None) -> None:
         self._plan = plan
@@ -103,7 +103,7 @@ class _Tracker:
         self._over = plan.found | set(plan.failed)
 
     def on_running(self, key: str, now: Progress) -> None:
-        """Take in how far a run is."""
+        """Record the progress of a run."""
         if self._progress is None:
             return
         with self._lock:
@@ -111,7 +111,7 @@ class _Tracker:
             self._report(self._progress)
 
     def on_done(self, done: Done) -> None:
-        """Take in what became of a run."""
+        """Record the outcome of a run."""
         with self._lock:
             self._over.add(done.key)
             if done.error is not None:

@@ -1,4 +1,4 @@
-"""`becalm sweep`: the points of a file, computed here or on a cluster unless the store has them."""
+"""`becalm sweep`: the points of a file, taken from the store or computed here or on a cluster."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from becalm.sweep.spec import Spec
 
 TOLD = 10
-"""Failed or damaged runs that are told one by one."""
+"""Most failed or damaged runs that are listed."""
 
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Runs side by side; as many as this process may use cores.")
+    int | None, typer.Option(min=1, help="Concurrent runs; one per available core when not given.")
 ]
 EngineName = Annotated[str, typer.Option(help="processes, threads or dask.")]
 Address = Annotated[str | None, typer.Option(help="Dask scheduler to use, such as tcp://head:8786.")]
 Slurm = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KEY=VALUE", help="Start Dask workers by SLURM: queue, walltime, jobs ...; may be repeated."
+        metavar="KEY=VALUE", help="Start Dask workers by SLURM: queue, walltime, jobs ...; repeatable."
     ),
 ]
 
@@ -39,28 +39,32 @@ def sweep(
     workers: Workers = None,
     shard: Annotated[
         str | None,
-        typer.Option(metavar="K/N", help="Compute one of N parts; a SLURM array says it by itself."),
+        typer.Option(metavar="K/N", help="Compute one of N parts; a SLURM array sets it automatically."),
     ] = None,
     engine: EngineName = "processes",
     address: Address = None,
     slurm: Slurm = None,
     store: Annotated[
-        Path | None, typer.Option(help="Where runs are kept; replaces what the file says.")
+        Path | None, typer.Option(help="Store of the runs; replaces the one in the file.")
     ] = None,
-    keep: Annotated[str | None, typer.Option(help="How much of each run: summary, series or all.")] = None,
+    keep: Annotated[
+        str | None, typer.Option(help="Tables to keep of each run: summary, series or all.")
+    ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again what failed before.")
+        bool, typer.Option("--retry-failed", help="Repeat runs that failed before.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check all points, and say what is to do.")
+        bool, typer.Option("--dry-run", help="Check all points and list what is missing, without running.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write a table of all points to a new file: .parquet or .csv.")
+        Path | None, typer.Option(help="Write a table of all points to a new .parquet or .csv file.")
     ] = None,
-    table: Annotated[str, typer.Option(help="Which table, such as groups, victims or links.")] = "groups",
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    table: Annotated[
+        str, typer.Option(help="Name of the table, such as groups, victims or links.")
+    ] = "groups",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Run a scenario at many points; what the store has is not run again. Exit code 1 if some runs failed."""
+    """Run a scenario at many points, except those in the store; exit code 1 if some runs failed."""
     from becalm.folders import check_new
     from becalm.store import KEEPS, Store
     from becalm.store.export import check_writable
@@ -92,7 +96,7 @@ def sweep(
 
 
 def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> None:
-    """Make sure that the options of an engine fit together."""
+    """Check that the options of an engine fit together."""
     from becalm.sweep.engines import NAMES
 
     if engine not in NAMES:
@@ -100,7 +104,9 @@ def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> N
     if (address or slurm) and engine != "dask":
         stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
     if address and slurm:
-        stop("--address and --slurm: one of the two; a scheduler that runs has its workers", BAD_INPUT)
+        stop(
+            "--address and --slurm: valid: one of the two; a running scheduler has its own workers", BAD_INPUT
+        )
     for each in slurm or []:
         if "=" not in each:
             stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
@@ -150,7 +156,7 @@ def _compute(
 
 
 def _summary(spec: Spec, plan: Plan, store: Store, screen: Screen | None) -> dict[str, Any]:
-    """Return what there was to do and what was done; without a screen nothing was."""
+    """Return the counts of a sweep: planned, found and computed runs; without a screen none was computed."""
     failures = [
         {"changes": each.changes, "replication": each.replication, "error": each.error}
         for each in plan.failures()
@@ -211,7 +217,7 @@ def _tell_more(count: int, what: str) -> None:
 
 
 def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool) -> None:
-    """Write the table of all points; not while some are still missing, unless they cannot go on."""
+    """Write the table of all points, unless runs are missing that have not failed."""
     from becalm import console
     from becalm.store.export import write_table
     from becalm.sweep.table import Point, SweepResults

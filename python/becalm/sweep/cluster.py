@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from distributed import Future
 
 RETRIES = 3
-"""How often Dask tries again what failed on a worker that died."""
+"""Dask's retries of runs whose worker died."""
 
 
 TIMEOUT = 30.0
@@ -96,7 +96,7 @@ class Dask:
         """Return what became of the runs, and let go of them.
 
         Raises:
-            WorkersDied: several workers died of it.
+            WorkersDied: several workers died.
 
         """
         import distributed

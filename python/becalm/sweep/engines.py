@@ -31,7 +31,7 @@ class WorkersDied(Exception):
 
 
 class Engine(Protocol):
-    """What a sweep asks of an engine."""
+    """The interface of an engine."""
 
     @property
     def width(self) -> int:
@@ -47,15 +47,15 @@ class Engine(Protocol):
         """Return what became of the runs.
 
         Raises:
-            WorkersDied: nobody knows.
+            WorkersDied: the outcomes are lost.
 
         """
 
     def renew(self) -> None:
-        """Go on after workers died."""
+        """Continue after the death of workers."""
 
     def close(self, *, abort: bool = False) -> None:
-        """End; `abort` ends what is being computed as well."""
+        """Close the engine; `abort` also ends current runs."""
 
 
 def width_of(workers: int | None) -> int:
@@ -94,7 +94,7 @@ class Threads:
         return list(wait_for(futures, TICK, FIRST_COMPLETED).done)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
-        """Return what became of the runs."""
+        """Return the outcomes of the runs."""
         return future.result()
 
     def renew(self) -> None:
@@ -177,14 +177,14 @@ class Processes:
 
 
 class _Asked(Cancel):
-    """A request to end that comes from the parent process, or from its death."""
+    """A request to stop, from the parent process or by its death."""
 
     def __init__(self, stop: Event) -> None:
         super().__init__()
         self._stop = stop
 
     def check(self) -> None:
-        """Raise `Cancelled` once the end was asked for."""
+        """Raise `Cancelled` after a request to stop."""
         super().check()
         if self._stop.is_set():
             raise Cancelled
@@ -208,7 +208,7 @@ def _end_with_parent() -> None:
         return
     parent.join()
     _cancel.request()
-    # A file that is being written is finished first; nothing else is waited for.
+    # Wait only for a file that is being written.
     _busy.acquire(timeout=10)
     os._exit(1)
 

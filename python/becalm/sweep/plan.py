@@ -1,4 +1,4 @@
-"""What a sweep has to do: its points, their runs, which are there already, and which this shard does."""
+"""The plan of a sweep: its points and runs, those in the store, and those of this shard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Planned(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """One of several calls that divide the runs among them."""
+    """One of several calls that share the runs of a sweep."""
 
     number: int
     """Which one, from 1."""
@@ -44,11 +44,11 @@ class Plan:
 
     points: list[Planned]
     found: set[str] = field(default_factory=set)
-    """Keys of runs that are there."""
+    """Keys of runs in the store."""
     damaged: dict[str, str] = field(default_factory=dict)
     """Runs whose files are damaged, and how; they are computed again."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Runs that cannot go on, and why."""
+    """Failed runs, with the reasons."""
     todo: list[Task] = field(default_factory=list)
     """Runs to compute."""
     others: int = 0
@@ -64,7 +64,7 @@ class Plan:
         return next(point.changes for point in self.points if key in point.keys)
 
     def failures(self) -> list[PointFailure]:
-        """Return the runs that cannot go on, by their changes."""
+        """Return the failed runs by their changes."""
         return [
             PointFailure(point.changes, replication, self.failed[key])
             for point in self.points
@@ -89,7 +89,7 @@ def look(
     shard: Shard = WHOLE,
     retry_failed: bool = False,
 ) -> Plan:
-    """Return what is to do: each file that is there is compared with its checksums."""
+    """Return the plan, after a check of each stored file against its checksums."""
     plan = Plan(points)
     root = str(shelf.root) if isinstance(shelf, Store) else ""
     for point in points:

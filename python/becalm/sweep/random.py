@@ -27,7 +27,7 @@ class Range:
     log: bool = False
     """Whether equal factors are as likely as each other, rather than equal differences."""
     unit: str = ""
-    """What follows the number in a scenario."""
+    """Unit after the number in a scenario."""
 
     def at(self, share: float) -> Any:  # noqa: ANN401
         """Return the value at a share from 0 to 1, without 1, of the range."""

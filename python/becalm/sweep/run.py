@@ -1,4 +1,4 @@
-"""Hands runs to an engine, takes in what became of them, and survives workers that die."""
+"""The loop of a sweep: hands runs to an engine, collects outcomes, and survives the death of workers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from becalm.sweep.engines import Engine, WorkersDied
 from becalm.sweep.task import Done, Shelf, Task, give_up
 
 TRIES = 3
-"""How often a run may be there when its process dies."""
+"""Process deaths during a run after which it counts as failed."""
 AHEAD = 2
-"""Batches handed out for each run that can be computed at a time: nobody waits for the next one."""
+"""Batches handed out per worker, so that no worker waits for the next one."""
 BATCH = 0.5
 """Seconds of work to hand out at once where runs are short."""
 SHORT = 0.05
@@ -71,7 +71,7 @@ class _Loop:
                 self._survive(died)
 
     def _hand_out(self) -> None:
-        """Suspects go alone, so that the one whose processes die is found out."""
+        """Hand out suspects alone, to find the run whose processes die."""
         if self.suspects:
             if not self.flying:
                 self._submit([self.suspects.popleft()])
@@ -99,7 +99,7 @@ class _Loop:
         self.on_done(done)
 
     def _survive(self, died: list[Task]) -> None:
-        """Take back what was handed out, and leave out what is there all the same."""
+        """Take back runs that were handed out, except those that are in the store."""
         died += [task for tasks in self.flying.values() for task in tasks]
         self.flying.clear()
         self.engine.renew()

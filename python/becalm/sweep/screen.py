@@ -1,4 +1,4 @@
-"""What `becalm sweep` and `becalm tune` print while runs are computed."""
+"""Progress of `becalm sweep` and `becalm tune` while runs are computed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Screen:
         return time.monotonic() - self._start
 
     def on_done(self, done: Done) -> None:
-        """Take in what became of a run."""
+        """Record the outcome of a run."""
         if done.error is not None:
             self.failed += 1
         elif done.found:
@@ -67,7 +67,7 @@ class Screen:
             console.err.print(self.state(), soft_wrap=True)
 
     def state(self) -> str:
-        """Return how far it is, in one line."""
+        """Return the progress in one line."""
         over = self.done + self.failed
         rate = over / max(self.seconds, 1e-3)
         parts = [f"{self.found} found", f"{over} of {self.total} computed", f"{self.failed} failed"]

@@ -1,4 +1,4 @@
-"""A sweep as a file: the scenario, what changes, how often, and where results go.
+"""A sweep as a file: the scenario, its changes, the seeds and the store.
 
 scenario = "input_triggered_lipd.toml"
 keep = "series"
@@ -29,9 +29,9 @@ from becalm.sweep.plan import Planned, planned
 from becalm.sweep.random import METHODS, RandomPoints, read_random
 
 STORE = Path("results/store")
-"""Where runs are kept when the file does not say it."""
+"""Default store."""
 MOST = 1_000_000
-"""Points of a sweep, at most: more are a slip of the pen."""
+"""Most points of a sweep: more are a mistake."""
 _PARTS = ("scenario", "store", "keep", "set", "grid", "zip", "list", "random", "seeds")
 
 
@@ -107,7 +107,7 @@ class Spec:
 
 
 _TOLD = 20
-"""Points whose mistakes are told; the others have the same ones as a rule."""
+"""Most points whose errors are listed; the others usually have the same ones."""
 
 
 def read_spec(path: str | PathLike[str]) -> Spec:

@@ -1,4 +1,4 @@
-"""One run of a sweep: what is asked for, what comes back, and the work itself.
+"""One run of a sweep: the task, its outcome, and the work itself.
 
 Both are small. Tables never travel between processes or machines: they go to the store.
 """
@@ -22,7 +22,7 @@ class Task(NamedTuple):
     """A run to do."""
 
     key: str
-    """What the store calls it."""
+    """Key in the store."""
     toml: str
     """The scenario."""
     name: str
@@ -34,21 +34,21 @@ class Task(NamedTuple):
     keep: str
     """How much to keep of it."""
     model: str = _core.model
-    """The model that is asked for."""
+    """The required model."""
 
 
 class Done(NamedTuple):
-    """What became of a run."""
+    """The outcome of a run."""
 
     key: str
     found: bool
-    """Whether somebody else had done it meanwhile."""
+    """Whether another process had finished it in the meantime."""
     wall: float
     """Seconds it took."""
     events: int
     packet_hops: int
     error: str | None
-    """Why it could not go on; None when it is in the store."""
+    """The reason of its failure; None if it is in the store."""
 
 
 class Shelf(Protocol):
@@ -64,10 +64,10 @@ class Shelf(Protocol):
         """Add a run."""
 
     def fail(self, key: str, failure: dict[str, Any]) -> None:
-        """Note that a run cannot go on."""
+        """Record the failure of a run."""
 
     def failure(self, key: str) -> dict[str, Any] | None:
-        """Return why a run cannot go on."""
+        """Return the reason of a run's failure."""
 
 
 class Memory:
@@ -92,10 +92,10 @@ class Memory:
         return True
 
     def fail(self, key: str, failure: dict[str, Any]) -> None:
-        """Forget why a run cannot go on: whoever asked is told."""
+        """Forget the reason of a failure: the caller receives it."""
 
     def failure(self, key: str) -> dict[str, Any] | None:  # noqa: ARG002
-        """Nothing is known of earlier calls."""
+        """Return None: earlier calls are not recorded."""
         return None
 
 
@@ -135,7 +135,7 @@ def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
 
 
 def give_up(task: Task, shelf: Shelf, problem: str) -> Done:
-    """Note that a run is not tried again."""
+    """Record that a run is not repeated."""
     shelf.fail(task.key, {"kind": "WorkerDied", "text": problem, "scenario": task.name})
     return Done(task.key, False, 0.0, 0, 0, problem)
 

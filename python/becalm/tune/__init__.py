@@ -1,7 +1,7 @@
-"""A tuner: searches parameters of congestion control for a fabric and its traffic, and says how sure it is.
+"""A tuner: searches parameters of congestion control for a fabric and its traffic, with confidence intervals.
 
-From the bottom: `cases` (what parameters are tried on), `measures` and `goals` (what is good), `space` (what
-is searched), `evaluate` (runs, in a store), `study` (the search, by Optuna), `tuned` (the result), `api`
+From the bottom: `cases` (scenarios of the trials), `measures` and `goals` (objectives), `space` (searched
+parameters), `evaluate` (runs, in a store), `study` (the search, by Optuna), `tuned` (the result), `api`
 (`becalm.tune`), `spec` and `cli` (`becalm tune`).
 """
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 TRIALS = 60
-"""Trials where nothing else is said."""
+"""Default number of trials."""
 RACE = 3
 """Seeds of the second stage, those of the first included."""
 FRESH = 101

@@ -1,4 +1,4 @@
-"""What parameters are tried on: scenarios with a hot spot, with what is hot, what suffers and when."""
+"""The cases of a tuning: scenarios with a hot spot, its culprits, victims and times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from becalm.scenario import Scenario
 
 TUNE, GUARD, HELD_OUT = "tune", "guard", "held_out"
 ROLES = (TUNE, GUARD, HELD_OUT)
-"""What a case is for: to be made good, not to be made worse, or to be looked at in the end alone."""
+"""Role of a case: to be improved, not to become worse, or only to be checked at the end."""
 
 SEVERITY = 3.0
 """Load offered to the hot link where all hosts are hot, as a multiple of it (Pfister 2005, HSV 300%)."""
@@ -29,7 +29,7 @@ SAMPLES = 60
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario that parameters are tried on."""
+    """A scenario for trials of parameters."""
 
     name: str
     scenario: Scenario
@@ -45,7 +45,7 @@ class Case:
     stop: float = 0.0
     """When it ends, in s; `start` where there is none."""
     weight: float = 1.0
-    """How much it counts among the cases that are tuned on."""
+    """Weight among the tuning cases."""
     role: str = TUNE
 
     def groups(self, patterns: Sequence[str]) -> list[str]:
@@ -54,7 +54,7 @@ class Case:
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
     def observed(self, control: Mapping[str, Any], seed: int) -> Scenario:
-        """Return the scenario with other parameters and seed, and what has to be seen of it.
+        """Return the scenario with other parameters and seed, and the observations that measures need.
 
         Raises:
             ScenarioError: parameters that cannot be.
@@ -72,7 +72,7 @@ class Case:
 class HotSpot:
     """Cases that are made for a fabric: a hot spot that comes and goes, in background traffic (Pfister 2005).
 
-    Packets are posted whatever the delay: sources have a backlog. That is the harder case.
+    Packets are posted during delays, too: sources have a backlog. That is the harder case.
     """
 
     scenario: Scenario

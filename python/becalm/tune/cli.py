@@ -1,4 +1,4 @@
-"""`becalm tune`: parameters of congestion control that beat the guideline's, or the guideline's."""
+"""`becalm tune`: search for parameters of congestion control that beat the guideline's."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ DEFAULT = Path("results/tuned")
 @guarded
 def tune(
     file: Annotated[
-        Path, typer.Argument(help="A tuning, or a scenario with the fabric and --hot.", show_default=False)
+        Path, typer.Argument(help="A tuning, or a scenario of the fabric with --hot.", show_default=False)
     ],
-    hot: Annotated[str | None, typer.Option(help="The hot host, of which cases are made.")] = None,
+    hot: Annotated[str | None, typer.Option(help="The hot host of the cases.")] = None,
     degree: Annotated[
         int | None, typer.Option(min=2, help="Sources of the smaller hot spot; 3 if not given.")
     ] = None,
@@ -36,15 +36,13 @@ def tune(
     engine: EngineName = "processes",
     address: Address = None,
     slurm: Slurm = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the study that is in the folder.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the study in the folder.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the study, its runs and its result.")] = DEFAULT,
     opensm: Annotated[
-        Path | None, typer.Option(help="Write what is recommended as options of OpenSM to a new file.")
+        Path | None, typer.Option(help="Write the recommended parameters as options of OpenSM to a new file.")
     ] = None,
     fabric: Annotated[
-        Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
+        Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -63,9 +61,9 @@ def tune(
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
     check_new(opensm)
     if resume and not api.is_study(out):
-        stop(f"{out}: no study to go on with", BAD_INPUT)
+        stop(f"{out}: no study to continue", BAD_INPUT)
     if not resume and out.exists():
-        stop(f"{out}: exists already; choose another folder, or go on with --resume", BAD_INPUT)
+        stop(f"{out}: already exists; choose another folder, or continue with --resume", BAD_INPUT)
     spec = _read(file, hot, degree)
     budget = {**spec.budget, **{k: v for k, v in (("trials", trials), ("minutes", minutes)) if v is not None}}
     width = width_of(workers)
@@ -85,7 +83,7 @@ def tune(
         )
     tuned.save(out, spec.scenario)
     if opensm is not None:
-        # The reasons of a guideline would not be those of what was found.
+        # A guideline's reasons do not apply to the tuned values.
         none = manager.Recommendation(manager.AS_IT_IS, [])
         write_new(opensm, options.configuration(tuned.scenario(spec.scenario), none, fabric))
     if as_json:
@@ -105,17 +103,17 @@ def _read(file: Path, hot: str | None, degree: int | None) -> TuneSpec:
 
     if not is_scenario(file):
         if hot is not None or degree is not None:
-            stop("--hot and --degree: for a scenario; a tuning says it in [hot_spot]", BAD_INPUT)
+            stop("--hot and --degree: valid only with a scenario; a tuning has [hot_spot]", BAD_INPUT)
         return read_tune(file)
     if hot is None:
-        stop("--hot: which host is hot? A scenario alone does not say it", BAD_INPUT)
+        stop("--hot: required with a scenario: the name of the hot host", BAD_INPUT)
     scenario = becalm.load(file)
     cases = HotSpot(scenario, str(hot), degree).cases()
     return TuneSpec(scenario, cases, None, Goals(limits=(read_limit(NO_LOSS),)), {})
 
 
 def _expected(spec: TuneSpec, budget: Mapping[str, Any]) -> int:
-    """Return about how many runs it takes."""
+    """Return an estimate of the number of runs."""
     from becalm.tune.api import RACE, TRIALS
     from becalm.tune.cases import HELD_OUT
 
@@ -144,19 +142,19 @@ def _show(tuned: Tuned) -> None:
     )
     _show_gain(tuned.gain, "on fresh seeds", tuned.guideline)
     if tuned.gain_held_out is not None:
-        _show_gain(tuned.gain_held_out, "on the cases that were held out", tuned.guideline)
+        _show_gain(tuned.gain_held_out, "on the held-out cases", tuned.guideline)
     if tuned.front.height > 1:
         console.say(f"{tuned.front.height} trials are on the Pareto front; see tune.json")
     for key in tuned.at_end:
-        console.say(f"{key} sits at an end of its range: the best may lie beyond")
+        console.say(f"{key} is at an end of its range: better values may lie outside")
     for limit in tuned.broken:
         console.say(f"on fresh seeds the limit `{limit}` is broken")
-    console.show_concerns("with what was found", tuned.concerns)
+    console.show_concerns("with the tuned parameters", tuned.concerns)
     console.say(f"recommended: {tuned.recommended}")
     for key, value in flat(tuned.recommended_control):
         console.say(f"  {key} = {value}")
     if tuned.recommended == tuned.guideline and not tuned.gain.sure:
-        console.say("the interval includes 0: what was found may be no better than the guideline")
+        console.say("the interval includes 0: the tuned parameters may be no better than the guideline")
     console.say(NOTE)
 
 
@@ -168,7 +166,7 @@ def _show_cases(tuned: Tuned) -> None:
     rows = [case_row(row, row["candidate"]) for row in tuned.validation.iter_rows(named=True)]
     console.out.print(console.table(f"Means of {tuned.gain.seeds} fresh seeds", columns, rows, text=2))
     roles = tuned.validation.select("case", "role").unique(maintain_order=True).rows()
-    for role, said in (("held_out", "held out of the search"), ("guard", "must not lose anything")):
+    for role, said in (("held_out", "held out of the search"), ("guard", "must not lose")):
         listed = "; ".join(case for case, each in roles if each == role)
         if listed:
             console.say(f"{said}: {listed}")
@@ -183,4 +181,4 @@ def _show_gain(found: Gain, where: str, guideline: str) -> None:
         f"95% interval {found.low:.4f} to {found.high:.4f}"
     )
     if found.high < 0:
-        console.say(f"{where} what was found is worse than the guideline")
+        console.say(f"{where} the tuned parameters are worse than the guideline")

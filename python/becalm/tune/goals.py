@@ -1,4 +1,4 @@
-"""What is wanted: measures to make better, and limits to keep."""
+"""Goals of a tuning: measures to improve, and limits to keep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Measured = dict[str, float]
 
 _LIMIT = re.compile(r"\s*(guard\.)?(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*([a-zA-Z]*)\s*(\*\s*uncontrolled)?\s*")
 NO_LOSS = "guard.delivered >= 0.99 * uncontrolled"
-"""The limit where nothing else is said: traffic without a hot spot loses nothing."""
+"""Default limit: traffic without a hot spot loses nothing."""
 
 
 class Limit(NamedTuple):
@@ -30,7 +30,7 @@ class Limit(NamedTuple):
     at_least: bool
     value: float
     relative: bool
-    """Whether the value is a share of what there is without control."""
+    """Whether the value is relative to runs without control."""
 
     def excess(self, found: Measured, uncontrolled: Measured) -> float:
         """Return by how much it is broken, as a share of the limit; 0 or less if it is kept."""
@@ -41,7 +41,7 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Goals:
-    """Measures that are to become better, and limits."""
+    """Measures to improve, and limits."""
 
     minimize: tuple[str, ...] = ("loss",)
     """Measures; those of which more is better are counted as what is missing to 1."""
@@ -97,10 +97,10 @@ def read_limit(text: str) -> Limit:
 
 
 def check_goals(goals: Sequence[str]) -> None:
-    """Make sure that measures can be goals.
+    """Check that measures can be goals.
 
     Raises:
-        BecalmError: one cannot.
+        BecalmError: a measure cannot be a goal.
 
     """
     for goal in goals:

@@ -1,4 +1,4 @@
-"""Both guidelines tried on a fabric: what each does for victims and the hot link, and which does better."""
+"""Both guidelines on a fabric: effects on victims and the hot link, and the better one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHORTEST = 3e-3
 
 @dataclass(frozen=True)
 class Tried:
-    """What the guidelines did."""
+    """The results of the guidelines."""
 
     better: str
     """The guideline with the smaller loss."""
@@ -103,7 +103,7 @@ def _cases(spot: HotSpot, degree: int | None) -> list[Case]:
 
 
 def show_tried(tried: Tried) -> None:
-    """Print what each guideline did, which does better, and where to go from here."""
+    """Print the results of each guideline, the better one, and the next step."""
     from becalm import console
 
     rows = [case_row(row, row["with"]) for row in tried.table.iter_rows(named=True)]

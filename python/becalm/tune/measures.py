@@ -1,4 +1,4 @@
-"""What a run is worth: how victims, the hot link and its sources fare during and after a hot period.
+"""Measures of a run: victims, the hot link and its sources during and after a hot period.
 
 Rates of victims are shares of what they offer at that time. Where a group offers no known load, because it
 sends as fast as it may, they are shares of what it got before the hot period.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 MEASURES = ("victims", "hot_link", "fairness", "settle", "recovery", "latency_p99", "delivered", "loss")
-"""What can be a goal or a limit.
+"""Measures that can be goals or limits.
 
 `victims`: mean share of what they offer in the hot period. `hot_link`: utilization of the hot link.
 `fairness`: Jain's index of the hot flows. `settle`: s from the beginning of the hot period until victims get

@@ -1,4 +1,4 @@
-"""What is searched: parameters with their ranges, by default those that OpenSM can set."""
+"""The search space: parameters with their ranges, by default those that OpenSM can set."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def opensm_space(scenario: Scenario, degree: int) -> Space:
         degree: sources of the worst hot spot: the longest delay must be about as many packets.
 
     """
-    # Below half of what the sources need the table saturates, whatever else is set; a timer of 150 is the
+    # Below half of the sources' need the table saturates under all other settings; a timer of 150 is the
     # longest of the guidelines; marks rarer than one in eight packets come too late for a short queue.
     packet_us = scenario.summary["packet_time"] * 1e6
     longest = degree * packet_us

@@ -1,4 +1,4 @@
-"""A tuning as a file: cases, what is searched, what is wanted, and how much may be tried.
+"""A tuning as a file: cases, search space, goals and budget.
 
 [hot_spot]
 scenario = "fabric.toml"

@@ -1,4 +1,4 @@
-"""The search: Optuna asks, becalm runs, Optuna is told; killed at any time, it goes on where it was."""
+"""The search: Optuna proposes parameters, becalm runs them and reports back; a killed search can resume."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial, Trial
 
 JOURNAL = "study.journal"
-"""Name of the file that Optuna notes everything in."""
+"""Name of Optuna's journal."""
 MANY = 500
 """Trials from which on NSGA-II pays where there are several goals."""
 POPULATION = 40
@@ -33,10 +33,10 @@ _SPENT = "seconds"
 
 
 def check_installed() -> None:
-    """Make sure that Optuna is there.
+    """Check that Optuna is installed.
 
     Raises:
-        BecalmError: it is not.
+        BecalmError: it is not installed.
 
     """
     try:
@@ -90,7 +90,7 @@ class Search:
         return self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
 
     def enqueue(self, parameters: Parameters | None) -> None:
-        """Have parameters tried first, once."""
+        """Try these parameters first, once."""
         if parameters is not None:
             self.study.enqueue_trial(parameters, skip_if_exists=True)
 
@@ -124,7 +124,7 @@ class Search:
         return [trial for trial in ordered if id(trial) in kept][:count]
 
     def front(self) -> list[FrozenTrial]:
-        """Return the trials that none is better than in every goal."""
+        """Return the trials on the Pareto front."""
         return [trial for trial in self.study.best_trials if _kept(trial)]
 
     def importance(self) -> dict[str, float]:
@@ -156,7 +156,7 @@ class Search:
         self.study.tell(trial, [min(value, 1e9) for value in self.goals.values(cases, found)])
 
     def _recover(self) -> None:
-        """Trials that ran when their process died stay so for ever: they are given up and tried again."""
+        """Mark trials of dead processes as failed, and repeat them."""
         from optuna.trial import TrialState
 
         for trial in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):

@@ -1,4 +1,4 @@
-"""What a tuning found, how sure that is, and what to make of it."""
+"""The result of a tuning, its confidence interval, and the recommendation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 BEST = "tuned"
-"""What the parameters that were found are called beside the guidelines."""
+"""Name of the tuned parameters beside the guidelines."""
 NOTE = "These are results of the model, with the traffic of the cases, whose hot sources have a backlog."
-"""To be said with every result."""
+"""Note for every result."""
 
 
 class Gain(NamedTuple):
-    """Loss of the guideline and of what was found, on the same cases and fresh seeds."""
+    """Loss of the guideline and of the tuned parameters, on the same cases and fresh seeds."""
 
     guideline: float
     tuned: float
@@ -39,7 +39,7 @@ class Gain(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Loss of what was found as a share of the guideline's."""
+        """Loss of the tuned parameters as a share of the guideline's."""
         return self.tuned / self.guideline if self.guideline > 0 else math.inf
 
     @property
@@ -60,7 +60,7 @@ class Tuned:
     """The better guideline of the two, that is compared with."""
     guideline_control: dict[str, Any]
     recommended: str
-    """`tuned`; or the guideline, where it may be as good, or where what was found breaks a limit."""
+    """`tuned`; or the guideline, if it may be as good or if the tuned parameters break a limit."""
     trials: pl.DataFrame
     """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
     front: pl.DataFrame
@@ -76,11 +76,11 @@ class Tuned:
     gain_held_out: Gain | None
     """Over the cases that were held out alone; None where there are none."""
     broken: list[str]
-    """Limits that what was found breaks on fresh seeds."""
+    """Limits that the tuned parameters break on fresh seeds."""
     runs: int
     """Runs that were asked for."""
     concerns: list[manager.Concern] = field(default_factory=list)
-    """Settings of what was found that cannot work."""
+    """Settings of the tuned parameters that cannot work."""
 
     def scenario(self, case: Case | Scenario) -> Scenario:
         """Return a scenario with the recommended parameters."""
@@ -172,7 +172,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
     count = len(values)
     if count < 2:
-        raise BecalmError(f"validation on {count} seed says nothing of chance: take at least 2")
+        raise BecalmError(f"validation on {count} seed cannot estimate chance: set at least 2")
     mean = sum(values) / count
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1))
     reach = float(t.ppf(0.5 + CONFIDENCE / 2, count - 1)) * deviation / math.sqrt(count)

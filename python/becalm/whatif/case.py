@@ -26,10 +26,10 @@ GUIDELINE = "pfister2005"
 
 
 class Case(NamedTuple):
-    """What is asked for."""
+    """The arguments of an analysis."""
 
     file: Path
-    """A scenario (.toml), or what `ibnetdiscover` printed."""
+    """A scenario (.toml), or output of `ibnetdiscover`."""
     hot: str
     degree: int | None = None
     lfts: Path | None = None
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     load: float | None = None
     """In place of the scenario's background: the load of each host, which sends to one other."""
     opensm: Path | None = None
-    """A configuration of OpenSM; the guideline `pfister2005` when not given."""
+    """A configuration of OpenSM; the guideline `pfister2005` if not given."""
 
 
 def simulate(
@@ -54,8 +54,8 @@ def simulate(
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: mistakes in one of the files; a fabric that is not that of the scenario.
-        BecalmError: options that do not go together; what `whatif` raises.
+        ScenarioError: errors in one of the files; a fabric that is not the scenario's.
+        BecalmError: options that do not fit together; the errors of `whatif`.
 
     """
     scenario, fabric = _read(case)
@@ -102,7 +102,7 @@ def checked(file: Path, fabric: Fabric) -> Scenario:
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: mistakes in it, or another fabric.
+        ScenarioError: errors in it, or another fabric.
 
     """
     scenario = load(file)
@@ -113,7 +113,7 @@ def checked(file: Path, fabric: Fabric) -> Scenario:
 
 
 def imported(discovered: Path, tables: Path | None) -> Scenario:
-    """Return the scenario that is imported from a fabric; for what it raises, see `import_fabric`."""
+    """Return the scenario that is imported from a fabric; `import_fabric` lists the errors."""
     return Scenario(import_fabric(discovered, tables).text, name=str(discovered))
 
 

@@ -17,11 +17,11 @@ UNBALANCED = 1.5
 MOST_STEPS = 20_000_000
 """Steps from switch to switch that are followed, at most, to count the pairs of hosts on each link."""
 SEVERAL = 3
-"""Peers that must be there before most of them say what is usual."""
+"""Fewest peers whose majority defines the usual value."""
 
 
 class Fault(NamedTuple):
-    """Something about a fabric that costs throughput, whatever the traffic."""
+    """A property of a fabric that costs throughput under any traffic."""
 
     kind: str
     """`missing cable`, `slow cable`, `unbalanced routes`, `credit loop` or `unchecked`."""
@@ -51,7 +51,7 @@ def _loops(scenario: Scenario, network: Network) -> Iterator[Fault]:
         first.setdefault(network.ports[host][0].peer, host)
     topology = tomllib.loads(scenario.to_toml())["topology"]
     topology["edges"]["allow_cycles"] = False
-    # Packets of all hosts of a switch go the same way from there, so that one of them stands for all.
+    # Packets of all hosts of a switch take the same way from there: one host represents all.
     flows = [{"name": "all", "from": list(first.values()), "to": ["*"]}]
     found = circle({"run": {"duration": "1 us"}, "topology": topology, "flows": flows})
     if found is not None:

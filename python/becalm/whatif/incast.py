@@ -1,4 +1,4 @@
-"""An incast on a host of a fabric: who takes part, who suffers, and what congestion control gives back."""
+"""An incast on a host of a fabric: sources, victims, and the throughput that congestion control restores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LOST = 0.05
 MANY = 4
 """A source with more destinations than this in a group counts as one flow: each of them is too small."""
 FEWEST = 10
-"""And at least as many packets: less is chance."""
+"""Fewest packets that a victim loses: a smaller loss is chance."""
 GROWN = 0.05
 """A link is in the tree if it is congested for so much more of the time with the incast than without it."""
 
@@ -51,7 +51,7 @@ class Branch(NamedTuple):
     without: float
     """Share of the time that it was congested, without congestion control."""
     managed: float
-    """The same with congestion control."""
+    """Share of the time that it was congested, with congestion control."""
 
 
 class Victim(NamedTuple):
@@ -59,7 +59,7 @@ class Victim(NamedTuple):
 
     source: str
     destination: str
-    """`*` for all the others that it sends to."""
+    """The destination; `*` for all other destinations of the source."""
     group: str
     takes_part: bool
     """Whether its source also sends to the hot host, so that the two share its link."""
@@ -77,7 +77,7 @@ class Victim(NamedTuple):
 
     @property
     def lost_managed(self) -> float:
-        """Share that it loses all the same with congestion control."""
+        """Share of its rate that it loses with congestion control."""
         return 1 - self.managed / self.calm
 
 
@@ -85,14 +85,14 @@ class Rates(NamedTuple):
     """Rates of one run in B/s."""
 
     others: float
-    """All flows that are no part of the incast and do not go to the hot host."""
+    """All flows outside of the incast whose destination is not the hot host."""
     incast: float
     """The flows of the incast."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What an incast does to a fabric."""
+    """The effects of an incast on a fabric."""
 
     hot: str
     sources: list[str]
@@ -128,14 +128,14 @@ def whatif(
 ) -> WhatIf:
     """Simulate an incast on a host three times: not at all, without and with congestion control.
 
-    The scenario's own flows are the background, but for a group called `hot_spot`. Sources are taken from all
+    The scenario's own flows are the background, except a group called `hot_spot`. Sources are taken from all
     over the fabric. Each run simulates what the scenario asks for, or less, so that it takes some seconds.
 
     Args:
         scenario: a fabric with a list of cables, and traffic.
         hot: the host that all send to.
         control: returns a scenario with congestion control, for a degree.
-        control_name: what to call it.
+        control_name: its name.
         degree: how many sources there are; 8 when not given, or all other hosts.
         net: the network of the scenario, where it is known already.
         max_time: seconds of the clock that the runs may take together.
@@ -157,7 +157,7 @@ def whatif(
 
     def limited(now: Progress) -> None:
         if time.monotonic() - began > max_time:
-            raise BecalmError(f"took longer than {max_time:g} s: allow more with --max-time")
+            raise BecalmError(f"took longer than {max_time:g} s: raise the limit with --max-time")
         if progress is not None:
             progress(now)
 
@@ -184,7 +184,7 @@ def whatif(
 def _sources(net: Network, hot: str, degree: int | None) -> list[str]:
     if hot not in net.known:
         near = difflib.get_close_matches(hot, net.hosts, n=3) or net.hosts[:3]
-        raise BecalmError(f"host `{hot}`: there is none of that name; valid: {', '.join(near)} ...")
+        raise BecalmError(f"host `{hot}`: unknown; valid: {', '.join(near)} ...")
     others = [host for host in net.hosts if host != hot]
     number = min(DEGREE, len(others)) if degree is None else degree
     if not 1 <= number <= len(others):

@@ -15,11 +15,11 @@ from becalm.opensm.rates import data_rate
 from becalm.scenario import Scenario
 
 BUSY = 0.8
-"""A port is near its rate from this share of it on."""
+"""A port is near its rate if it sends at least this share of it."""
 WAITED = 0.1
-"""A port waits much from this share of the longest wait of all ports on."""
+"""A port waits long if its wait is at least this share of the longest wait of all ports."""
 LEAST = 0.005
-"""Loads below are none: subnet management."""
+"""Smaller loads count as none: they are subnet management."""
 
 
 class Root(NamedTuple):
@@ -30,27 +30,27 @@ class Root(NamedTuple):
     busy: float
     """Share of its rate that it sent."""
     waited: int
-    """Ticks that it waited itself."""
+    """Ticks that the port itself waited."""
     waiting: list[str]
-    """The ports that send to its switch and waited much, the longest wait first."""
+    """The ports that send to its switch and waited long, the longest wait first."""
     why: str
 
 
 def rates(fabric: Fabric) -> dict[End, float]:
-    """Return what each port can send, in B/s."""
+    """Return the capacity of each port in B/s."""
     return {end: data_rate(cable.speed) / 8 for cable in fabric.cables for end in cable.ends}
 
 
 def roots(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> list[Root]:
     """Return the likely roots of congestion, those with the longest waits before them first.
 
-    A root sends near its rate, and ports that feed its switch wait much; or it leads to a host and waits much
-    itself, since the host takes in too slowly. A port to a switch that waits much is a branch, and no root.
+    A root sends near its rate, and ports that feed its switch wait long; or it leads to a host and waits long
+    itself, since the host receives too slowly. A port to a switch that waits long is a branch, not a root.
 
     Args:
         fabric: where the ports are.
-        counters: what they have counted.
-        seconds: in how much time.
+        counters: their values.
+        seconds: the time in which they counted.
 
     Raises:
         BecalmError: a port sent more than its cable can carry in this time.
@@ -73,7 +73,7 @@ def roots(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> l
         full = busy >= BUSY and (waits[end] < much or peer[end].is_host)
         if not waiting or not (slow or full):
             continue
-        why = "the host takes in too slowly" if slow else "near its rate"
+        why = "the host receives too slowly" if slow else "near its rate"
         names = [_named(fabric, each, peer[each]) for each in reversed(waiting)]
         root = Root(_named(fabric, end, peer[end]), busy, waits[end], names, why)
         found.append((sum(waits[each] for each in waiting), root))
@@ -99,9 +99,9 @@ def _check_time(
 
 
 def loads(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> dict[str, float]:
-    """Return what each host sends as a share of its link, by its own counters or its switch's.
+    """Return the load of each host as a share of its link rate, by its own counters or its switch's.
 
-    Hosts of which nothing is known are left out.
+    Hosts without counters are omitted.
     """
     speed = rates(fabric)
     found = {}
@@ -118,7 +118,7 @@ def loads(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> d
 def with_loads(scenario: Scenario, by_host: Mapping[str, float]) -> Scenario:
     """Return the scenario with this background: each host sends at its load, to all hosts alike.
 
-    Counters do not tell where packets go. A group `hot_spot` stays; all others are replaced by groups of
+    Counters do not show where packets go. A group `hot_spot` stays; all others are replaced by groups of
     hosts with the same load, in steps of 1%.
 
     Raises:

@@ -59,7 +59,7 @@ class Network:
         return level
 
     def link(self, node: str, port: int, peer: str) -> str:
-        """Return what to call a direction of a cable; with its port where it is one of several, or known."""
+        """Return the name of a direction of a cable, with its port if known or one of several."""
         number = self.numbers.get((node, port))
         if number is not None and node not in self.known:
             return f"{node} port {number} -> {peer}"
@@ -81,7 +81,7 @@ def network(scenario: Scenario, fabric: Fabric | None = None) -> Network:
     edges = scenario.resolved["topology"].get("edges")
     if edges is None:
         ((name, _),) = scenario.resolved["topology"].items()
-        raise BecalmError(f"{scenario.name}: topology.{name}: is no list of cables; valid: topology.edges")
+        raise BecalmError(f"{scenario.name}: topology.{name}: is not a list of cables; valid: topology.edges")
     ports: dict[str, list[Port]] = {name: [] for key in ("hosts", "switches") for name in _names(edges[key])}
     for cable in edges["cables"]:
         one, other = cable["between"]
@@ -131,6 +131,6 @@ def _routes(given: list[dict[str, Any]], hosts: list[str]) -> dict[str, dict[str
 
 
 def usual(values: Iterable[float]) -> float:
-    """Return the value that most have; of several, the largest."""
+    """Return the most frequent value; of several, the largest."""
     counts = Counter(values)
     return max(counts, key=lambda value: (counts[value], value))

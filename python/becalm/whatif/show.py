@@ -1,4 +1,4 @@
-"""What an incast does, as tables for people and as an object for programs."""
+"""The effects of an incast, as tables for people and as an object for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from becalm.whatif.incast import WhatIf
 from becalm.whatif.measured import Root
 
 MOST_ROWS = 10
-"""Rows of a table, unless all are asked for."""
+"""Rows of a table by default."""
 
 
 def show_faults(faults: Sequence[Fault]) -> None:
@@ -41,13 +41,13 @@ def show(found: WhatIf, *, every: bool = False) -> None:
 
 
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
-    """Print the likely roots that counters tell, and what hosts send."""
+    """Print likely roots by the counters, and the loads of hosts."""
     cells = [
         (each.port, console.share(each.busy), f"{each.waited:,}", each.why, _listed(each.waiting, 2))
         for each in roots[:MOST_ROWS]
     ]
     if cells:
-        columns = ("port", "busy", "waited", "why", "who waits")
+        columns = ("port", "busy", "waited", "why", "waiting ports")
         made = console.table(f"Likely roots, {len(roots)}", columns, cells)
         made.columns[0].no_wrap = True
         for column in made.columns[3:]:

@@ -46,7 +46,7 @@ impl CctEntry {
         self.shift
     }
 
-    /// What the shifted time is multiplied by.
+    /// Factor of the shifted time.
     pub fn multiplier(self) -> u16 {
         self.multiplier
     }

@@ -1,9 +1,9 @@
 //! The echo of IBTA congestion control: BECN in an ACK or in a packet of its own.
 //!
 //! # What it does
-//! On a reliable connection data packets are acknowledged, and the ACK of a marked packet (FECN) tells the source so
-//! (BECN). An ACK may stand for several packets: then it tells of a mark on any of them. Without reliability nothing
-//! is acknowledged, and a marked packet is answered by a congestion notification packet (CNP).
+//! On a reliable connection data packets are acknowledged, and the ACK of a marked packet (FECN) carries the mark to the
+//! source (BECN). An ACK may cover several packets: then it carries a mark if any of them is marked. Without reliability
+//! packets are not acknowledged, and a marked packet is answered by a congestion notification packet (CNP).
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
@@ -12,12 +12,12 @@
 //! # Parameters
 //! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs, so `reliable`.
 //! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is so many after the
-//!   last one acknowledged. A source then hears of a mark as late as it hears of anything, and no more often than once
-//!   per ACK: `CCTI_Timer` should be longer than the time between two ACKs of a flow at its fair share.
+//!   last one acknowledged. Marks reach a source only with ACKs: `CCTI_Timer` should be longer than the time between two
+//!   ACKs of a flow at its fair share.
 //!
 //! # Departures from the source
-//! - A mark waits for the next ACK that is due anyway. The specification wants it returned as soon as possible, and
-//!   leaves to the adapter when it acknowledges.
+//! - A mark waits for the next regular ACK. The specification requires its return as soon as possible, and lets the
+//!   adapter decide when it acknowledges.
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
 use crate::scheme::EchoScheme;
@@ -29,9 +29,9 @@ use becalm_schema::Conflict;
 becalm_schema::words! {
     /// Whether data packets are acknowledged.
     pub enum Transport {
-        /// They are, and the ACK carries the mark.
+        /// Data packets are acknowledged, and the ACK carries the mark.
         Reliable = "reliable",
-        /// They are not; a congestion notification packet carries the mark.
+        /// Data packets are not acknowledged; a congestion notification packet carries the mark.
         Unreliable = "unreliable",
     }
 }
@@ -41,7 +41,7 @@ becalm_schema::table! {
     pub struct Params {
         /// Whether data packets are acknowledged.
         pub transport: Transport = Transport::Reliable,
-        /// Packets that one ACK stands for at the most; the end of a message is always acknowledged.
+        /// Most packets that one ACK covers; the end of a message is always acknowledged.
         pub ack_every: u32 = 1; "packets"; 1..=65_535,
     }
     check Params::check;
@@ -50,7 +50,7 @@ becalm_schema::table! {
 impl Params {
     fn check(&self) -> Result<(), Conflict> {
         match (self.transport, self.ack_every) {
-            (Transport::Unreliable, 2..) => Err(Conflict::new("ack_every", "does nothing: nothing is acknowledged")),
+            (Transport::Unreliable, 2..) => Err(Conflict::new("ack_every", "does nothing: no packet is acknowledged")),
             _ => Ok(()),
         }
     }

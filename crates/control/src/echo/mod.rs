@@ -1,4 +1,4 @@
-//! How a destination answers the packets that reach it.
+//! Answers of destinations to packets.
 
 crate::echoes! {
     EchoParams, Echoing;

@@ -1,5 +1,4 @@
-//! The congestion state of ports and virtual lanes, and which packets it marks: what markers that watch the queues of
-//! outputs share.
+//! The congestion state of ports and virtual lanes and its marks: the common part of markers that watch output queues.
 
 use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, SwitchView};
@@ -12,7 +11,7 @@ pub(super) fn left_behind<V: SwitchView>(departure: &Departure, switch: &V) -> u
     switch.waiting_bytes(departure.output, departure.vl).saturating_sub(u64::from(departure.size))
 }
 
-/// When a port is congested, and which of its packets are marked then.
+/// Rules of a port: when it is congested, and which packets it marks then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// The queue is over its threshold once more bytes than this wait; `u64::MAX` for never.
@@ -23,7 +22,7 @@ pub(super) struct Rules {
     pub victim: bool,
     /// Bytes of the smallest packet that is marked.
     pub smallest: u32,
-    /// Packets that could be marked and are not, between two that are.
+    /// Eligible packets left unmarked between two marked ones.
     pub marking_rate: u32,
 }
 
@@ -32,15 +31,15 @@ pub(super) struct Rules {
 struct Lane {
     over: bool,
     congested: bool,
-    /// Packets to pass over before the next mark.
+    /// Packets to skip before the next mark.
     skip: u32,
 }
 
 /// The state of all ports and virtual lanes of a switch.
 ///
-/// It is looked at when a packet that has to wait has joined its queue, and when a packet is about to leave. A packet
-/// that leaves does not count as waiting, and the credit that it takes does not count as left; so a packet that
-/// meets an empty queue is never marked.
+/// It is evaluated when a waiting packet has joined its queue, and when a packet is about to leave. A departing packet
+/// does not count as waiting, and the credit that it takes does not count as left; so a packet that meets an empty
+/// queue is never marked.
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     /// By port.
@@ -61,7 +60,7 @@ impl Congestion {
         self.lanes[self.at(port, vl)].congested
     }
 
-    /// Takes in that a packet has joined the queue of its output. One that cuts through joins none.
+    /// Updates the state after a packet has joined the queue of its output. A packet that cuts through joins no queue.
     pub(super) fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
         if arrival.waits {
             let &Arrival { output, vl, .. } = arrival;
@@ -69,7 +68,7 @@ impl Congestion {
         }
     }
 
-    /// Takes in that a packet leaves; whether it is marked.
+    /// Updates the state as a packet leaves; returns whether it is marked.
     pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         let &Departure { output, vl, size, kind, .. } = departure;
         self.look(output, vl, left_behind(departure, switch), switch.credit(output, vl).saturating_sub(1));
@@ -89,7 +88,7 @@ impl Congestion {
         lane.congested = lane.over && (credit > 0 || rules.victim);
     }
 
-    /// Counts a packet that can be marked; whether it is.
+    /// Counts an eligible packet; returns whether it is marked.
     fn has_its_turn(&mut self, port: u16, vl: u8) -> bool {
         let at = self.at(port, vl);
         let skip = &mut self.lanes[at].skip;

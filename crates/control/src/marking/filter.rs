@@ -1,4 +1,4 @@
-//! What markers share that judge a packet when it arrives, by the length of its queue filtered over time.
+//! The common part of markers that judge arriving packets by the length of their queue, filtered over time.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub trait Filter: Clone {
     /// The filter of an empty queue.
     fn new(params: &Self::Params) -> Self;
 
-    /// A packet arrives; whether those that it finds there mean congestion. It does not count itself.
+    /// Updates the filter as a packet arrives; returns whether the packets before it mean congestion.
     fn arrives(&mut self, now: Time) -> bool;
 
     /// The last byte of a packet has left.
@@ -66,7 +66,7 @@ impl<F: Filter> Marker for Filtered<F> {
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
         let marked = &mut self.lane(departure.output, departure.vl).marked;
-        // Packets of different inputs need not leave in the order in which they came.
+        // Packets of different inputs may leave in another order than they arrived.
         let place = match marked.front() {
             Some(&first) if first == departure.order => Some(0),
             _ => marked.binary_search(&departure.order).ok(),

@@ -3,12 +3,12 @@
 //! # What it does
 //! A port and virtual lane whose queue is over a threshold is in the congestion state if it has credit to send: then
 //! it is the root of the congestion. Without credit it is a victim of congestion elsewhere, and in the congestion
-//! state only if the victim mask says so. Packets that leave in the congestion state are marked (FECN) if they are
-//! large enough, all of them or every so many.
+//! state only if it is in the victim mask. Packets that leave in the congestion state are marked (FECN) if they are
+//! large enough: all of them, or one in every few.
 //!
 //! Marks do not reach devices without congestion control. Credit starvation slows these down: a packet is starved if it
-//! came in by a port of the credit mask and leaves a queue over a threshold behind, be that a root's or a victim's.
-//! Its credit is given back late. So a starved source gets credit for one packet in each delay.
+//! entered by a port of the credit mask and leaves a queue over a threshold behind, at a root or a victim. Its credit
+//! is returned late. So a starved source gets credit for one packet in each delay.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran
@@ -20,42 +20,41 @@
 //!   (16 - threshold)/16 of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive,
 //!   1/16 at 15. The default is that of Gran 2010, Table I.
 //! - `victim_mask`: `Victim_Mask`, the ports that are congested without credit too: `none`, `all`, or `host_ports`,
-//!   those that lead to a host. A host that receives too slowly marks nothing itself; the switch before it can.
+//!   those that lead to a host. A slow receiver marks no packets itself; the switch before it can.
 //! - `packet_size`: `Packet_Size`, in credits of 64 B; smaller packets are not marked.
-//! - `marking_rate`: `Marking_Rate`: packets that could be marked and are not, between two that are.
-//! - `credit_mask`: `Credit_Mask`, the ports that starve what is at the other end: `none`, `all`, or `host_ports`.
-//! - `cs_threshold`: `CS_Threshold`, counted as `threshold` is. 0 starves nobody.
+//! - `marking_rate`: `Marking_Rate`: eligible packets left unmarked between two marked ones.
+//! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbour: `none`, `all`, or `host_ports`.
+//! - `cs_threshold`: `CS_Threshold`, with the scale of `threshold`. 0 switches starvation off.
 //! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit comes back (Tp >> shift) * multiplier
 //!   after the credit before it or after the packet's last byte has left, whichever is later; Tp is the packet's time
-//!   on the link that it came in by, at the rate at which the switch sends there.
+//!   on its incoming link, at the rate at which the switch sends there.
 //! - `overrides`: other values for some ports, as the switch port congestion settings give them: a list of tables with
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
-//!   - `ports`: a list of port numbers, or `hosts`, `switches` (by what is at the other end), `all`,
+//!   - `ports`: a list of port numbers, or `hosts`, `switches` (by the node at the other end), `all`,
 //!   - `threshold`, `packet_size`, `marking_rate` as above,
 //!   - `victim`: whether the ports' bits in `Victim_Mask` are set,
 //!   - `credit`: whether their bits in `Credit_Mask` are set,
 //!   - `cs_threshold`, `cs_return_delay` as above: the settings of a port with `Control_Type` 1.
 //!
-//!   What is left out stays as it is. Of several for the same port the last one holds.
+//!   Omitted settings stay as they are. Of several tables for the same port the last one applies.
 //!
 //! # Departures from the source
-//! - The specification leaves the meaning of a threshold to the maker of the switch; the mapping above is ours. An
-//!   output may have more waiting than one input buffer holds, since all inputs feed it.
-//! - The state is looked at whenever a packet joins the queue and whenever one leaves, and not held in between. A
-//!   packet that leaves counts neither as waiting nor the credit it takes as left: a port is a root if it has credit
-//!   for another packet of the largest size.
+//! - The specification leaves the meaning of a threshold to the maker of the switch; the mapping above is ours. More
+//!   bytes may wait for an output than one input buffer holds, since all inputs feed it.
+//! - The state is evaluated whenever a packet joins or leaves the queue, and not held in between. A departing packet
+//!   does not count as waiting, nor does its credit count as left: a port is a root if it has credit for another packet
+//!   of the largest size.
 //! - `Marking_Rate` is a mean number of packets; here it is met by counting, without chance. The count is per port
 //!   and virtual lane, begins with a mark, and goes on from one congestion to the next.
-//! - `Packet_Size` holds for whole packets on the wire. ACKs and congestion notification packets are never marked,
-//!   whatever it is, since no adapter would answer the mark.
-//! - A port's own setting need not be whole: what it leaves out is that of the switch.
-//! - Of credit starvation, the fields alone are published: the ports, how aggressively, a delay in the encoding of a
+//! - `Packet_Size` counts whole packets on the wire. ACKs and congestion notification packets are never marked, since no
+//!   adapter would answer the mark.
+//! - A port's own setting may be partial: omitted fields are those of the switch.
+//! - Of credit starvation, only the fields are published: the ports, the aggressiveness, a delay in the encoding of a
 //!   table entry. Which queue is compared with the threshold and which credit is late is our choice: the port in the
-//!   mask is the one that packets come in by, the queue that of the output that they leave by, and the verdict falls
-//!   when the header leaves. Credit of one input and virtual lane is given back in order, so that of a packet that is
-//!   not starved may wait behind that of one that is. To the switch itself the room is free as soon as the packet has
-//!   left. Packets of all kinds starve, also those of flows that have no part in the congestion: a port cannot tell
-//!   them apart.
+//!   mask is the packet's input, the queue is that of its output, and the decision falls when the header leaves. Credit
+//!   of one input and virtual lane is returned in order, so credit of a packet that is not starved may wait behind that
+//!   of a starved one. For the switch itself the room is free as soon as the packet has left. Packets of all kinds
+//!   starve, also those of flows outside of the congestion: a port cannot tell them apart.
 //! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each by its own threshold.
 
 use becalm_engine::Time;
@@ -78,13 +77,13 @@ becalm_schema::table! {
         pub victim_mask: Mask = Mask::None,
         /// Size of the smallest packet that is marked.
         pub packet_size: u32 = 0; "credits of 64 B"; 0..=255,
-        /// Packets that could be marked and are not, between two that are.
+        /// Eligible packets left unmarked between two marked ones.
         pub marking_rate: u32 = 0; "packets"; 0..=65_535,
-        /// Ports that give credit back late to what is at the other end.
+        /// Ports that return credit late to their neighbour.
         pub credit_mask: Mask = Mask::None,
         /// How early a queue starves the ports in the mask that feed it: 0 for never, 15 for the earliest.
         pub cs_threshold: u32 = 0; ""; 0..=15,
-        /// How late credit is given back, in packet times: multiplier / 2^shift.
+        /// Delay of returned credit in packet times: multiplier / 2^shift.
         pub cs_return_delay: CctEntry = CctEntry::default(),
         /// Ports with other values.
         pub overrides: Vec<Override> = Vec::new(),
@@ -98,12 +97,12 @@ impl Params {
         self.credit_mask != Mask::None || self.overrides.iter().any(|other| other.credit == Some(true))
     }
 
-    /// Whether a port of such a switch starves what sends to it.
+    /// Whether a port of such a switch starves its neighbour.
     fn starves(&self, shape: &SwitchShape) -> bool {
         (0..shape.ports).any(|port| self.rules(port, shape).1.starves())
     }
 
-    /// What is said of credit starvation must have an effect, as far as that follows without knowing the ports.
+    /// Checks that settings of credit starvation have an effect, as far as that is known without the ports.
     fn check(&self) -> Result<(), Conflict> {
         let others = || self.overrides.iter();
         if !self.masks_credit() {
@@ -113,18 +112,18 @@ impl Params {
             return Conflict::unless(
                 others().all(|other| other.credit.is_none() && !other.starves()),
                 "overrides",
-                || "sets what does nothing: no port is in the credit mask".to_string(),
+                || "has settings without an effect: no port is in the credit mask".to_string(),
             );
         }
         let mask = if self.credit_mask == Mask::None { "overrides" } else { "credit_mask" };
         let late = |delay: CctEntry| delay.multiplier() > 0;
         let threshold = self.cs_threshold > 0 || others().filter_map(|other| other.cs_threshold).any(|level| level > 0);
         let delay = late(self.cs_return_delay) || others().filter_map(|other| other.cs_return_delay).any(late);
-        Conflict::unless(threshold, mask, || "starves nobody: needs a cs_threshold above 0".to_string())?;
-        Conflict::unless(delay, mask, || "starves nobody: needs a cs_return_delay above 0".to_string())
+        Conflict::unless(threshold, mask, || "does nothing: needs a cs_threshold above 0".to_string())?;
+        Conflict::unless(delay, mask, || "does nothing: needs a cs_return_delay above 0".to_string())
     }
 
-    /// The rules of one port: of marking what leaves by it, and of starving what comes in.
+    /// The rules of one port: for marking departures, and for starving arrivals.
     fn rules(&self, port: u16, shape: &SwitchShape) -> (Rules, Rule) {
         let mut own = self.clone();
         let (mut victim, mut credit) = (self.victim_mask.has(port, shape), self.credit_mask.has(port, shape));
@@ -151,8 +150,8 @@ impl Params {
     }
 }
 
-/// Bytes that may wait for an output before it is over a threshold of 0 to 15, if an input buffer holds `capacity`;
-/// `None` if it never is.
+/// Most bytes that wait for an output below a threshold of 0 to 15, if an input buffer holds `capacity`; `None` if the
+/// threshold is never crossed.
 fn threshold_bytes(level: u32, capacity: u32) -> Option<u64> {
     let sixteenths = 16_u32.saturating_sub(level);
     (level > 0).then(|| u64::from(capacity) * u64::from(sixteenths) / 16)
@@ -183,7 +182,7 @@ impl MarkingScheme for Ibta {
         let mut all = overrides::conflicts(&params.overrides, switches);
         if all.is_empty() && params.masks_credit() && !switches.iter().any(|shape| params.starves(shape)) {
             let problem =
-                "starve nobody: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
+                "do nothing: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
             all.push(Conflict::new("overrides", problem));
         }
         all

@@ -1,10 +1,10 @@
 //! Input-output-triggered marking: full input buffers and long output queues.
 //!
 //! # What it does
-//! Marks as input-triggered marking does, and besides when an arrival is one too many for its output: when more packets
-//! of the switch go there than a threshold, the one in transmission counted. Then all that wait for it are marked. A
-//! full input buffer catches flows that share an input, a long output queue rather those that come by inputs of their
-//! own; the two biases balance each other.
+//! Marks as input-triggered marking does, and also when an arrival is one too many for its output: when more packets
+//! of the switch go there than a threshold, the one in transmission included. Then all that wait for it are marked. A
+//! full input buffer catches flows that share an input, a long output queue rather those with inputs of their own; the
+//! two biases balance each other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",

@@ -1,10 +1,10 @@
-//! Input-triggered marking: everything that waits for the outputs of a full input buffer.
+//! Input-triggered marking: all packets that wait for the outputs of a full input buffer.
 //!
 //! # What it does
-//! When an arriving packet fills its input buffer, every output that at least one packet of the buffer goes to counts
-//! as congested, and all packets of the switch that wait for such an output are marked, from whatever input they come.
-//! The switch needs no scan for that: it knows how many packets wait for an output (`cnt1`), copies this number to a
-//! second counter (`cnt2`), and marks that many of the next departures.
+//! When an arriving packet fills its input buffer, every output of at least one packet in the buffer counts as
+//! congested, and all packets of the switch that wait for such an output are marked, from any input. The switch needs no
+//! scan for that: it counts the packets that wait for an output (`cnt1`), copies this number to a second counter
+//! (`cnt2`), and marks that many of the next departures.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",

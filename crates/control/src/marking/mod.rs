@@ -1,4 +1,4 @@
-//! Which packets a switch marks.
+//! Marking policies of switches.
 
 mod congestion;
 mod filter;

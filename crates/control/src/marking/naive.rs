@@ -1,9 +1,9 @@
 //! Naive marking: the packets in a full input buffer.
 //!
 //! # What it does
-//! When an arriving packet fills its input buffer, all packets in this buffer are marked, whatever output they wait
-//! for. Packets in other buffers are not, even if they contend for the same output; so flows that share an input
-//! port with many others are slowed down more than those that have one to themselves.
+//! When an arriving packet fills its input buffer, all packets in this buffer are marked, for any output. Packets in
+//! other buffers are not, even if they contend for the same output; so flows that share an input port with many others
+//! are slowed down more than those with a port of their own.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -15,7 +15,7 @@
 //! # Departures from the source
 //! - A buffer counts as full after the forwarding decision: a packet that cuts straight through does not trigger.
 //! - Buffers are per virtual lane, and so is marking.
-//! - Packets are marked when they leave; which ones, a watermark on the order of arrival tells.
+//! - Packets are marked when they leave; a watermark on the order of arrival selects them.
 
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 

@@ -1,4 +1,4 @@
-//! Values of IBTA congestion control that hold for some ports of some switches.
+//! Values of IBTA congestion control for some ports of some switches.
 
 use std::collections::HashSet;
 
@@ -22,13 +22,13 @@ becalm_schema::table! {
         pub victim: Option<bool> = None,
         /// Size of the smallest packet that is marked.
         pub packet_size: Option<u32> = None; "credits of 64 B"; 0..=255,
-        /// Packets that could be marked and are not, between two that are.
+        /// Eligible packets left unmarked between two marked ones.
         pub marking_rate: Option<u32> = None; "packets"; 0..=65_535,
-        /// Whether the ports give credit back late.
+        /// Whether the ports return credit late.
         pub credit: Option<bool> = None,
         /// How early a queue starves the ports.
         pub cs_threshold: Option<u32> = None; ""; 0..=15,
-        /// How late credit is given back.
+        /// Delay of returned credit.
         pub cs_return_delay: Option<CctEntry> = None,
     }
     check Override::check;
@@ -39,13 +39,15 @@ impl Override {
         Conflict::unless(!self.switches.is_empty(), "switches", || "must name at least one switch".to_string())?;
         let numbers = [self.threshold, self.packet_size, self.marking_rate].iter().any(Option::is_some);
         let given = numbers || self.victim.is_some() || self.credit.is_some() || self.starves();
-        Conflict::unless(given, "threshold", || "is missing, or another value: nothing is overridden".to_string())?;
+        Conflict::unless(given, "threshold", || {
+            "is missing, or another value: the table overrides nothing".to_string()
+        })?;
         Conflict::unless(self.credit != Some(false) || !self.starves(), "credit", || {
             "must be true where cs_threshold or cs_return_delay is set".to_string()
         })
     }
 
-    /// Whether it says how the ports starve.
+    /// Whether it sets the starvation of the ports.
     pub(super) fn starves(&self) -> bool {
         self.cs_threshold.is_some() || self.cs_return_delay.is_some()
     }
@@ -55,7 +57,7 @@ impl Override {
         self.switches.iter().any(|text| text == "*" || covers(text, &shape.name))
     }
 
-    /// Whether it holds for a port.
+    /// Whether it applies to a port.
     pub(super) fn holds(&self, port: u16, shape: &SwitchShape) -> bool {
         self.names(shape) && self.ports.has(port, shape)
     }

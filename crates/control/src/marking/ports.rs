@@ -1,4 +1,4 @@
-//! Which ports of a switch a setting of IBTA congestion control holds for.
+//! Sets of ports in settings of IBTA congestion control.
 
 use becalm_fabric::policy::SwitchShape;
 use becalm_schema::{Errors, Field, Node, Value, field::refuse};

@@ -1,9 +1,8 @@
 //! A threshold on the queue of an output, with hysteresis.
 //!
 //! # What it does
-//! Once more than a high threshold waits for an output, packets that leave by it are marked, until no more than a
-//! low threshold waits. Unless told otherwise, a port without credit to send marks nothing: it is not the root of the
-//! congestion.
+//! When the queue of an output exceeds a high threshold, packets that leave by it are marked, until the queue is down to
+//! a low threshold. By default, a port without credit to send marks nothing: it is not the root of the congestion.
 //!
 //! # Source
 //! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
@@ -14,14 +13,14 @@
 //! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an
 //!   output, so more than one buffer's worth may wait for it.
 //! - `root_only`: whether a port without credit marks nothing.
-//! - `marking_rate`: packets that could be marked and are not, between two that are.
+//! - `marking_rate`: eligible packets left unmarked between two marked ones.
 //!
 //! # Departures from the source
 //! - The paper states no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,
 //!   which the specification that it describes offers as a choice.
 //! - The paper's switches share their input buffers; here the capacity is that of one port and virtual lane.
-//! - The queue is looked at whenever a packet joins it and whenever one leaves; a packet that leaves counts neither as
-//!   waiting nor the credit it takes as left.
+//! - The queue is evaluated whenever a packet joins or leaves it; a departing packet does not count as waiting, nor does
+//!   its credit count as left.
 //! - ACKs and congestion notification packets are never marked.
 
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
@@ -33,13 +32,13 @@ use crate::scheme::MarkingScheme;
 becalm_schema::table! {
     /// From a high threshold on the queue of an output down to a low one, packets that leave by it are marked.
     pub struct Params {
-        /// What must wait for an output before marking begins.
+        /// Queue of an output above which marking begins.
         pub high: f64 = 0.9; "of an input buffer"; 0.0..=100.0,
-        /// What may wait for an output when marking ends.
+        /// Queue of an output at which marking ends.
         pub low: f64 = 0.8; "of an input buffer"; 0.0..=100.0,
         /// Whether a port marks only while it has credit to send.
         pub root_only: bool = true,
-        /// Packets that could be marked and are not, between two that are.
+        /// Eligible packets left unmarked between two marked ones.
         pub marking_rate: u32 = 0; "packets"; 0..=65_535,
     }
     check Params::check;

@@ -1,11 +1,11 @@
 //! The queue length averaged over regeneration cycles (DECbit).
 //!
 //! # What it does
-//! A regeneration cycle of a queue is a busy period and the idle period after it; a packet that comes at the very time
-//! at which the last one leaves goes on with the busy period. A packet that arrives is marked if
+//! A regeneration cycle of a queue is a busy period and the idle period after it; a packet that arrives just when the
+//! last one leaves continues the busy period. A packet that arrives is marked if
 //! the average number of packets in the queue, the one in transmission included, is at least a threshold. The average is
-//! over the last complete cycle and what there has been of the current one. So a queue that is never long keeps the
-//! memory of its last cycle, and one that has been busy for long goes by the current one.
+//! over the last complete cycle and the current one so far. So a short queue keeps the memory of its last cycle, and a
+//! queue that has been busy for long depends on the current one.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -19,7 +19,7 @@
 //!
 //! # Departures from the source
 //! - A queue is one output and virtual lane; the paper models a router as one queue.
-//! - The first packet of all finds no average and is not marked. Until the second cycle begins, the average is over
+//! - The very first packet finds no average and is not marked. Until the second cycle begins, the average is over
 //!   the first one alone.
 //! - ACKs and congestion notification packets count in the queue and are never marked.
 
@@ -28,9 +28,9 @@ use becalm_engine::Time;
 use super::filter::{Area, Filter, Filtered};
 
 becalm_schema::words! {
-    /// What the average is over.
+    /// Cycles of the average.
     pub enum Over {
-        /// The last complete cycle and what there has been of the current one.
+        /// The last complete cycle and the current one so far.
         LastAndCurrent = "last_and_current",
         /// The last complete cycle.
         Last = "last",
@@ -43,7 +43,7 @@ becalm_schema::table! {
     pub struct Params {
         /// The average from which on arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
-        /// What the average is over.
+        /// Cycles of the average.
         pub over: Over = Over::LastAndCurrent,
     }
 }
@@ -63,7 +63,7 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// Packets times picoseconds, and the time that they are to be divided by.
+    /// Packets times picoseconds, and the time to divide them by.
     fn average_over(&self, now: Time) -> (u128, Time) {
         let (start, area) = self.last;
         match self.params.over {

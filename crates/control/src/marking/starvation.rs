@@ -1,4 +1,4 @@
-//! Credit starvation: credit that is given back late, so that sources slow down which do not answer marks.
+//! Credit starvation: credit returned late, to slow down sources that do not answer marks.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Departure, SwitchView};
@@ -6,15 +6,15 @@ use becalm_fabric::policy::{Departure, SwitchView};
 use super::congestion::left_behind;
 use crate::cct::CctEntry;
 
-/// Credit is given back by then at the latest: months after any run has ended, and early enough to be added to.
+/// Latest time of a credit return: months after the end of any run, and early enough for sums.
 const END: Time = Time(u64::MAX / 2);
 
-/// When the packets that come in by a port are starved.
+/// Rules for starving packets that enter by a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     /// A packet is starved if it leaves more bytes than this waiting for its output; `u64::MAX` for never.
     pub threshold: u64,
-    /// How late its credit is given back, in times of the packet on the link that it came in by.
+    /// Delay of its credit, in times of the packet on its incoming link.
     pub delay: CctEntry,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct Starvation {
     /// By input.
     rules: Vec<Rule>,
     vls: usize,
-    /// By output: how late the credit of the packet in transmission will be given back.
+    /// By output: delay of the credit of the packet in transmission.
     delays: Vec<Time>,
-    /// By input and virtual lane: when the latest credit is given back.
+    /// By input and virtual lane: time of the latest credit return.
     latest: Vec<Time>,
 }
 
@@ -48,7 +48,7 @@ impl Starvation {
         Some(Box::new(Starvation { rules, vls, delays, latest }))
     }
 
-    /// Takes in that a packet begins to leave.
+    /// Updates the state as a packet begins to leave.
     pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) {
         let rule = self.rules[usize::from(departure.input)];
         let starved = left_behind(departure, switch) > rule.threshold;
@@ -56,7 +56,7 @@ impl Starvation {
         self.delays[usize::from(departure.output)] = if starved { delay() } else { Time::ZERO };
     }
 
-    /// Takes in that the last byte of a packet has left by an output; when its credit is given back.
+    /// Updates the state after the last byte of a packet has left by an output; returns the time of its credit return.
     pub(super) fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
         let latest = &mut self.latest[usize::from(input) * self.vls + usize::from(vl)];
         *latest = (now.max(*latest) + self.delays[usize::from(output)]).min(END);

@@ -1,4 +1,4 @@
-//! What triggered markers share: marking, from a trigger on, the packets that wait for an output.
+//! The common part of triggered markers: marks for packets that wait for an output at a trigger.
 
 use becalm_fabric::policy::{Arrival, Departure, SwitchShape, SwitchView};
 
@@ -7,7 +7,7 @@ becalm_schema::words! {
     pub enum Method {
         /// As many of the next departures are marked as packets waited: the two counters of the paper.
         Counters = "counters",
-        /// Exactly the packets that waited are marked, in whatever order they leave.
+        /// Exactly the packets that waited are marked, in any order of leaving.
         Scan = "scan",
     }
 }
@@ -60,8 +60,8 @@ impl Trigger {
         Trigger { ports, marks }
     }
 
-    /// If a packet has to wait and fills its input buffer, marks what waits for any of the outputs that the buffer has
-    /// packets for.
+    /// If a packet has to wait and fills its input buffer, marks the packets that wait for any output of the buffer's
+    /// packets.
     pub(super) fn on_full_input<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
         if !arrival.waits || !switch.is_full(arrival.input, arrival.vl) {
             return;
@@ -73,7 +73,8 @@ impl Trigger {
         }
     }
 
-    /// If a packet has to wait and is one too many for its output, the one in transmission counted, marks what waits.
+    /// If a packet has to wait and is one too many for its output, the one in transmission included, marks the waiting
+    /// packets.
     pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
         if arrival.waits && switch.present(arrival.output, arrival.vl) > threshold {
             self.mark_waiting(arrival.output, arrival, switch);

@@ -8,11 +8,11 @@
 //! of packets that may be under way.
 //!
 //! An ACK lets the next packet go before the window changes. So a whole previous window is under way when a change
-//! begins, the ACKs that are passed over answer exactly that, and those that count answer the first packets of the
-//! current window. Decisions at every ACK pass none over, and have effect at once.
+//! begins, the skipped ACKs answer exactly that, and those that count answer the first packets of the current window.
+//! Decisions at every ACK skip none, and have effect at once.
 //!
-//! A window that has grown and was not filled does not grow again before it has been: the source, not the network, is
-//! then the bottleneck. It was filled if, after some packet since, as many packets were under way as it allows.
+//! A window that has grown does not grow again until it has been filled: before that the source, not the network, is the
+//! bottleneck. It is filled when, after a packet, as many packets are under way as it allows.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -43,7 +43,7 @@ use super::window::Window;
 use crate::scheme::ResponseScheme;
 
 becalm_schema::words! {
-    /// How often the window is decided upon.
+    /// When the window changes.
     pub enum Decide {
         /// After the ACKs of the previous window and of the current one, by the latter.
         TwoWindows = "two_windows",
@@ -53,11 +53,11 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// What numbers a window can be.
+    /// Numbers that a window can be.
     pub enum Arithmetic {
         /// Real numbers, rounded for use.
         Real = "real",
-        /// Integers: what a change gives is cut.
+        /// Integers: every change is rounded down.
         Integer = "integer",
     }
 }
@@ -65,7 +65,7 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// By a factor.
     pub struct Multiplicative {
-        /// What is left of the window.
+        /// Factor of the window.
         pub factor: f64 = 0.875; ""; 0.01..=0.999,
     }
 }
@@ -101,9 +101,9 @@ becalm_schema::table! {
         pub increase: f64 = 1.0; "packets"; 0.01..=1000.0,
         /// How the window shrinks.
         pub decrease: Decrease = Decrease::Multiplicative(Multiplicative::default()),
-        /// How often the window is decided upon.
+        /// When the window changes.
         pub decide: Decide = Decide::TwoWindows,
-        /// What numbers a window can be.
+        /// Numbers that a window can be.
         pub arithmetic: Arithmetic = Arithmetic::Real,
     }
     check Params::check;
@@ -140,9 +140,9 @@ pub struct BinaryFeedback {
     window: f64,
     /// The window in packets.
     current: u32,
-    /// The one before.
+    /// The window before.
     previous: u32,
-    /// The one that holds for the next packet: after a decision still the one before.
+    /// The window for the next packet: after a decision still the one before.
     in_use: u32,
     /// ACKs since the last decision.
     acks: u32,
@@ -179,7 +179,7 @@ impl ResponseScheme for BinaryFeedback {
 }
 
 impl BinaryFeedback {
-    /// ACKs that are passed over, and those that count after them.
+    /// Skipped ACKs, and those that count after them.
     fn epoch(&self) -> (u32, u32) {
         match self.params.decide {
             Decide::TwoWindows => (self.previous, self.current),

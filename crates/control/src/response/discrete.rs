@@ -1,4 +1,4 @@
-//! Rate control with a finite set of rates, as hardware would hold it: a table of inter-packet delays.
+//! Rate control with a finite set of rates, as in hardware: a table of inter-packet delays.
 //!
 //! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; so many unmarked ACKs in a
 //! row lead to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup tables".
@@ -7,10 +7,10 @@ use std::fmt;
 
 use super::law::{Law, MOST_DELAYS};
 
-/// Slack for delays that are integers but for rounding.
+/// Slack for delays that are integers except for rounding.
 const SLACK: f64 = 1e-9;
 
-/// What happens at one inter-packet delay.
+/// The step at one inter-packet delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The index after a marked ACK; not below the step's own.
@@ -27,7 +27,7 @@ pub struct Table {
     steps: Vec<Step>,
 }
 
-/// Why a table cannot be used.
+/// The reason why a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableError {
     /// It has no steps, or more than [`Table::LARGEST`].
@@ -51,7 +51,7 @@ impl fmt::Display for TableError {
 
 impl std::error::Error for TableError {}
 
-/// Where a flow stands in a table.
+/// The position of a flow in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// Its inter-packet delay, in units of a packet's transmission time at rmax.
@@ -95,12 +95,12 @@ impl Table {
         &self.steps
     }
 
-    /// Where a flow begins that may send with this inter-packet delay: there, or at the next longer delay.
+    /// The position of a flow that begins with this inter-packet delay, or with the next longer one.
     pub fn position(&self, delay: f64) -> Position {
         Position { index: delay_above(delay).min(self.steps.len() - 1) as u16, acks: 0 }
     }
 
-    /// Takes in an ACK. A marked one forgets the unmarked ones before it.
+    /// Handles an ACK. A marked one forgets the unmarked ones before it.
     pub fn acked(&self, position: &mut Position, marked: bool) {
         let step = self.steps[usize::from(position.index)];
         if marked {

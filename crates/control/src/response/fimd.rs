@@ -22,7 +22,7 @@
 //! # Departures from the source
 //! - m is at least 1.01, not only above 1, so that a rate recovers in a reasonable number of ACKs.
 //! - A congestion notification packet counts as a marked ACK.
-//! - All packets count alike, whatever their size.
+//! - Packets of all sizes count alike.
 
 use super::law::{Law, Settings, rate_params};
 use super::rate::RateControl;

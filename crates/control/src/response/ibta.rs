@@ -1,7 +1,7 @@
 //! The response of IBTA congestion control: an index into a table of delays, and a timer that walks it back.
 //!
 //! # What it does
-//! The flow waits after each packet as long as the entry of a table says. A BECN, in an ACK or in a congestion
+//! After each packet the flow waits for the delay of a table's entry. A BECN, in an ACK or in a congestion
 //! notification packet, moves the index into the table up; each expiry of a timer moves it down. An ACK without BECN
 //! moves nothing.
 //!
@@ -12,7 +12,7 @@
 //! section IV-A.
 //!
 //! # Parameters
-//! - `ccti_increase`: `CCTI_Increase`: what a BECN adds to the index.
+//! - `ccti_increase`: `CCTI_Increase`: steps that a BECN adds to the index.
 //! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
 //! - `ccti_min`: `CCTI_Min`: the index never falls below, and begins here. At most `ccti_limit`.
 //! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries. A BECN does not restart the timer. With
@@ -21,8 +21,8 @@
 //!   that is drawn from the seed. `"zero"`: all expire at the same times, the first one a period after the run begins.
 //! - `clock_error`: the largest error of an adapter's clock in ppm, drawn evenly for each host, faster or slower. 100 is
 //!   what InfiniBand allows the clock of a link; neither paper says what its adapters' were.
-//! - `ccti_decrease`: what an expiry takes off the index. The specification knows only 1; Pfister 2005 has
-//!   the manager set it.
+//! - `ccti_decrease`: steps that an expiry takes off the index. The specification has only 1; in Pfister 2005 the
+//!   manager sets it.
 //! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
 //!   nothing. It goes into the options of a subnet manager. Here nothing is logged, and it changes nothing.
 //! - `cct`: the table, one of
@@ -31,18 +31,18 @@
 //!   - `geometric`: `first`, and from there `ratio` times the entry before; entry 0 is 0,
 //!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
 //!
-//!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` that the microseconds are meant
-//!   for: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
+//!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` for which the microseconds are
+//!   meant: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
 //!   3 and a multiplier of at most 16383. Delays are rounded to the nearest entry.
 //! - `window`: packets, or `"unlimited"`. Only ACKs open it again.
 //!
 //! # Departures from the source
-//! - Tp >> shift loses no bits here; see the table's encoding.
-//! - Each flow (or each service level of a host, as the adapter's port control says) has a timer of its own. In IBTA those
-//!   of a port and service level share one.
-//! - The index goes back to its minimum with the timer alone: a pause of the flow changes nothing. It belongs to the
-//!   queue pair or service level, as the adapter's port control says.
-//! - The window is no part of IBTA congestion control.
+//! - Tp >> shift keeps all bits here; see the table's encoding.
+//! - Each flow (or each service level of a host, by the adapter's port control) has a timer of its own. In IBTA those of a
+//!   port and service level share one.
+//! - Only the timer moves the index back to its minimum: a pause of the flow does not. The index belongs to the queue
+//!   pair or service level, by the adapter's port control.
+//! - The window is not part of IBTA congestion control.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub const TIMER_UNIT: Time = Time::from_ns(1_024);
 becalm_schema::table! {
     /// A BECN moves an index into a table of delays up, a timer moves it down.
     pub struct Params {
-        /// What a BECN adds to the index.
+        /// Steps that a BECN adds to the index.
         pub ccti_increase: u32 = 1; ""; 0..=255,
         /// Largest index; the last one of the table if it is left out.
         pub ccti_limit: Option<u32> = None; ""; 0..=16_383,
@@ -75,7 +75,7 @@ becalm_schema::table! {
         /// How much faster or slower than true time an adapter's timers run at the most; drawn evenly for each host. A
         /// link's clock in InfiniBand may be off by 100.
         pub clock_error: f64 = 100.0; "ppm"; 0.0..=10_000.0,
-        /// What an expiry of the timer takes off the index.
+        /// Steps that an expiry of the timer takes off the index.
         pub ccti_decrease: u32 = 1; ""; 1..=255,
         /// Index that an adapter logs when it is reached; 0 for none. It changes nothing in a run.
         pub trigger_threshold: u32 = 0; ""; 0..=255,
@@ -129,7 +129,7 @@ impl ResponseScheme for Ibta {
     /// A response for one flow. The table is made here, once: to make many flows, clone one.
     ///
     /// # Panics
-    /// If the limit lies beyond the table or below the minimum, which no scenario can bring about.
+    /// If the limit lies beyond the table or below the minimum, which no scenario allows.
     fn new(params: &Params) -> Ibta {
         let (limit, min) = (params.limit(), params.ccti_min);
         assert!(min <= limit && limit < params.cct.len(), "indices {min} to {limit} of {}", params.cct.len());
@@ -161,7 +161,7 @@ impl Ibta {
         self.ccti
     }
 
-    /// Follows the timer up to `now`, however many expiries have gone by.
+    /// Follows the timer up to `now`, over any number of expiries.
     fn expire(&mut self, now: Time) {
         let steps = self.timer.advance(now).saturating_mul(u64::from(self.decrease));
         self.ccti -= steps.min(u64::from(self.ccti - self.min)) as u32;

@@ -1,4 +1,4 @@
-//! Increase and decrease functions of rates: what LIPD, FIMD and AIMD have in common.
+//! Increase and decrease functions of rates: the common part of LIPD, FIMD and AIMD.
 
 use becalm_schema::Conflict;
 
@@ -27,7 +27,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Checks that the rates go together.
+    /// Checks that the rates fit together.
     ///
     /// # Errors
     /// The first setting that does not fit the others.

@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! A marked ACK lengthens the delay between packets by one packet time: from the fair share of n flows to that of
-//! n + 1. An unmarked ACK multiplies the rate by a constant. Rates fall gently where they are low already.
+//! n + 1. An unmarked ACK multiplies the rate by a constant. Low rates fall gently.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section V-D:
@@ -20,7 +20,7 @@
 //!
 //! # Departures from the source
 //! - A congestion notification packet counts as a marked ACK.
-//! - All packets count alike, whatever their size.
+//! - Packets of all sizes count alike.
 
 use super::law::{Law, Settings, rate_params};
 use super::rate::RateControl;

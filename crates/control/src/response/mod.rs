@@ -1,4 +1,4 @@
-//! How fast a source may send.
+//! Responses of sources to congestion.
 //!
 //! Rates are shares of the link's rate, and times in the analysis are multiples of a packet's transmission time at
 //! that rate; so a flow with rate `r` sends one packet in `1/r`.

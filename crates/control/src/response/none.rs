@@ -1,7 +1,7 @@
 //! No response.
 //!
 //! # What it does
-//! The flow sends at the rate of its link, whatever it is told; a window may limit it.
+//! The flow sends at the rate of its link and ignores marks; a window may limit it.
 //!
 //! # Source
 //! The runs without congestion control: J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for

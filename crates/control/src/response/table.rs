@@ -1,9 +1,9 @@
-//! A response function as a table, as hardware would hold it.
+//! A response function as a table, as in hardware.
 //!
 //! # What it does
-//! The rate is rmax/(1 + i) with an integer inter-packet delay i, and each delay has a step that says what follows: the
-//! delay after a marked ACK, and the delay after so many unmarked ACKs in a row. Any pair of an increase and a decrease
-//! function can be written so.
+//! The rate is rmax/(1 + i) with an integer inter-packet delay i, and each delay has a step: the delay after a marked
+//! ACK, and the delay after a number of unmarked ACKs in a row. Any pair of an increase and a decrease function can be
+//! written so.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of section
@@ -23,9 +23,9 @@
 //!
 //! # Departures from the source
 //! - The paper does not say how a table counts ACKs. Here a step leads to the delays that the continuous functions
-//!   reach, after the ACKs that they take.
+//!   reach, after as many ACKs as they need.
 //! - A congestion notification packet counts as a marked ACK.
-//! - All packets count alike, whatever their size.
+//! - Packets of all sizes count alike.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ use super::window::Window;
 use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
-    /// Each inter-packet delay has a step: the delay after a mark, and the delay after so many unmarked ACKs.
+    /// Each inter-packet delay has a step: the delay after a mark, and the delay after a number of unmarked ACKs.
     pub struct Params {
         /// Steps [slower, acks, faster], that of delay 0 first.
         pub steps: Table,
@@ -111,7 +111,7 @@ impl Field for Table {
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Table> {
         let Some(items) = node.items() else { return refuse(node, errors) };
-        // All steps are read before one that failed ends it, so that every error is noted.
+        // Read all steps, so that every error is noted.
         let steps: Vec<Option<Step>> = items.iter().map(|item| Step::read(item, errors)).collect();
         let steps: Vec<Step> = steps.into_iter().collect::<Option<_>>()?;
         let last = steps.len().saturating_sub(1);

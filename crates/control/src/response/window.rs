@@ -1,4 +1,4 @@
-//! The window of a flow, as scenarios write it.
+//! The window of a flow in scenarios.
 
 use becalm_schema::field::refuse;
 use becalm_schema::{Errors, Field, Node, Value};

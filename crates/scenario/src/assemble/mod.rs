@@ -1,4 +1,4 @@
-//! From a checked scenario to the model: the only place that makes the fabric and its schemes.
+//! The model of a checked scenario: the only place that makes the fabric and its schemes.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Group;
 
-/// Packets that cross the cables between switches in a look-ahead, from which on one more thread pays.
+/// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
-/// The same, below which one more thread cannot pay: threads would meet more often than they have something to do.
+/// The least number for a further thread: with fewer, threads meet more often than they have work.
 const LEAST_PER_THREAD: u64 = 200;
-/// The same for one more group of nodes that have their turns together.
+/// The same threshold for each further group of nodes that have their turns together.
 const PACKETS_PER_TURN: u64 = 10;
 /// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
 const PORTS_PER_GROUP: usize = 16;
@@ -28,7 +28,7 @@ const MAX_GROUPS: usize = 8192;
 
 /// The model of every run: schemes chosen at run time, everything observed.
 pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
-/// The same when all its parts are together again.
+/// The model when all its parts are together again.
 pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
 /// The purposes of the random streams of timers' phases and of hosts' clocks.
@@ -81,7 +81,7 @@ impl Scenario {
         }
     }
 
-    /// The flows, and the responses that they name: one each, or one for all of a host and service level.
+    /// The flows and their responses: one for each flow, or one for all of a host and service level.
     fn flows(&self, seed: u64) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
         let new = |group: &Located<Group>| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
@@ -110,8 +110,8 @@ impl Scenario {
         (flows, responses)
     }
 
-    /// How many of so many cores make one run faster, at least 1: threads meet once for every look-ahead, and need to
-    /// have something to do in between.
+    /// Number of cores, of those available, that make one run faster; at least 1. Threads meet once for every
+    /// look-ahead, and need enough work in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
         ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
     }

@@ -1,4 +1,4 @@
-//! Groups of flows, each for itself.
+//! Checks of single groups of flows.
 
 use std::collections::HashSet;
 
@@ -26,25 +26,25 @@ fn name<'a>(group: &'a Group, names: &mut HashSet<&'a str>, review: &mut Review<
         review.add(group.name.place(), "must not be empty");
     }
     if !names.insert(name) {
-        review.add(group.name.place(), "another group has this name already");
+        review.add(group.name.place(), "another group has this name");
     }
 }
 
-/// Who sends to whom must be said, and said once.
+/// Checks that senders and receivers are given, and only once.
 fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
     let Group { from, to, pattern, connections, .. } = group;
     if connections.given().is_some() {
         let beside = from.given().or(to.given()).or(pattern.given());
         if let Some(place) = beside {
-            review.add(place, "cannot be set beside connections, which say who sends to whom");
+            review.add(place, "cannot be set beside connections, which name senders and receivers");
         }
         return;
     }
     if from.given().is_none() {
-        review.add(place, "from is missing: who sends? Connections would do, too");
+        review.add(place, "from is missing: set the senders, or connections");
     }
     match (to.given(), pattern.given()) {
-        (None, None) => review.add(place, "to is missing: who receives? A pattern would do, too"),
+        (None, None) => review.add(place, "to is missing: set the receivers, or a pattern"),
         (Some(_), Some(pattern)) => review.add(pattern, "cannot be set beside to"),
         _ => {}
     }
@@ -63,7 +63,7 @@ fn lane(group: &Group, sections: &Sections, review: &mut Review<'_>) {
     match switch.vl(sl) {
         Some(vl) if vl < vls => {}
         Some(vl) => {
-            review.add(group.sl.place(), format!("service level {sl} goes on VL {vl}, but switch.vls = {vls}"));
+            review.add(group.sl.place(), format!("service level {sl} uses VL {vl}, but switch.vls = {vls}"));
         }
         None => {
             review.add(group.sl.place(), format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
@@ -71,7 +71,7 @@ fn lane(group: &Group, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// The groups of which something could be read.
+/// The groups that could be read at least in part.
 pub(super) fn readable(groups: &Located<Vec<Located<Group>>>) -> impl Iterator<Item = &Group> {
     groups.items().iter().filter_map(|group| group.get())
 }

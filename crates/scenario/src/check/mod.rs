@@ -1,9 +1,9 @@
-//! What no section can see alone: whether the parts of a scenario fit together.
+//! Checks across sections: whether the parts of a scenario fit together.
 //!
-//! - `run`, `switch`, `schemes`, `send_queue`, `groups`: what follows from the sections.
-//! - `network`, `traffic`, `observe`: what follows from the network and from who sends to whom.
+//! - `run`, `switch`, `schemes`, `send_queue`, `groups`: checks of the sections alone.
+//! - `network`, `traffic`, `observe`: checks that need the network or the traffic.
 //!
-//! A value that could not be read keeps nothing else from being checked.
+//! An unreadable value does not keep others from being checked.
 
 mod groups;
 mod network;
@@ -20,7 +20,7 @@ use becalm_schema::Review;
 use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 
-/// Notes what does not fit in the sections.
+/// Notes conflicts between sections.
 pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     run::check(sections, review);
     switch::check(sections, review);
@@ -29,12 +29,12 @@ pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     send_queue::check(sections, review);
 }
 
-/// Notes what does not suit the network.
+/// Notes conflicts with the network.
 pub(crate) fn network(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     network::check(sections, network, review);
 }
 
-/// Notes what does not suit who sends to whom.
+/// Notes conflicts with the traffic.
 pub(crate) fn plan(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
     traffic::check(sections, network, plan, review);
     observe::check(sections, network, plan, review);

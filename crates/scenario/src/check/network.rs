@@ -1,4 +1,4 @@
-//! What the sections ask of the network.
+//! Checks of the sections against the network.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ fn marking(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     }
 }
 
-/// Changes of rates must name links, come before the end, and change something.
+/// Checks that changes of rates name links, come before the end, and have an effect.
 fn changes(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let duration = sections.run.get().and_then(|run| run.duration.get());
     let mut changes: Vec<_> = sections.changes.items().iter().filter_map(|change| change.complete()).collect();
@@ -57,7 +57,7 @@ fn changes(sections: &Sections, network: &Network, review: &mut Review<'_>) {
             continue;
         };
         if *time == at && at > Time::ZERO {
-            review.add(change.at.place(), "is the time of another change of this link");
+            review.add(change.at.place(), "is also the time of another change of this link");
         }
         if all_read && *rate == change.rate.rate() {
             review.add(change.rate.place(), "does nothing: the link has this rate already");

@@ -1,4 +1,4 @@
-//! What is written down over time.
+//! Checks of what is recorded over time.
 
 use std::collections::HashSet;
 

@@ -1,10 +1,10 @@
-//! What a response does, found out by trying it.
+//! Properties of a response, found by a trial.
 
 use becalm_control::{Responding, ResponseParams, ResponseScheme};
 use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Response};
 
-/// ACKs after which a response that has not moved never will.
+/// ACKs in a trial: a response that has not moved by then never will.
 const TRIES: u32 = 1000;
 
 /// Whether a response would move on marked ACKs, but never moves where there are none.
@@ -20,7 +20,7 @@ pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
     moves(true) && !moves(false)
 }
 
-/// Whether a response never delays a packet, however many marks come.
+/// Whether a response never delays a packet, even after many marks.
 pub(super) fn never_delays(params: &ResponseParams) -> bool {
     let mut response = Responding::new(params);
     (0..TRIES).all(|_| {

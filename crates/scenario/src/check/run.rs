@@ -1,4 +1,4 @@
-//! The run and the caps of adapters.
+//! Checks of the run and of the caps of adapters.
 
 use becalm_schema::Review;
 
@@ -21,9 +21,9 @@ fn warmup(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Caps that cap nothing.
+/// Notes caps without an effect.
 fn caps(adapter: &Adapter, review: &mut Review<'_>) {
-    // Where there are caps for all hosts, some may be exempted.
+    // If all hosts have caps, an entry without caps exempts some of them.
     if adapter.injection_rate.given().is_some() || adapter.drain_rate.given().is_some() {
         return;
     }

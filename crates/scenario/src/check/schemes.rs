@@ -1,4 +1,4 @@
-//! Whether marking, echo and responses fit together. What a scheme is like it says itself: none is named here.
+//! Checks that marking, echo and responses fit together. Schemes state their own properties: none is named here.
 
 use becalm_control::ResponseScheme;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams};
@@ -18,7 +18,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     paced(sections, review);
 }
 
-/// What goes by the size of a buffer needs one that has a size.
+/// A scheme that depends on the size of a buffer needs a finite buffer.
 fn unlimited(sections: &Sections, review: &mut Review<'_>) {
     let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
     let Some(marking) = sections.marking.get().filter(|_| buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED))
@@ -29,12 +29,12 @@ fn unlimited(sections: &Sections, review: &mut Review<'_>) {
         review.add_in(
             sections.marking.place(),
             marking.name(),
-            "goes by how full a buffer is, but switch.buffer is unlimited",
+            "depends on how full a buffer is, but switch.buffer is unlimited",
         );
     }
 }
 
-/// Responses that nothing ever moves.
+/// Notes responses that never change.
 fn idle(sections: &Sections, review: &mut Review<'_>) {
     let unmarked = sections.marking.get() == Some(&MarkingParams::default());
     let idle = |response: Option<&ResponseParams>| unmarked && response.is_some_and(idles_without_marks);
@@ -55,7 +55,7 @@ fn idle(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Windows that nothing opens again.
+/// Notes windows that never open again.
 fn windows(sections: &Sections, review: &mut Review<'_>) {
     if sections.echo.get().is_none_or(|echo| Echoing::ack_every(echo).is_some()) {
         return;
@@ -67,7 +67,7 @@ fn windows(sections: &Sections, review: &mut Review<'_>) {
         }
         let key = format!("{}.window", params.name());
         if Responding::moves_window(params) {
-            review.add_in(place, params.name(), "moves a window, but no data packet is acknowledged");
+            review.add_in(place, params.name(), "changes a window, but no data packet is acknowledged");
         } else if review.has(place, &key) {
             review.add_in(place, &key, why);
         } else {
@@ -90,7 +90,7 @@ fn response_of<'a>(group: &'a Group, sections: &'a Sections) -> Option<&'a Respo
     group.response.get()?.as_ref().or(sections.response.get())
 }
 
-/// ACKs for several packets, where they would never be sent for several or the window closes before they are.
+/// Notes ACKs for several packets if messages are too short for them, or if the window closes first.
 fn acks(sections: &Sections, review: &mut Review<'_>) {
     let (Some(echo), Some(packet)) = (sections.echo.get(), sections.packet.complete()) else { return };
     let Some(every) = Echoing::ack_every(echo).filter(|&every| every > 1) else { return };
@@ -114,7 +114,7 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Sources that go by a delay that never comes.
+/// Notes sources that wait for delays, if the response never delays.
 fn paced(sections: &Sections, review: &mut Review<'_>) {
     for group in readable(&sections.flows) {
         let Some(Traffic::Poisson(poisson)) = group.traffic.get() else { continue };

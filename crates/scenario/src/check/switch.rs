@@ -1,4 +1,4 @@
-//! Buffers and virtual lanes.
+//! Checks of buffers and virtual lanes.
 
 use becalm_fabric::Room;
 use becalm_schema::{Place, Review};
@@ -20,17 +20,17 @@ fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     if let Room::Bytes(bytes) = room
         && room.need(largest) > room.capacity()
     {
-        let problem = format!("a buffer of {bytes} B has no room for a packet of {largest} B; nothing could be sent");
+        let problem = format!("a buffer of {bytes} B has no room for a packet of {largest} B; no packet could be sent");
         review.add(Place::first_given(&[switch.buffer.place(), packet.mtu.place()]), problem);
     }
 }
 
-/// What must not be asked for where packets leave while they still come in.
+/// Notes settings that cut-through switching rules out.
 fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     if switch.switching.get() != Some(&Switching::CutThrough) {
         return;
     }
-    let why = "needs switching = \"store_and_forward\": a packet that leaves while it comes in could run dry";
+    let why = "needs switching = \"store_and_forward\": with cut-through, the rest of a packet could arrive too late";
     if switch.service.get().is_some_and(|service| service.varies()) {
         review.add(switch.service.place(), why);
     }
@@ -45,7 +45,7 @@ fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = 
     groups.map(|group| Some(switch.vl(*group.get()?.sl.get()?).unwrap_or(0)))
 }
 
-/// A virtual lane that nobody uses is a setting that does nothing.
+/// Notes unused virtual lanes: settings without an effect.
 fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(place)) = (switch.vls.get(), switch.vls.given()) else { return };
     // A group that could not be read may use any.
@@ -55,7 +55,7 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Weighted arbitration must know every lane that is used, and only lanes that exist.
+/// Checks that weighted arbitration has all lanes in use, and only lanes that exist.
 fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(VlArbitration::Tables(tables))) = (switch.vls.get(), switch.vl_arbitration.get()) else {
         return;

@@ -1,4 +1,4 @@
-//! Whether what is sent can arrive, and is sent in time.
+//! Checks that traffic can arrive, and starts in time.
 
 use becalm_engine::Time;
 use becalm_fabric::{Paths, Room};
@@ -25,7 +25,7 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
     cycles(sections, &paths, plan, review);
 }
 
-/// A flow that starts after its end does nothing.
+/// Notes flows that start after their end.
 fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&duration), Some(last)) = (sections.run.get().and_then(|run| run.duration.get()), last) else { return };
     let (end, what) = match *group.stop {
@@ -36,7 +36,7 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
         return;
     }
     if let Some(change) = group.traffic.changes().iter().find(|change| *change.at >= end) {
-        return review.add(change.at.place(), format!("does nothing: it comes not before {what} at {end}"));
+        return review.add(change.at.place(), format!("does nothing: it is not before {what} at {end}"));
     }
     if last < end {
         return;
@@ -48,11 +48,11 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     review.add(own.unwrap_or(common), problem);
 }
 
-/// Routes on which buffers may wait for each other in a circle. The topologies' own have none, but for lists of
-/// cables.
+/// Notes routes on which buffers may wait for each other in a circle. Only lists of cables and given routes can
+/// have them.
 fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     let Some(choice) = sections.topology.complete() else { return };
-    // Nothing ever waits for room.
+    // No packet ever waits for room.
     let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
     if buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
         return;

@@ -1,10 +1,10 @@
-//! What the names of a scenario stand for: its network, and who sends to whom.
+//! From the names of a scenario to its network and flows.
 //!
-//! - `names`: lists of names, and names that stand for nothing.
+//! - `names`: lists of names, and unknown names.
 //! - `topology`, `routes`: nodes, cables and forwarding tables. `links`: the directions of cables by name.
 //! - `network`: all of that, made once. `shapes`: its switches as markers know them.
-//! - `pairs`, `sending`: which host sends to which others. `plan`: the flows of all groups, and the adapters of all hosts.
-//! - `sources`: what makes the flows of a group send.
+//! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all hosts.
+//! - `sources`: the traffic sources of a group.
 
 mod links;
 mod names;

@@ -3,7 +3,7 @@
 use becalm_schema::names::{Known, expand};
 use becalm_schema::{Located, Place, Review};
 
-/// The name that stands for all.
+/// The name for all.
 pub(crate) const ALL: &str = "*";
 
 /// The names of a list, ranges expanded, each with its place. Errors are noted.

@@ -11,7 +11,7 @@ use super::names::{ALL, expand_list, unknown};
 use super::{shapes, topology};
 use crate::sections::topology::TopologyChoice;
 
-/// Nodes, cables and routes, with what follows from them.
+/// Nodes, cables and routes, with derived values.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     /// Nodes and cables.
@@ -20,7 +20,7 @@ pub(crate) struct Network {
     pub routes: Routes,
     /// Both directions of every cable, node by node and port by port.
     pub links: Vec<Link>,
-    /// The rate of every host's link, by number of the node. What is given for a switch means nothing.
+    /// The rate of every host's link, by number of the node. The value for a switch has no meaning.
     pub rates: Vec<Rate>,
     hosts: HashMap<String, NodeId>,
 }
@@ -81,7 +81,7 @@ impl Network {
                     review.add(place, format!("names host `{name}` twice"));
                 }
                 Some(&host) => hosts.push(host),
-                // A range that leads nowhere is one error, however long it is.
+                // A range without a host is one error, even if it is long.
                 None if blamed == Some(place) => {}
                 None => {
                     self.unknown_host(&name, place, review);

@@ -1,4 +1,4 @@
-//! Which host of a group sends to which others: lists, patterns, connections.
+//! The sources of a group and their destinations: lists, patterns, connections.
 
 use becalm_engine::Stream;
 use becalm_schema::{Located, Place, Review};
@@ -12,8 +12,8 @@ use crate::sections::pattern::Pattern;
 /// Flows that a scenario may have.
 pub(super) const MOST_FLOWS: usize = 4_000_000;
 
-/// Every source of a group with its destinations, of which there may be `most` in all; `None` after an error, and where
-/// it is not clear who is meant.
+/// Every source of a group with its destinations, at most `most` in all; `None` after an error, and where names are
+/// ambiguous.
 pub(super) fn sendings(
     group: &Group,
     place: Place,
@@ -61,8 +61,8 @@ pub(super) fn sendings(
     }
 }
 
-/// A host never sends to itself. One that would do nothing else is left out if it is only one of all; if it is named,
-/// that is an error, and so is a group in which nobody sends.
+/// A host never sends to itself. A host without another destination is dropped if it was given by `"*"`; if it was
+/// named, that is an error, and so is a group without senders.
 fn without_idle(pairs: Vec<Sending>, group: &Group, network: &Network, review: &mut Review<'_>) -> Vec<Sending> {
     let all = group.from.set().is_some_and(|from| from.iter().any(|name| name.get().is_some_and(|text| text == ALL)));
     let idle = pairs.iter().find(|sending| sending.destinations.is_empty()).map(|sending| sending.source);
@@ -102,7 +102,7 @@ fn connected(
         let (message, start) = (connection.message.set().copied(), connection.start.set().copied());
         Some(Sending { message, start, ..Sending::new(source, vec![destination]) })
     };
-    // All connections are looked at before one that failed ends it, so that every error is noted.
+    // Read all connections, so that every error is noted.
     let sendings: Vec<Option<Sending>> = connections.iter().map(one).collect();
     sendings.into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! Who sends to whom: the groups of a scenario as single flows.
+//! The plan of the traffic: the groups of a scenario as single flows.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub sources: Vec<SourceSpec>,
     /// The flows of each group; none if the group has errors.
     pub groups: Vec<Range<u32>>,
-    /// When the last source of each group starts; `None` if it has none.
+    /// Start time of the last source of each group; `None` without sources.
     pub last_starts: Vec<Option<Time>>,
     /// One per host.
     pub adapters: Vec<AdapterConfig>,

@@ -1,4 +1,4 @@
-//! Forwarding entries that are given.
+//! Given forwarding entries.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use becalm_schema::{Located, Place, Review};
 use super::names::{ALL, expand_list, unknown};
 use crate::sections::routes::Route;
 
-/// Sets the entries of a list; errors are noted.
+/// Sets the entries of a list, and notes errors.
 pub(super) fn apply(list: &[Located<Route>], topology: &Topology, routes: &mut Routes, review: &mut Review<'_>) {
     let nodes = Nodes::new(topology);
     let mut entries = Vec::new();
@@ -74,8 +74,7 @@ impl<'a> Nodes<'a> {
                 unknown(&format!("cable from `{}` to", *route.switch), via, &known, route.via.place(), review);
             }
             _ => {
-                let problem =
-                    format!("is joined to `{}` by several cables; name one of the ports {found:?}", *route.switch);
+                let problem = format!("has several cables to `{}`; name one of the ports {found:?}", *route.switch);
                 review.add(route.via.place(), problem);
             }
         }
@@ -95,7 +94,7 @@ impl<'a> Nodes<'a> {
         hosts
     }
 
-    /// An entry by ranks: (switch, host, port). A cable to a host carries only what is for that host.
+    /// An entry by ranks: (switch, host, port). A cable to a host carries only packets for that host.
     fn entry(
         &self,
         switch: NodeId,
@@ -107,7 +106,7 @@ impl<'a> Nodes<'a> {
         let (peer, _) = self.peers[switch.index()][usize::from(port)];
         if peer.node != host && self.topology.node(peer.node).kind == NodeKind::Host {
             let problem = format!(
-                "leads packets for `{}` to host `{}`, which forwards nothing",
+                "leads packets for `{}` to host `{}`, which forwards no packets",
                 self.name(host),
                 self.name(peer.node)
             );

@@ -1,4 +1,4 @@
-//! What one source of a group sends to.
+//! One source of a group and its destinations.
 
 use becalm_engine::Time;
 use becalm_fabric::NodeId;
@@ -11,12 +11,12 @@ pub(crate) struct Sending {
     pub destinations: Vec<NodeId>,
     /// Payload of its messages, if it has one of its own.
     pub message: Option<Bytes>,
-    /// When it starts, if it has a time of its own.
+    /// Its own start time, if it has one.
     pub start: Option<Time>,
 }
 
 impl Sending {
-    /// A source as its group says.
+    /// A source with the settings of its group.
     pub fn new(source: NodeId, destinations: Vec<NodeId>) -> Sending {
         Sending { source, destinations, message: None, start: None }
     }

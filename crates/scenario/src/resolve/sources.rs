@@ -1,4 +1,4 @@
-//! What makes the flows of a group send.
+//! The traffic sources of a group.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub(super) fn sources(
                 Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0, sizes: p.sizes.0 }
             }
         };
-        // What sends whole messages picks a destination for each; what streams has one source per flow.
+        // A source of messages picks a destination for each; a stream has one source per flow.
         if matches!(traffic, Traffic::Batch { .. }) || start.is_some() {
             let start = start.or_else(|| starts.next());
             sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));

@@ -135,11 +135,11 @@ impl Draft {
                 continue;
             }
             if self.by_name.contains_key(&name) {
-                review.add(place, format!("there are two nodes `{name}`"));
+                review.add(place, format!("two nodes have the name `{name}`"));
                 continue;
             }
             if self.topology.nodes().len() as u32 == Key::TARGETS {
-                review.add(place, format!("too many nodes; there can be {}", Key::TARGETS));
+                review.add(place, format!("too many nodes; the maximum is {}", Key::TARGETS));
                 return;
             }
             let id = match kind {

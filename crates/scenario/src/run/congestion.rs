@@ -1,4 +1,4 @@
-//! The tables of the congestion tree: roots and branches, and who pays.
+//! The tables of the congestion tree: roots, branches and victims.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::counters::Counters;
 use crate::resolve::{Flow, Link};
 use crate::scenario::Scenario;
 
-/// Share of the measured window in which an output must have a role to be called by it.
+/// Share of the measured window from which an output counts as a root or a branch.
 const LEAST_SHARE: f64 = 0.01;
 
 /// One output and virtual lane.
@@ -28,7 +28,7 @@ pub(crate) struct Roles<'a> {
 }
 
 impl<'a> Roles<'a> {
-    /// The roles that outputs had in most of the time in which they had any.
+    /// The most frequent role of each output, while it had one.
     pub fn new(scenario: &'a Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Roles<'a> {
         let seconds = after.time.since(before.time).as_secs();
         let lanes = scenario
@@ -74,7 +74,7 @@ impl<'a> Roles<'a> {
     }
 }
 
-/// What the flows of a group from one host offered, and what became of it.
+/// Offered and delivered bytes of the flows of a group from one host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     flows: u64,
@@ -82,7 +82,7 @@ struct Account {
     victims: u64,
     /// Bytes of messages that were posted.
     posted: f64,
-    /// Bytes that flows could have sent which always have data.
+    /// Bytes that flows with endless data could have sent.
     greedy: f64,
     delivered: f64,
 }
@@ -124,7 +124,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
     let host = |node: u32| scenario.network.name(NodeId(node)).to_string();
     let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
     let offered = |account: &Account| account.posted + account.greedy;
-    // What arrives of an earlier offer is no share of this one.
+    // Late arrivals of an earlier offer are not a share of this one.
     let share =
         |account: &Account| if offered(account) > 0.0 { account.delivered / offered(account) } else { f64::NAN };
     Table::new("victims")

@@ -1,4 +1,4 @@
-//! What has been counted and observed in a run.
+//! Counters and observations of a run.
 
 use becalm_engine::Time;
 use becalm_fabric::{FlowView, PortCounters};
@@ -11,7 +11,7 @@ pub(crate) struct Counters {
     pub links: Vec<PortCounters>,
 }
 
-/// What has been observed in a run.
+/// The observations of a run.
 pub(crate) struct Observed<'a> {
     pub watch: &'a Watch,
     /// The links that series follow, as places in the list of links.

@@ -1,6 +1,6 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: what is counted; `tables`, `congestion`: the tables that are made of it.
+//! `counters`: counters and observations; `tables`, `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
@@ -20,10 +20,10 @@ use counters::{Counters, Observed};
 
 /// Wall time between two calls of the progress function.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
-/// What holds at the end of a run that gave results.
+/// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", "flows kept their order", "no deadlock"];
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Simulated time.
@@ -36,19 +36,19 @@ pub struct Progress {
     pub packet_hops: u64,
 }
 
-/// What a run gives.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces` and `snapshots` where
     /// they are observed.
     pub tables: Vec<Table>,
-    /// Equal for two runs that did the same, packet by packet.
+    /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
     /// Events handled.
     pub events: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
-    /// Rules of the model that were checked at the end, and held.
+    /// Rules of the model that were checked at the end and held.
     pub guards: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct Prepared<'a> {
 /// Why a run gives no results.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RunError {
-    /// The fabric cannot go on.
+    /// The fabric cannot continue.
     #[error(transparent)]
     Fabric(#[from] FabricError),
     /// The progress function asked to stop.
@@ -71,7 +71,7 @@ pub enum RunError {
 
 impl Scenario {
     /// Runs one replication on up to `threads` threads; `replication` counts from 0 and moves the seed. The number of
-    /// threads changes nothing but the time that it takes.
+    /// threads changes only the time that it takes.
     ///
     /// `progress` is called about every 50 ms of wall time; when it answers `false`, the run ends.
     ///
@@ -89,7 +89,7 @@ impl Scenario {
     /// Sets up a run of one replication on up to `threads` threads, at time zero.
     ///
     /// # Errors
-    /// [`RunError::Fabric`] for a flow whose routes lead nowhere.
+    /// [`RunError::Fabric`] for a flow without a route to its destination.
     pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
         Ok(Prepared { scenario: self, model: self.simulator(replication, threads)? })
     }
@@ -156,7 +156,7 @@ fn check_guards(run: &Simulator<Whole>) -> Result<(), RunError> {
     Ok(run.model.check(&run.agenda)?)
 }
 
-/// A run on its way.
+/// A run in progress.
 struct Running<'a> {
     scenario: &'a Scenario,
     model: Model,
@@ -208,7 +208,7 @@ impl Running<'_> {
     }
 
     fn advance(&mut self, until: Time) -> Result<Stop, RunError> {
-        // At time zero nothing has happened yet; the first events belong to the first step.
+        // No event precedes time zero; the first events belong to the first step.
         if until == Time::ZERO {
             return Ok(Stop::Time);
         }

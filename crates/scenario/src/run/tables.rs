@@ -42,7 +42,7 @@ pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counter
     tables
 }
 
-/// What every flow did in the measured window.
+/// The counters of every flow in the measured window.
 struct Flows {
     sent_packets: Vec<u64>,
     delivered_packets: Vec<u64>,
@@ -196,7 +196,7 @@ fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
         )
 }
 
-/// What every host's adapter has sent and received, packets of all kinds.
+/// Packets of all kinds that every host's adapter has sent and received.
 fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
     let topology = &scenario.network.topology;
     let (mut names, mut sent_packets, mut sent_bytes) = (vec![], vec![], vec![]);

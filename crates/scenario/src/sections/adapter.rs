@@ -1,4 +1,4 @@
-//! `[adapter]`: what the hosts' adapters are like.
+//! `[adapter]`: the hosts' adapters.
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
@@ -8,18 +8,18 @@ use becalm_schema::Located;
 use crate::sections::quantities::{Limit, LinkRate};
 
 becalm_schema::words! {
-    /// Which of the flows that may send goes next at an adapter.
+    /// The order of eligible flows at an adapter.
     pub enum Injection {
         /// Flows take turns, packet by packet.
         RoundRobin = "round_robin",
-        /// Messages leave in the order in which they were posted, whatever flow they belong to; one whose pace or
-        /// window does not let it send is passed over.
+        /// Messages leave in the order in which they were posted, across flows; one whose pace or window does not let it
+        /// send is skipped.
         Posted = "posted",
     }
 }
 
 becalm_schema::words! {
-    /// What the response to congestion slows down (IBTA's Port_Control).
+    /// The target of the response to congestion (IBTA's Port_Control).
     pub enum PortControl {
         /// The flow (queue pair) alone.
         Qp = "qp",
@@ -43,27 +43,27 @@ becalm_schema::table! {
     pub located struct Caps {
         /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
         pub hosts: Vec<Located<String>>,
-        /// How fast data packets can be fetched from memory; as fast as the link if left out.
+        /// Rate at which data packets are fetched from memory; the rate of the link if left out.
         pub injection_rate: Option<LinkRate>,
-        /// How fast packets can be taken in; as fast as they come if left out.
+        /// Rate at which packets are received; unlimited if left out.
         pub drain_rate: Option<LinkRate>,
     }
 }
 
 becalm_schema::table! {
-    /// What the hosts' adapters are like.
+    /// Settings of the hosts' adapters.
     pub located struct Adapter {
-        /// Which of the flows that may send goes next.
+        /// The order of eligible flows.
         pub injection: Injection = Injection::RoundRobin,
-        /// What the response to congestion slows down.
+        /// The target of the response to congestion.
         pub port_control: PortControl = PortControl::Qp,
-        /// How fast data packets can be fetched from memory (a PCIe slot, say); as fast as the link if left out.
+        /// Rate at which data packets are fetched from memory (through a PCIe slot, say); the rate of the link if left out.
         pub injection_rate: Option<LinkRate> = None,
-        /// How long a host works on a message before the message's first packet can be fetched. It works on one
-        /// message while the one before is being sent, so that it begins at most one message in this time.
+        /// Time that a host works on a message before it fetches the message's first packet. It works on one message
+        /// while the one before is being sent, so it begins at most one message in this time.
         pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// How fast packets can be taken in, through a receive buffer as large as a switch's; as fast as they come if
-        /// left out. A slow receiver makes the switch before it a root of congestion.
+        /// Rate at which packets are received, through a receive buffer as large as a switch's; unlimited if left out. A
+        /// slow receiver makes the switch before it a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
         /// Packets of posted messages that a host's send queue holds, those of all flows together. A queue that is empty
         /// takes a message of any size. `greedy` and `on_off` flows post nothing, and need no room.

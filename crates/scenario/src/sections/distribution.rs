@@ -1,4 +1,4 @@
-//! How a quantity varies around its mean.
+//! Distributions of a quantity around its mean.
 
 pub(crate) use becalm_fabric::Distribution as Shape;
 use becalm_schema::field::refuse;

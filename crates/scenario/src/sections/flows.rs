@@ -1,4 +1,4 @@
-//! `[[flows]]`: who sends what to whom.
+//! `[[flows]]`: groups of flows and their traffic.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ becalm_schema::table! {
         /// Payload of a message; if left out, every packet is a message of its own. A message counts as posted when its
         /// first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
-        /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets.
         pub sizes: Distribution = Distribution::FIXED,
     }
     check Greedy::check;
@@ -43,28 +43,28 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Messages at exponentially distributed intervals; with several destinations, each goes to one at random.
     pub located struct Poisson {
-        /// What each source host offers, headers included; more than 1 keeps a queue that only grows.
+        /// Offered load of each source host, headers included; above 1 its queue grows without limit.
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
         /// Mean payload of a message.
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
-        /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets.
         pub sizes: Distribution = Distribution::FIXED,
-        /// Whether no message is made for a flow while the delay after its last packet lasts, as by an application that
-        /// makes the next one when the adapter takes it: the delay lengthens the interval. Otherwise messages are
-        /// posted all the same, and wait.
+        /// Whether a flow makes no message during the delay after its last packet, as an application does that makes the
+        /// next one when the adapter accepts it: the delay lengthens the interval. Otherwise messages are posted and
+        /// wait.
         pub paced: bool = false,
-        /// Loads that hold later, in the order of their times.
+        /// Later loads, in the order of their times.
         pub changes: Vec<Located<Change>> = Vec::new(),
     }
     check Poisson::check;
 }
 
 becalm_schema::table! {
-    /// A load that holds from a time on.
+    /// A load from a time on.
     pub located struct Change {
-        /// From when on.
+        /// Start of the load.
         pub at: Time,
-        /// What each source host offers from then on; 0 for nothing.
+        /// Offered load of each source host from then on; 0 for none.
         pub load: f64; "of its link's rate"; 0.0..=10.0,
     }
 }
@@ -77,7 +77,7 @@ impl Poisson {
         })
     }
 
-    /// The loads with the times from which and to which they hold, from a start on.
+    /// The loads with their start and end times, from a start on.
     pub fn loads(&self, start: Time) -> impl Iterator<Item = (f64, Time, Time)> + '_ {
         let begins = std::iter::once((*self.load, Time::ZERO)).chain(self.changes.iter().map(|c| (*c.load, *c.at)));
         let ends = self.changes.iter().map(|change| *change.at).chain(std::iter::once(Time::MAX));
@@ -105,17 +105,17 @@ becalm_schema::table! {
         pub count: u32; ""; 1..,
         /// Mean payload of a message.
         pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
-        /// How payloads vary around that; a longer one than `packet.mtu` is cut into packets.
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets.
         pub sizes: Distribution = Distribution::FIXED,
     }
 }
 
 becalm_schema::choice! {
-    /// When and how much flows send.
+    /// The traffic of a group of flows.
     pub enum Traffic {
         /// Always sends.
         Greedy(Greedy) = "greedy",
-        /// Sends now and then.
+        /// Sends in bursts.
         OnOff(OnOff) = "on_off",
         /// Sends messages at random times.
         Poisson(Poisson) = "poisson",
@@ -146,24 +146,24 @@ impl Traffic {
 }
 
 becalm_schema::table! {
-    /// One flow of a group that is given flow by flow.
+    /// One flow of a group with a list of connections.
     pub located struct Connection {
         /// The sending host.
         pub from: String,
         /// The receiving host.
         pub to: String,
-        /// Payload of its messages (the mean of them, where they vary), if not as the group's traffic says.
+        /// Payload of its messages (their mean, if they vary), in place of the group's.
         pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
-        /// When it starts, if not as the group says.
+        /// Start time, in place of the group's.
         pub start: Option<Time>,
     }
 }
 
 becalm_schema::table! {
-    /// A group of flows that are alike.
+    /// A group of flows with the same settings.
     ///
-    /// There is one flow from every host in `from` to every other host in `to`, or as a `pattern` says. An incast is
-    /// `from = ["*"]` with one host in `to`. Or there is one flow for each of the `connections`.
+    /// One flow from every host in `from` to every other host in `to`, or to hosts by a `pattern`. An incast is
+    /// `from = ["*"]` with one host in `to`. Or one flow for each of the `connections`.
     pub located struct Group {
         /// Name of the group in results.
         pub name: String,
@@ -171,22 +171,22 @@ becalm_schema::table! {
         pub from: Option<Vec<Located<String>>>,
         /// Receiving hosts, likewise. Either this or a pattern.
         pub to: Option<Vec<Located<String>>>,
-        /// Who sends to whom among the hosts in `from`.
+        /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
-        /// The flows one by one, in place of `from` with `to` or `pattern`. What `traffic` says of a source host, such
-        /// as its load or number of messages, holds for each of them.
+        /// List of flows, in place of `from` with `to` or `pattern`. Settings of `traffic` for a source host, such as its
+        /// load or number of messages, apply to each of them.
         pub connections: Option<Vec<Located<Connection>>>,
-        /// When the first flow starts.
+        /// Start time of the first flow.
         pub start: Time = Time::ZERO,
-        /// When all flows stop; the end of the run if left out.
+        /// End time of all flows; the end of the run if left out.
         pub stop: Option<Time>,
         /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the one before.
         pub stagger: Time = Time::ZERO,
         /// Service level; `switch.sl_to_vl` gives its virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
-        /// When and how much they send.
+        /// The traffic of the flows.
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
-        /// How they respond to congestion, if not as `[response]` says.
+        /// Response to congestion, in place of `[response]`.
         pub response: Option<ResponseParams>,
     }
 }

@@ -1,4 +1,4 @@
-//! What a scenario can say: its sections, one file each, as values that know their places.
+//! The sections of a scenario, one file each, as values with their places.
 
 pub mod adapter;
 pub mod changes;
@@ -26,29 +26,29 @@ use switch::Switch;
 use topology::TopologyChoice;
 
 becalm_schema::table! {
-    /// A scenario: a network, its switches, what watches for congestion and how sources respond, and the traffic.
+    /// A scenario: a network, its switches and adapters, schemes for congestion control, and traffic.
     pub located struct Sections {
-        /// How long, what is measured, and the seed.
+        /// Duration, measured window and seed.
         pub run: Run,
         /// Nodes and cables.
         pub topology: TopologyChoice,
-        /// What all switches are like.
+        /// Settings of all switches.
         pub switch: Switch = Switch::default(),
-        /// What all hosts' adapters are like.
+        /// Settings of all hosts' adapters.
         pub adapter: Adapter = Adapter::default(),
         /// Sizes of packets.
         pub packet: Packet = Packet::default(),
-        /// Which packets switches mark when they see congestion.
+        /// Marking policy of the switches.
         pub marking: MarkingParams = MarkingParams::default(),
-        /// How destinations answer marked packets.
+        /// Answers of destinations to marked packets.
         pub echo: EchoParams = EchoParams::default(),
-        /// How source flows respond, unless their group says otherwise.
+        /// Response of source flows, unless their group sets its own.
         pub response: ResponseParams = ResponseParams::default(),
         /// Groups of flows.
         pub flows: Vec<Located<Group>>,
-        /// Links that get another rate in the course of the run.
+        /// Changes of link rates during the run.
         pub changes: Vec<Located<Change>> = Vec::new(),
-        /// What is written down over time.
+        /// Recordings over time.
         pub observe: Observe = Observe::default(),
     }
 }

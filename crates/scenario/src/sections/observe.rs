@@ -1,25 +1,25 @@
-//! `[observe]`: what is written down over time.
+//! `[observe]`: recordings over time.
 
 use becalm_engine::Time;
 use becalm_schema::Located;
 
 becalm_schema::table! {
-    /// What is written down over time.
+    /// Recordings over time.
     pub located struct Observe {
         /// Sampling step of series.
         pub step: Time = Time::from_us(100); ""; Time(1)..,
         /// Sliding window over which rates are averaged, centred on each sample; cut at the ends of the run.
         pub window: Time = Time::from_ms(2); ""; Time(1)..,
-        /// Links to follow, such as `"A->B"`; `"*"` for all, an empty list for none. Of several links between the
+        /// Links to record, such as `"A->B"`; `"*"` for all, an empty list for none. Of several links between the
         /// same two nodes, each is named with its port: `"A[0]->B"`.
         pub links: Vec<Located<String>> = vec![Located::from("*".to_string())],
-        /// Whether to follow every flow, not only the groups.
+        /// Whether to record every flow, not only the groups.
         pub flows: bool = false,
-        /// Whether to write down, at every step, the gaps between packets that each group's flows have to keep, and their
+        /// Whether to record, at every step, the gaps between packets that each group's flows have to keep, and their
         /// windows.
         pub paces: bool = false,
-        /// Times at which to write down how full the input buffer behind every link is, and which part the link has in
-        /// a congestion tree.
+        /// Times of snapshots: the contents of the input buffer behind every link, and the link's role in a congestion
+        /// tree.
         pub snapshots: Vec<Located<Time>> = Vec::new(),
     }
 }

@@ -1,11 +1,11 @@
-//! `[flows.pattern]`: which host of a list sends to which other one.
+//! `[flows.pattern]`: patterns of destinations among the hosts of a list.
 
 use becalm_engine::Stream;
 
 becalm_schema::table! {
     /// The i-th of n hosts sends to the (i + `by` mod n)-th.
     pub struct Shift {
-        /// How many places further.
+        /// Distance of the destination in places.
         pub by: u32; "hosts"; 1..,
     }
 }
@@ -34,7 +34,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::choice! {
-    /// Who sends to whom among the hosts of a list, counted from 0.
+    /// A pattern of destinations among the hosts of a list, counted from 0.
     pub enum Pattern {
         /// To the host some places further.
         Shift(Shift) = "shift",
@@ -44,7 +44,7 @@ becalm_schema::choice! {
         BitReversal(BitReversal) = "bit_reversal",
         /// At random, one to one.
         Permutation(Permutation) = "permutation",
-        /// Everybody to everybody.
+        /// All to all.
         AllToAll(AllToAll) = "all_to_all",
     }
 }
@@ -53,7 +53,7 @@ impl Pattern {
     /// The destinations of each of `n` hosts, as places in their list.
     ///
     /// # Errors
-    /// Why the pattern does not suit so many hosts.
+    /// The reason why the pattern does not suit this number of hosts.
     pub(crate) fn destinations(&self, n: usize, random: &mut Stream) -> Result<Vec<Vec<usize>>, String> {
         if n < 2 {
             return Err(format!("needs at least 2 hosts, not {n}"));

@@ -19,7 +19,7 @@ const SIZES: [(&str, f64); 6] =
     [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
 const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
 
-/// The word for no limit.
+/// The word for "no limit".
 const UNLIMITED: &str = "unlimited";
 
 /// Slowest and fastest link, in bits per second; within them times keep their precision.
@@ -133,7 +133,7 @@ impl Field for Buffer {
             _ => return refuse(node, errors),
         };
         if room.capacity() == 0 {
-            errors.add(node, "has room for nothing; must be at least 1 packet or 64 B", "");
+            errors.add(node, "has no room for a packet; must be at least 1 packet or 64 B", "");
             return None;
         }
         Some(Buffer(room))

@@ -1,19 +1,19 @@
-//! `routes` of a topology: entries of forwarding tables that are given.
+//! `routes` of a topology: given entries of forwarding tables.
 
 use becalm_schema::{Conflict, Located};
 
 becalm_schema::table! {
-    /// An entry of a switch's forwarding table that is given, for one or several destinations. Of several for the same
-    /// destination the last one holds; where none is given, the topology's own holds.
+    /// An entry of a switch's forwarding table, for one or several destinations. Of several for the same destination the
+    /// last one applies; without an entry, the topology's own route applies.
     pub located struct Route {
         /// Name of the switch.
         pub switch: String,
         /// Names of destination hosts, ranges such as `"H1..H8"`, or `"*"` for all.
         pub to: Vec<Located<String>>,
-        /// The port that packets leave by, from 0, in the order in which cables are listed; in trees, cables to the
+        /// The output port, from 0, in the order in which cables are listed; in trees, cables to the
         /// level below come first. Either this or `via`.
         pub port: Option<u32>,
-        /// The node at the other end of the cable that packets leave by.
+        /// The node at the other end of the output's cable.
         pub via: Option<String>,
     }
     check Route::check;
@@ -22,7 +22,7 @@ becalm_schema::table! {
 impl Route {
     fn check(&self) -> Result<(), Conflict> {
         match (&*self.port, &*self.via) {
-            (None, None) => Err(Conflict::new("via", "is missing; a port would do, too")),
+            (None, None) => Err(Conflict::new("via", "is missing; set it, or a port")),
             (Some(_), Some(_)) => Err(Conflict::new("via", "cannot be set beside port")),
             _ => Ok(()),
         }

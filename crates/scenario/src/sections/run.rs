@@ -1,15 +1,15 @@
-//! `[run]`: how long, from which seed, how often.
+//! `[run]`: duration, measured window, seed and replications.
 
 use becalm_engine::Time;
 
 becalm_schema::table! {
-    /// How long a run lasts, what it measures, and its seed.
+    /// Duration of a run, measured window and seed.
     pub located struct Run {
         /// Simulated time.
         pub duration: Time; ""; Time(1)..=Time::from_ms(86_400_000),
-        /// Start of the measured window: what happens before does not count in summary tables.
+        /// Start of the measured window; summary tables omit the time before it.
         pub warmup: Time = Time::ZERO,
-        /// Seed of everything random.
+        /// Seed of all random numbers.
         pub seed: u64 = 1,
         /// Number of runs; run `k`, counted from 0, uses `seed + k`.
         pub replications: u32 = 1; ""; 1..=1_000_000,

@@ -1,4 +1,4 @@
-//! `[switch]`: what all switches are like.
+//! `[switch]`: the switches.
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
@@ -9,11 +9,11 @@ use crate::sections::distribution::Distribution;
 use crate::sections::quantities::{Buffer, Limit};
 
 becalm_schema::words! {
-    /// When a switch may begin to send a packet on.
+    /// When a switch may begin to forward a packet.
     pub enum Switching {
-        /// As soon as its header is through; the next buffer must have room for all of it.
+        /// After its header has passed; the next buffer must have room for the whole packet.
         CutThrough = "cut_through",
-        /// When its last byte is in.
+        /// After its last byte has arrived.
         StoreAndForward = "store_and_forward",
     }
 }
@@ -49,7 +49,7 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// The packet that came into the switch first leaves first.
+    /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
         /// Packets for other outputs that may overtake the oldest one of the switch; then nothing leaves before it does.
         /// A bound is meant for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can
@@ -75,7 +75,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::choice! {
-    /// Who gets a free output.
+    /// The order of inputs at a free output.
     pub enum Arbiter {
         /// Oldest first.
         OldestFirst(OldestFirst) = "oldest_first",
@@ -94,7 +94,7 @@ becalm_schema::table! {
     pub struct Weight {
         /// The lane.
         pub vl: u32; ""; 0..=14,
-        /// What it may send before the next entry's turn comes, in units of 64 bytes.
+        /// Data that it may send before the next entry's turn, in units of 64 bytes.
         pub weight: u32; ""; 0..=255,
     }
 }
@@ -134,13 +134,13 @@ impl VlArbitration {
 }
 
 becalm_schema::table! {
-    /// What all switches are like.
+    /// Settings of all switches.
     pub located struct Switch {
         /// Input buffer of each port and VL.
         pub buffer: Buffer = Buffer(Room::Packets(4)),
         /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
-        /// When a packet may be sent on.
+        /// When a packet may be forwarded.
         pub switching: Switching = Switching::CutThrough,
         /// How packets wait in an input buffer.
         pub queueing: Queueing = Queueing::Voq,
@@ -152,9 +152,9 @@ becalm_schema::table! {
         pub sl_to_vl: Option<Vec<u32>> = None,
         /// Which virtual lane goes next on an output.
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
-        /// Who gets a free output.
+        /// The order of inputs at a free output.
         pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
-        /// How the time that an output takes for a packet varies around what the packet's size asks for; drawn anew at
+        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
     }

@@ -38,7 +38,7 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Forwarding entries that are given, in place of the topology's own.
+        /// Forwarding entries in place of the topology's own.
         pub routes: Vec<Located<Route>> = Vec::new(),
     }
 }
@@ -58,7 +58,7 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Forwarding entries that are given, in place of the topology's own.
+        /// Forwarding entries in place of the topology's own.
         pub routes: Vec<Located<Route>> = Vec::new(),
     }
     check even_ports;
@@ -93,7 +93,7 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Forwarding entries that are given, in place of the topology's own.
+        /// Forwarding entries in place of the topology's own.
         pub routes: Vec<Located<Route>> = Vec::new(),
     }
 }
@@ -101,7 +101,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// A cable, or one for each name of a range.
     pub located struct Cable {
-        /// The two nodes that it joins; one of them may be a range, such as `["H1..H8", "S"]`.
+        /// The two nodes at its ends; one of them may be a range, such as `["H1..H8", "S"]`.
         pub between: Vec<Located<String>>,
         /// Rate of the link in each direction, if not the topology's.
         pub rate: Option<LinkRate>,
@@ -125,7 +125,7 @@ becalm_schema::table! {
         pub allow_cycles: bool = false,
         /// The cables.
         pub cables: Vec<Located<Cable>>,
-        /// Forwarding entries that are given, in place of the topology's own.
+        /// Forwarding entries in place of the topology's own.
         pub routes: Vec<Located<Route>> = Vec::new(),
     }
 }
@@ -133,7 +133,7 @@ becalm_schema::table! {
 becalm_schema::choice! {
     /// Nodes and cables.
     pub enum TopologyChoice {
-        /// The scene of Santos' papers.
+        /// The topology of Santos' papers.
         Dumbbell(Located<Dumbbell>) = "dumbbell",
         /// Leaves and spines.
         Clos(Located<Clos>) = "clos",
