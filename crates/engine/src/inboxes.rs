@@ -8,7 +8,7 @@
 use crate::key::{Entry, Key};
 use crate::line::Line;
 use crate::queue::Queue;
-use crate::sorting::sort;
+use crate::sorting::{Ends, sort};
 use crate::time::Time;
 use crate::windows::Windows;
 
@@ -43,6 +43,7 @@ pub(crate) struct Inboxes<E> {
     inbox: Vec<Entry<E>>,
     /// Its order: places in the inbox, in the low half of each word.
     order: Vec<u64>,
+    ends: Box<Ends>,
     /// The first place in the order that has not been handled.
     at: usize,
     /// What the group that has its turn causes for itself in the present window.
@@ -68,6 +69,7 @@ impl<E: Copy> Inboxes<E> {
             next: groups,
             inbox: Vec::new(),
             order: Vec::new(),
+            ends: Box::new([0; 256]),
             at: 0,
             local: Line::default(),
             far: Queue::default(),
@@ -96,11 +98,11 @@ impl<E: Copy> Inboxes<E> {
     #[inline]
     fn append(&mut self, group: usize, slot: usize, entry: Entry<E>) {
         let list = &mut self.lists[slot * self.groups + group];
-        if list.capacity() == 0 {
+        if list.is_empty() {
             *list = self.spare.pop().unwrap_or_default();
+            self.filled[slot][group / 64] |= 1 << (group % 64);
         }
         list.push(entry);
-        self.filled[slot][group / 64] |= 1 << (group % 64);
         self.first[slot] = self.first[slot].min(entry.time);
     }
 
@@ -172,7 +174,7 @@ impl<E: Copy> Inboxes<E> {
         (self.turn, self.next, self.at) = (group, group + 1, 0);
         self.filled[slot][group / 64] &= !(1 << (group % 64));
         self.inbox = std::mem::take(&mut self.lists[slot * self.groups + group]);
-        sort(&self.inbox, self.windows.end(self.window), &mut self.order);
+        sort(&self.inbox, self.windows.end(self.window), &mut self.order, &mut self.ends);
     }
 
     /// Puts back what the group that has its turn may not handle yet.

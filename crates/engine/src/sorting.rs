@@ -10,9 +10,12 @@ const FEW: usize = 12;
 /// Entries in a bucket beyond which insertion would take too long.
 const CROWD: u32 = 32;
 
+/// Scratch space of [`sort`].
+pub(crate) type Ends = [u32; BUCKETS];
+
 /// Fills `order` with the places of entries that happen at `end` or before, earliest first: the place in the low half of
 /// each word.
-pub(crate) fn sort<E: Copy>(entries: &[Entry<E>], end: Time, order: &mut Vec<u64>) {
+pub(crate) fn sort<E: Copy>(entries: &[Entry<E>], end: Time, order: &mut Vec<u64>, ends: &mut Ends) {
     order.clear();
     let Some(start) = entries.iter().map(|entry| entry.time.0).min() else { return };
     // The high half of a word is the time since the first entry, cut to 32 bits where the span is long.
@@ -26,19 +29,20 @@ pub(crate) fn sort<E: Copy>(entries: &[Entry<E>], end: Time, order: &mut Vec<u64
     }
     let buckets = entries.len().next_power_of_two().min(BUCKETS);
     let shift = 32 + (bits - cut).saturating_sub(buckets.trailing_zeros());
-    let mut ends = [0u32; BUCKETS];
-    words.clone().for_each(|word| ends[(word >> shift) as usize % BUCKETS] += 1);
+    let ends = &mut ends[..buckets];
+    ends.fill(0);
+    words.clone().for_each(|word| ends[(word >> shift) as usize] += 1);
     if ends.iter().any(|&count| count > CROWD) {
         order.extend(words);
         return order.sort_unstable_by(|&a, &b| entry(entries, b).cmp(entry(entries, a)));
     }
     let mut sum = 0;
-    for end in &mut ends[..buckets] {
+    for end in ends.iter_mut() {
         sum += std::mem::replace(end, sum);
     }
     order.resize(entries.len(), 0);
     for word in words {
-        let end = &mut ends[(word >> shift) as usize % BUCKETS];
+        let end = &mut ends[(word >> shift) as usize];
         order[*end as usize] = word;
         *end += 1;
     }
@@ -90,7 +94,7 @@ mod tests {
             };
             let entries: Vec<_> = seeds.iter().enumerate().map(entry).collect();
             let mut order = vec![9];
-            sort(&entries, Time(start + span - 1), &mut order);
+            sort(&entries, Time(start + span - 1), &mut order, &mut [7; BUCKETS]);
             let sorted: Vec<_> = order.iter().map(|&word| entries[word as u32 as usize]).collect();
             let mut expected = entries;
             expected.sort_by(|a, b| b.cmp(a));

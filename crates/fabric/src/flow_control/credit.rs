@@ -22,14 +22,20 @@ enum Call {
 }
 
 /// A sender's credit for one virtual lane of the buffer behind its link.
+/// It has a cache line of its own.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct LinkCredit {
     /// Units that the sender knows of.
     known: u32,
     /// Units on their way back, in the order of their arrival at the sender.
     returning: VecDeque<(Time, u32)>,
+    /// The latest time of those.
+    latest: Time,
     call: Call,
 }
+
+const _: () = assert!(size_of::<LinkCredit>() == 64);
 
 impl LinkCredit {
     /// The credit for an empty buffer.
@@ -85,12 +91,12 @@ impl LinkCredit {
         if self.returning.len() == self.returning.capacity() {
             self.collect(past);
         }
-        match self.returning.back() {
-            Some(&(last, _)) if last > time => {
-                let at = self.returning.partition_point(|&(other, _)| other <= time);
-                self.returning.insert(at, (time, units));
-            }
-            _ => self.returning.push_back((time, units)),
+        if time < self.latest {
+            let at = self.returning.partition_point(|&(other, _)| other <= time);
+            self.returning.insert(at, (time, units));
+        } else {
+            self.latest = time;
+            self.returning.push_back((time, units));
         }
         let call = match self.call {
             Call::None => false,
