@@ -28,7 +28,12 @@ pub struct Agenda<E: Copy> {
     discounted: u64,
 }
 
+/// The pending events: of a whole model, or of one in groups.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each thread, and a box would be one more load per event"
+)]
 enum Pending<E> {
     Whole(Queue<E>),
     Groups(Box<Inboxes<E>>),
