@@ -130,6 +130,12 @@ macro_rules! markers {
                 }
             }
 
+            fn attention(&self) -> $crate::becalm_fabric::policy::Attention {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.attention()),+
+                }
+            }
+
             #[inline]
             fn is_congested(&self, output: u16, vl: u8) -> bool {
                 match self {

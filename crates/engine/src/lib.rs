@@ -13,6 +13,7 @@
 //! | [`random`] | independent random streams, one per (seed, entity, purpose), and the hash behind them |
 //! | [`key`] | pending events and their rank: (time, [`Key`]) |
 //! | [`queue`] | the queue of pending events |
+//! | `windows`, `sorting`, `line`, `inboxes` | the pending events of groups: an inbox for each group and window of time |
 //! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or for a number of events |
 //! | [`parts`] | one model on several threads |
 //!
@@ -45,12 +46,16 @@
 //! assert_eq!(simulator.now(), Time::from_us(25));
 //! ```
 
+mod inboxes;
 pub mod key;
+mod line;
 pub mod parts;
 pub mod queue;
 pub mod random;
 pub mod run;
+mod sorting;
 pub mod time;
+mod windows;
 
 pub use key::{Entry, Key};
 pub use parts::{Part, Parts, Work};

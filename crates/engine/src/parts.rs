@@ -223,7 +223,7 @@ impl<T: Send> Shared<T> {
                 simulator.run_until(until);
                 return;
             }
-            let end = Time(start.saturating_add(lookahead).0 - 1).min(until);
+            let end = simulator.agenda.stop_before(start.saturating_add(lookahead), start).min(until);
             while simulator.run(end, EVENTS_AT_ONCE) == Stop::Events {
                 self.report(part, simulator, go_on);
             }
@@ -301,7 +301,9 @@ mod tests {
             for copy in 0..copies {
                 let token = mix(state, copy);
                 let to = token as usize % self.part_of.len();
-                let time = now + LOOKAHEAD + Time(token >> 20 & 63);
+                // A cell may tell itself something sooner.
+                let least = if to == cell { Time::ZERO } else { LOOKAHEAD };
+                let time = now + least + Time(token >> 20 & 63);
                 let key = Key::new(to as u32, 0, token, copy as u16);
                 match self.part_of[to] {
                     here if here == self.part => agenda.at(time, key, token),
@@ -327,11 +329,12 @@ mod tests {
         }
     }
 
-    fn cells(part_of: &[usize], parts: usize) -> Parts<Cells> {
+    fn cells(part_of: &[usize], parts: usize, groups: u16) -> Parts<Cells> {
         let simulator = |part| {
             let states = vec![0; part_of.len()];
             let outboxes = (0..parts).map(|_| Vec::new()).collect();
             let mut simulator = Simulator::new(Cells { part, part_of: part_of.to_vec(), states, outboxes });
+            simulator.agenda.split((0..part_of.len() as u16).map(|cell| cell % groups).collect(), LOOKAHEAD);
             for cell in (0..part_of.len()).filter(|&cell| part_of[cell] == part) {
                 simulator.agenda.at(Time(cell as u64 % 3), Key::new(cell as u32, 0, 0, 0), 1);
             }
@@ -341,8 +344,8 @@ mod tests {
     }
 
     /// The cells' states after some time, run in two stages, and the number of events.
-    fn states(part_of: &[usize], parts: usize) -> (Vec<u64>, u64) {
-        let mut run = cells(part_of, parts);
+    fn states(part_of: &[usize], parts: usize, groups: u16) -> (Vec<u64>, u64) {
+        let mut run = cells(part_of, parts, groups);
         for until in [777, 4_000] {
             assert_eq!(run.run(Time(until), &mut |_| true), Some(Stop::Time));
             assert_eq!(run.now(), Time(until));
@@ -355,15 +358,20 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20))]
 
         #[test]
-        fn parts_do_what_the_whole_does(part_of in prop::collection::vec(0usize..4, 5..20)) {
-            let whole = states(&vec![0; part_of.len()], 1);
-            prop_assert_eq!(states(&part_of, 4), whole);
+        fn parts_and_groups_do_what_the_whole_does(
+            part_of in prop::collection::vec(0usize..4, 5..20),
+            groups in 2u16..9,
+        ) {
+            let whole = states(&vec![0; part_of.len()], 1, 1);
+            prop_assert_eq!(states(&vec![0; part_of.len()], 1, groups), whole.clone());
+            prop_assert_eq!(states(&part_of, 4, 1), whole.clone());
+            prop_assert_eq!(states(&part_of, 4, groups), whole);
         }
     }
 
     #[test]
     fn a_run_can_be_stopped() {
-        let mut run = cells(&[0, 1], 2);
+        let mut run = cells(&[0, 1], 2, 1);
         assert_eq!(run.run(Time(u64::MAX / 2), &mut |_| false), None);
     }
 }

@@ -5,6 +5,7 @@
 //! group needs stays in the cache. Every entity sees the same events at the same times in the same order as it would
 //! without groups.
 
+use crate::inboxes::Inboxes;
 use crate::key::{Entry, Key};
 use crate::queue::Queue;
 use crate::time::Time;
@@ -21,28 +22,26 @@ pub trait Model {
 /// Where a model schedules its events: the queue behind a guard on time.
 #[derive(Debug)]
 pub struct Agenda<E: Copy> {
-    /// One for each group.
-    queues: Vec<Queue<E>>,
-    /// The group of every target; empty where there is one group.
-    group_of: Vec<u16>,
-    lookahead: Time,
-    /// The group that has its turn.
-    turn: usize,
-    /// All groups may handle what happens up to this time.
-    horizon: Time,
+    pending: Pending<E>,
     now: Time,
+    /// Events that are not counted.
+    discounted: u64,
+}
+
+/// The pending events: of a whole model, or of one in groups.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each thread, and a box would be one more load per event"
+)]
+enum Pending<E> {
+    Whole(Queue<E>),
+    Groups(Box<Inboxes<E>>),
 }
 
 impl<E: Copy> Default for Agenda<E> {
     fn default() -> Self {
-        Agenda {
-            queues: vec![Queue::default()],
-            group_of: Vec::new(),
-            lookahead: Time::MAX,
-            turn: 0,
-            horizon: Time::MAX,
-            now: Time::ZERO,
-        }
+        Agenda { pending: Pending::Whole(Queue::default()), now: Time::ZERO, discounted: 0 }
     }
 }
 
@@ -51,9 +50,15 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     pub fn at(&mut self, time: Time, key: Key, event: E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
-        let group = if self.group_of.is_empty() { 0 } else { usize::from(self.group_of[key.target() as usize]) };
-        debug_assert!(group == self.turn || time > self.horizon || self.is_at_an_end(), "too soon for a group");
-        self.queues[group].push(time, key, event);
+        match &mut self.pending {
+            Pending::Whole(queue) => queue.push(time, key, event),
+            Pending::Groups(inboxes) => inboxes.push(time, key, event),
+        }
+    }
+
+    /// Leaves the present event out of the count, since it was called off.
+    pub fn discount(&mut self) {
+        self.discounted += 1;
     }
 
     /// Cuts the model into groups: `group_of` names that of every target, and events for another group happen at least
@@ -65,58 +70,51 @@ impl<E: Copy> Agenda<E> {
         let groups = group_of.iter().max().map_or(1, |&last| usize::from(last) + 1);
         assert!(lookahead > Time::ZERO && self.is_empty());
         if groups > 1 {
-            self.queues = (0..groups).map(|_| Queue::default()).collect();
-            (self.group_of, self.lookahead, self.horizon) = (group_of, lookahead, Time::ZERO);
+            self.pending = Pending::Groups(Box::new(Inboxes::new(group_of, groups, lookahead)));
         }
     }
 
-    /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
+    /// Takes the next event if it happens at `until` or before: the earliest, or that of the group that has its turn.
     #[inline]
     fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
-        loop {
-            let entry = self.queues[self.turn].pop_until(self.horizon.min(until));
-            if entry.is_some() || !self.next_turn(until) {
-                return entry;
-            }
+        match &mut self.pending {
+            Pending::Whole(queue) => queue.pop_until(until),
+            Pending::Groups(inboxes) => inboxes.pop_until(until),
         }
-    }
-
-    /// Gives the next group its turn, if any group has something to handle by `until`.
-    fn next_turn(&mut self, until: Time) -> bool {
-        if self.group_of.is_empty() {
-            return false;
-        }
-        self.turn += 1;
-        if self.turn < self.queues.len() {
-            return true;
-        }
-        let next = self.next_time().filter(|&next| next <= until);
-        self.turn = 0;
-        self.horizon = match next {
-            Some(next) => Time(next.saturating_add(self.lookahead).0 - 1),
-            // What comes next may come from outside, at any time after this.
-            None => until,
-        };
-        next.is_some()
-    }
-
-    /// Nothing has happened yet, or there is one group, which may handle everything.
-    fn is_at_an_end(&self) -> bool {
-        self.horizon == Time::ZERO || self.horizon == Time::MAX
     }
 
     fn is_empty(&self) -> bool {
-        self.queues.iter().all(Queue::is_empty)
+        match &self.pending {
+            Pending::Whole(queue) => queue.is_empty(),
+            Pending::Groups(inboxes) => inboxes.is_empty(),
+        }
     }
 
     /// The time of the next event.
     pub fn next_time(&mut self) -> Option<Time> {
-        self.queues.iter_mut().filter_map(Queue::next_time).min()
+        match &mut self.pending {
+            Pending::Whole(queue) => queue.next_time(),
+            Pending::Groups(inboxes) => inboxes.next_time(),
+        }
+    }
+
+    /// The latest time in `from..before` at which no group has a part of its turn left; else the last one.
+    pub(crate) fn stop_before(&self, before: Time, from: Time) -> Time {
+        let end = match &self.pending {
+            Pending::Whole(_) => None,
+            Pending::Groups(inboxes) => inboxes.last_end_before(before),
+        };
+        end.filter(|&end| end >= from).unwrap_or(Time(before.0 - 1))
     }
 
     /// All pending events, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = &Entry<E>> {
-        self.queues.iter().flat_map(Queue::iter)
+        let (queue, inboxes) = match &self.pending {
+            Pending::Whole(queue) => (Some(queue), None),
+            Pending::Groups(inboxes) => (None, Some(inboxes)),
+        };
+        let whole = queue.into_iter().flat_map(Queue::iter);
+        whole.chain(inboxes.into_iter().flat_map(|inboxes| inboxes.iter()))
     }
 }
 
@@ -152,9 +150,9 @@ impl<M: Model> Simulator<M> {
         self.agenda.now
     }
 
-    /// Events handled so far.
+    /// Events handled so far, without those that were called off.
     pub fn events(&self) -> u64 {
-        self.events
+        self.events - self.agenda.discounted
     }
 
     /// Adds events that another simulator, now part of this one, has handled.

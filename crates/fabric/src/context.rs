@@ -80,8 +80,7 @@ impl<O: Observer> Context<'_, O> {
         tail
     }
 
-    /// Returns credit to the sender that fills a buffer, from `time` on: now or later, and never before credit that was
-    /// returned earlier.
+    /// Returns credit to the sender that fills a buffer, from `time` on: now or later.
     #[inline]
     pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
         let time = time + way.delay;
@@ -108,6 +107,15 @@ impl<O: Observer> Context<'_, O> {
     fn call(&mut self, sender: PortId, vl: u8, time: Time) {
         let (time, key, event) = Event::credit(time, sender, vl);
         self.agenda.at(time, key, event);
+    }
+
+    /// Notes that a sender is called for credit; returns whether the call still holds.
+    pub fn called(&mut self, link: &EgressLink, vl: u8) -> bool {
+        let holds = self.shared.credit[link.credit_index(vl)].called(self.now);
+        if !holds {
+            self.agenda.discount();
+        }
+        holds
     }
 
     /// Whether a sender has credit for so many units.

@@ -21,6 +21,8 @@ pub enum Event {
         /// Units of the input buffer that it took.
         units: u32,
     },
+    /// An output of a switch is free again, for which a packet waits.
+    Free,
     /// At a switch: the header is through and the output known. At a host: the last byte is in.
     Arrive(PacketId),
     /// At a switch: a packet from a slow link may start on a faster one without running dry.
@@ -42,7 +44,7 @@ impl Event {
     pub(crate) const fn kind(self) -> u8 {
         match self {
             Event::Credit { .. } => 0,
-            Event::Tail { .. } => 1,
+            Event::Tail { .. } | Event::Free => 1,
             Event::Arrive(_) | Event::Ready(_) => 2,
             Event::Drained(_) => 2,
             Event::Timer(_) => 3,
@@ -69,6 +71,7 @@ impl Event {
             Event::Drained(id) => Event::Drained(renumber(id)),
             Event::Credit { .. }
             | Event::Tail { .. }
+            | Event::Free
             | Event::Wake
             | Event::Post(_)
             | Event::Timer(_)

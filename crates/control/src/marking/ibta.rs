@@ -58,7 +58,7 @@
 //! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each by its own threshold.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
 use super::congestion::{CREDIT, Congestion, Rules};
@@ -206,6 +206,10 @@ impl Marker for Ibta {
             Some(starvation) => starvation.left(now, input, output, vl),
             None => now,
         }
+    }
+
+    fn attention(&self) -> Attention {
+        if self.starvation.is_some() { Attention::Tails } else { Attention::Packets }
     }
 
     fn is_congested(&self, output: u16, vl: u8) -> bool {

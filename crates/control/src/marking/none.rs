@@ -14,7 +14,7 @@
 //! None.
 
 use crate::scheme::MarkingScheme;
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
 becalm_schema::table! {
     /// No packet is marked.
@@ -38,5 +38,9 @@ impl Marker for NoMarks {
 
     fn departing<V: SwitchView>(&mut self, _: &Departure, _: &V) -> bool {
         false
+    }
+
+    fn attention(&self) -> Attention {
+        Attention::Nothing
     }
 }

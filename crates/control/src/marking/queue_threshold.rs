@@ -23,7 +23,7 @@
 //!   its credit count as left.
 //! - ACKs and congestion notification packets are never marked.
 
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
 use super::congestion::{Congestion, Rules};
@@ -83,6 +83,10 @@ impl Marker for QueueThreshold {
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.congestion.departing(departure, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        Attention::Packets
     }
 
     fn is_congested(&self, output: u16, vl: u8) -> bool {

@@ -17,19 +17,25 @@ enum Call {
     None,
     /// The sender waits, and no credit is on its way: the next return calls it.
     Wanted,
-    /// An event is pending.
-    Pending,
+    /// An event is pending at this time.
+    At(Time),
 }
 
 /// A sender's credit for one virtual lane of the buffer behind its link.
+/// It has a cache line of its own.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct LinkCredit {
     /// Units that the sender knows of.
     known: u32,
     /// Units on their way back, in the order of their arrival at the sender.
     returning: VecDeque<(Time, u32)>,
+    /// The latest time of those.
+    latest: Time,
     call: Call,
 }
+
+const _: () = assert!(size_of::<LinkCredit>() == 64);
 
 impl LinkCredit {
     /// The credit for an empty buffer.
@@ -75,7 +81,7 @@ impl LinkCredit {
             return None;
         }
         let next = self.returning.iter().map(|&(time, _)| time).find(|&time| time > now);
-        self.call = if next.is_some() { Call::Pending } else { Call::Wanted };
+        self.call = next.map_or(Call::Wanted, Call::At);
         next
     }
 
@@ -85,17 +91,32 @@ impl LinkCredit {
         if self.returning.len() == self.returning.capacity() {
             self.collect(past);
         }
-        self.returning.push_back((time, units));
-        let call = self.call == Call::Wanted;
+        if time < self.latest {
+            let at = self.returning.partition_point(|&(other, _)| other <= time);
+            self.returning.insert(at, (time, units));
+        } else {
+            self.latest = time;
+            self.returning.push_back((time, units));
+        }
+        let call = match self.call {
+            Call::None => false,
+            Call::Wanted => true,
+            Call::At(at) => time < at,
+        };
         if call {
-            self.call = Call::Pending;
+            self.call = Call::At(time);
         }
         call
     }
 
-    /// Records that the sender has been called.
-    pub fn called(&mut self) {
-        self.call = Call::None;
+    /// Records that the sender has been called; returns whether this is the call that it waits for. A call is void if
+    /// an earlier one has come in its place.
+    pub fn called(&mut self, now: Time) -> bool {
+        let due = self.call == Call::At(now);
+        if due {
+            self.call = Call::None;
+        }
+        due
     }
 
     /// Units that the sender has or that are on their way.
@@ -138,8 +159,18 @@ mod tests {
         assert_eq!(credit.wait(Time(0)), None);
         assert!(credit.give_back(1, Time(5), Time(0)));
         assert!(!credit.give_back(1, Time(6), Time(0)));
-        credit.called();
+        assert!(credit.called(Time(5)));
         assert_eq!(credit.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
         assert_eq!(credit.wait(Time(5)), None);
+    }
+
+    #[test]
+    fn credit_that_comes_earlier_than_expected_calls_earlier() {
+        let mut credit = LinkCredit::new(0);
+        assert!(!credit.give_back(1, Time(9), Time(0)));
+        assert_eq!(credit.wait(Time(0)), Some(Time(9)));
+        assert!(credit.give_back(2, Time(4), Time(0)));
+        assert_eq!((credit.level(Time(4)), credit.level(Time(9))), (2, 3));
+        assert!(credit.called(Time(4)) && !credit.called(Time(9)), "the later call is void");
     }
 }

@@ -19,12 +19,16 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 adapter.drained(packet, cx);
                 self.deliver(host, packet, cx);
             }
-            Event::Credit { vl } => cx.shared.credit[adapter.link.credit_index(vl)].called(),
+            Event::Credit { vl } => {
+                if !cx.called(&adapter.link, vl) {
+                    return;
+                }
+            }
             Event::Wake => adapter.on_wake(cx.now),
             Event::Post(source) => self.post(source, cx),
             Event::Timer(pacer) => self.on_timer(pacer, cx),
             Event::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
-            Event::Tail { .. } | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
+            Event::Tail { .. } | Event::Free | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
         }
         self.adapters[host as usize].try_transmit(&mut self.flows, cx);
     }

@@ -48,6 +48,7 @@ impl<R: Response> Pacer<R> {
     /// Time from which the pace allows the next packet.
     pub fn due(&self) -> Time {
         match self.last {
+            Some((start, transmission)) if self.pace.gap == 0.0 => start + transmission,
             Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
             None => Time::ZERO,
         }

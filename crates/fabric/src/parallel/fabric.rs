@@ -49,7 +49,8 @@ where
             let share = Share { part_of: &partition.of_node, part, parts: partition.parts };
             let mut simulator = Simulator::new(Fabric::build(spec, observer(), &share)?);
             let Simulator { model, agenda, .. } = &mut simulator;
-            agenda.split(groups.of_node.clone(), groups.lookahead);
+            // A window of the groups that were longer than one of the parts would be cut again and again.
+            agenda.split(groups.of_node.clone(), groups.lookahead.min(partition.lookahead));
             model.begin(agenda, &share);
             Ok(simulator)
         };
@@ -87,7 +88,7 @@ where
 
     /// The contents of a port's buffers.
     pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
-        self.model_of(port.node).standing(port, vl)
+        self.model_of(port.node).standing(port, vl, self.parts.now())
     }
 
     /// The observer of a node.

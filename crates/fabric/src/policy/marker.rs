@@ -91,6 +91,19 @@ pub trait SwitchView {
     fn packet_time(&self, port: u16, size: u32) -> Time;
 }
 
+/// What a marker must be shown, from least to most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Attention {
+    /// Nothing: it never marks.
+    Nothing,
+    /// Packets that arrive and packets that are about to leave.
+    Packets,
+    /// Also the time at which the last byte of a packet leaves: because of [`Marker::left`], or since it matters to
+    /// [`SwitchView::is_full`], [`SwitchView::present`] or [`SwitchView::present_from`] whether a packet leaves just
+    /// before or just after another one arrives at the same time.
+    Tails,
+}
+
 /// A switch's policy of marking packets. One marker serves one switch.
 pub trait Marker {
     /// A packet has arrived.
@@ -104,6 +117,11 @@ pub trait Marker {
     fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
         let _ = (input, output, vl);
         now
+    }
+
+    /// What the marker must be shown. A switch saves what it need not show.
+    fn attention(&self) -> Attention {
+        Attention::Tails
     }
 
     /// Whether an output's virtual lane is in the congestion state, for the counters; asked after every packet that

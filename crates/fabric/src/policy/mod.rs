@@ -16,6 +16,6 @@ mod observer;
 mod response;
 
 pub use echo::{Answer, Echo, Unanswered};
-pub use marker::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+pub use marker::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 pub use observer::{Delivery, Joint, Observer};
 pub use response::{Ack, FlowShape, Notice, Pace, Response, Sent};

@@ -35,7 +35,8 @@ pub trait Observer {
     }
 
     /// The contents of a switch's input buffer changed to `packets` (a packet in transmission counts until its
-    /// last byte has left).
+    /// last byte has left). Told in the order of time for each buffer, but that a packet has left may be told later than
+    /// it happens.
     fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
         let _ = (now, input, vl, packets);
     }

@@ -119,7 +119,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 ///
 /// # Panics
 /// If the number of adapters or of markers does not fit the topology.
-fn nodes<R, K, E>(spec: &FabricSpec<R, K, E>, markers: Vec<K>, share: &Share<'_>) -> (Vec<Adapter>, Vec<Switch<K>>) {
+fn nodes<R, K: Marker, E>(
+    spec: &FabricSpec<R, K, E>,
+    markers: Vec<K>,
+    share: &Share<'_>,
+) -> (Vec<Adapter>, Vec<Switch<K>>) {
     let topology = &spec.topology;
     assert_eq!(markers.len(), topology.switch_count() as usize, "one marker per switch");
     assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
@@ -133,8 +137,9 @@ fn nodes<R, K, E>(spec: &FabricSpec<R, K, E>, markers: Vec<K>, share: &Share<'_>
     let adapters = topology.hosts().zip(&spec.adapters).map(adapter).collect();
     let largest = spec.packets.largest();
     let switch = |(node, marker): (NodeId, K)| {
-        let rank = topology.node(node).rank;
-        Switch { state: State::new(node, rank, &spec.switch, &links[node.index()], largest, spec.seed), marker }
+        let (rank, links) = (topology.node(node).rank, &links[node.index()]);
+        let state = State::new(node, rank, &spec.switch, links, largest, marker.attention(), spec.seed);
+        Switch { state, marker }
     };
     let switches = topology.switches().zip(markers).map(switch).collect();
     (adapters, switches)

@@ -109,19 +109,19 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             }
             Place::Switch(rank) => {
                 let output = &self.switches[rank as usize].state.outputs[usize::from(port.port)];
-                PortCounters { packets: output.packets, bytes: output.bytes, marked: output.marked }
+                PortCounters { packets: output.packets, bytes: output.bytes, marked: u64::from(output.marked) }
             }
         }
     }
 
-    /// The contents of a port's buffers.
-    pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
+    /// The contents of a port's buffers at the present time, `now`.
+    pub fn standing(&self, port: PortId, vl: u8, now: Time) -> PortStanding {
         let (taken, waiting) = match self.shared.places[port.node.index()] {
             Place::Host(rank) => (self.hosts.adapters[rank as usize].taken[usize::from(vl)], 0),
             Place::Switch(rank) => {
                 let state = &self.switches[rank as usize].state;
-                let at = usize::from(port.port) * usize::from(self.shared.config.vls) + usize::from(vl);
-                (state.inputs[at].taken, state.lanes[state.at(port.port, vl)].waiting_bytes)
+                let at = state.at(port.port, vl);
+                (state.inputs[at].taken_at(now), state.lanes[at].waiting_bytes)
             }
         };
         PortStanding { occupancy: f64::from(taken) / f64::from(self.shared.config.buffer.capacity()), waiting }

@@ -35,6 +35,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.shared.hops
     }
 
+    /// Tells the observer what has left the switches by now.
+    pub fn settle(&mut self, now: Time) {
+        for switch in &mut self.switches {
+            switch.state.settle_all(now, &mut self.observer);
+        }
+    }
+
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
         let waiting = self.switches.iter().map(|switch| switch.state.pool.len());

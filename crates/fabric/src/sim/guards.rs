@@ -73,7 +73,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let inputs = switch.state.inputs.iter().enumerate();
             inputs.map(move |(at, input)| {
                 let port = PortId { node: switch.state.node, port: (at / vls) as u16 };
-                (port, at % vls, input.credit_return.first_credit, input.taken)
+                (port, at % vls, input.credit_return.first_credit, input.uncredited())
             })
         });
         let draining = self.hosts.adapters.iter().filter(|adapter| adapter.drains());
@@ -105,12 +105,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 let link = &state.outputs[usize::from(output)].link;
                 let need = self.shared.config.buffer.need(size);
                 let lacks_credit = link.credited && self.shared.credit[link.credit_index(vl)].total() < need;
-                let blocked_by = (lacks_credit && !state.sends(output))
+                let blocked_by = (lacks_credit && !state.outputs[usize::from(output)].is_sending(now))
                     .then(|| self.buffer_behind(state.rank, output, vl))
                     .flatten();
-                let sends = state.inputs[usize::from(input) * usize::from(self.shared.config.vls) + usize::from(vl)]
-                    .leaving
-                    > 0;
+                let sends = state.inputs[state.at(input, vl)].is_sending(now);
                 let blocked_by = if sends { None } else { blocked_by };
                 waits_for.entry((state.rank, input, vl)).or_default().push(blocked_by);
             }

@@ -47,7 +47,7 @@ impl State {
     #[inline]
     pub fn can_cut_through<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
         let &Arrival { output, input, vl, size, order, kind, .. } = arrival;
-        if self.outputs[usize::from(output)].sending.is_some() || !bits::is_empty(self.offering(output, vl)) {
+        if self.outputs[usize::from(output)].is_sending(cx.now) || !bits::is_empty(self.offering(output, vl)) {
             return false;
         }
         let config = &cx.shared.config;

@@ -33,6 +33,7 @@ impl<K: Marker> Switch<K> {
             Event::Ready(packet) => self.admit(packet, cx),
             Event::Credit { vl } => self.credit(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
+            Event::Free => self.free(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
             Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
                 unreachable!("{event:?} is not for a switch")
@@ -66,21 +67,25 @@ impl<K: Marker> Switch<K> {
         state.next_order += 1;
         let &Packet { input, output, vl, size, kind, .. } = &cx.shared.arena[id];
         let units = state.room.need(size);
-        let buffer = state.at(input, vl);
-        let buffer = &mut state.inputs[buffer];
+        let at = state.port(input);
+        let buffer = state.settle(input, vl, cx.now, cx.observer);
         buffer.taken += units;
         buffer.packets += 1;
-        cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
+        cx.observer.buffer(cx.now, at, vl, buffer.packets);
         let mut arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: false };
         arrival.waits = !state.can_cut_through(&arrival, cx);
-        state.count(&arrival);
         let queued = arrival.waits || !state.one_lane;
+        if queued || !state.unmarked {
+            state.count(&arrival);
+        }
         if queued {
             let packet = cx.shared.arena.remove(id);
             state.enqueue(packet, order, &cx.shared.config);
         }
-        self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
-        self.note_congestion(output, vl, cx);
+        if !self.state.unmarked {
+            self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
+            self.note_congestion(output, vl, cx);
+        }
         if queued {
             self.note_queue(output, vl, cx);
             if cx.shared.config.queueing == Queueing::Voq {
@@ -99,7 +104,9 @@ impl<K: Marker> Switch<K> {
         let departure = Departure { now, order, input, output, vl, size, kind, tie, switch };
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
-        state.discount(&departure);
+        if !state.unmarked {
+            state.discount(&departure);
+        }
         if !state.arrival_order.waiting.is_empty() {
             if cx.shared.config.arbiter.counts(kind) {
                 state.arrival_order.overtaken_by_newest();
@@ -128,7 +135,9 @@ impl<K: Marker> Switch<K> {
 
     /// Handles credit for an output that waits for it.
     fn credit<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
-        cx.shared.credit[self.state.outputs[usize::from(output)].link.credit_index(vl)].called();
+        if !cx.called(&self.state.outputs[usize::from(output)].link, vl) {
+            return;
+        }
         self.serve(output, cx);
         self.arbitrate(cx);
     }
@@ -136,14 +145,14 @@ impl<K: Marker> Switch<K> {
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
     fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
-        state.outputs[usize::from(output)].sending = None;
+        state.outputs[usize::from(output)].awaited = false;
         let returns_at = self.marker.left(cx.now, input, output, vl);
-        let buffer = state.at(input, vl);
-        let buffer = &mut state.inputs[buffer];
+        let at = state.port(input);
+        let buffer = state.settle(input, vl, cx.now, cx.observer);
         buffer.taken -= units;
         buffer.packets -= 1;
         buffer.leaving -= 1;
-        cx.observer.buffer(cx.now, PortId { node: state.node, port: input }, vl, buffer.packets);
+        cx.observer.buffer(cx.now, at, vl, buffer.packets);
         cx.return_credit(&buffer.credit_return, vl, units, returns_at);
         if cx.shared.config.input_reads == InputReads::One {
             state.list(output);
@@ -154,17 +163,31 @@ impl<K: Marker> Switch<K> {
         self.arbitrate(cx);
     }
 
+    /// Handles the end of a packet whose room and credit have been seen to.
+    fn free<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        self.state.outputs[usize::from(output)].awaited = false;
+        self.serve(output, cx);
+        self.arbitrate(cx);
+    }
+
     /// Starts packets until no listed output can send.
     #[inline]
     fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
-        while let Some(output) = self.state.next_listed(&cx.shared.config) {
+        while let Some(output) = self.state.next_listed(&cx.shared.config, cx.now) {
             self.serve(output, cx);
         }
     }
 
     /// Starts a packet if the output is free and a packet can leave by it.
     fn serve<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        if self.state.outputs[usize::from(output)].sending.is_some() {
+        let out = &mut self.state.outputs[usize::from(output)];
+        if out.is_sending(cx.now) {
+            let (tail, vl) = (out.busy_until, out.vl);
+            if !out.awaited && self.state.is_wanted(output) {
+                self.state.outputs[usize::from(output)].awaited = true;
+                let tie = self.state.lanes[self.state.at(output, vl)].last_tie;
+                cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
+            }
             return;
         }
         if let Some((vl, input)) = self.state.choose(output, cx) {
@@ -198,6 +221,9 @@ impl<K: Marker> Switch<K> {
 
     /// Asks the marker about a packet that is about to leave.
     fn mark<O: Observer>(&mut self, departure: &Departure, cx: &mut Context<'_, O>) -> bool {
+        if self.state.unmarked {
+            return false;
+        }
         let view = View { state: &self.state, credit: &cx.shared.credit, now: cx.now };
         let marked = self.marker.departing(departure, &view);
         self.note_congestion(departure.output, departure.vl, cx);
@@ -206,12 +232,11 @@ impl<K: Marker> Switch<K> {
 
     /// Puts a packet on its link.
     fn send<O: Observer>(&mut self, departure: &Departure, id: PacketId, marked: bool, cx: &mut Context<'_, O>) {
-        let &Departure { input, output, vl, size, .. } = departure;
+        let &Departure { input, output, vl, size, tie, .. } = departure;
         let state = &mut self.state;
         let units = state.room.need(size);
-        let (buffer, lane) = (state.at(input, vl), state.at(output, vl));
-        state.inputs[buffer].leaving += 1;
-        state.lanes[lane].last_input = input;
+        let lane = state.at(output, vl);
+        (state.lanes[lane].last_input, state.lanes[lane].last_tie) = (input, tie);
         let from = PortId { node: state.node, port: output };
         let transmission = state.transmission(output, size);
         if !state.one_lane {
@@ -221,14 +246,20 @@ impl<K: Marker> Switch<K> {
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
-        let packet = &mut cx.shared.arena[id];
-        packet.marked |= marked;
-        let tie = u64::from(packet.tie);
-        out.sending = Some((input, vl));
+        cx.shared.arena[id].marked |= marked;
+        (out.input, out.vl) = (input, vl);
         out.packets += 1;
         out.bytes += u64::from(size);
-        out.marked += u64::from(marked);
+        out.marked += u32::from(marked);
         let tail: Time = cx.launch(from, &out.link, id, transmission);
-        cx.schedule(tail, from.node, output, tie, Event::Tail { input, vl, units });
+        out.busy_until = tail;
+        let (silent, buffer) = (state.lazy_tails && !state.is_wanted(output), state.at(input, vl));
+        let buffer = &mut state.inputs[buffer];
+        if silent && buffer.leave_silently(tail, units) {
+            return cx.return_credit(&buffer.credit_return, vl, units, tail);
+        }
+        buffer.leaving += 1;
+        state.outputs[usize::from(output)].awaited = true;
+        cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl, units });
     }
 }

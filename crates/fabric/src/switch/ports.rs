@@ -1,6 +1,6 @@
 //! The state of a switch's ports.
 
-use becalm_engine::{Stream, mix};
+use becalm_engine::{Stream, Time, mix};
 
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
@@ -11,17 +11,25 @@ use crate::switch::pool::Fifo;
 /// The purpose of the random stream of an output's transmission times.
 const SERVICE_STREAM: u64 = 2;
 
+/// Most packets of an input buffer whose tails are no events.
+const SILENT: usize = 2;
+
 /// An input buffer of one port and VL. It has a cache line of its own.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Input {
     pub credit_return: CreditReturn,
-    /// Units of credit that are taken.
+    /// Units of credit that are taken, those of `silent` included.
     pub taken: u32,
     /// Packets in the buffer, those in transmission included.
     pub packets: u32,
-    /// Packets in transmission.
-    pub leaving: u32,
+    /// Packets in transmission whose tail is an event.
+    pub leaving: u16,
+    /// Packets in transmission whose tail is no event, and whose credit has been returned ahead of time.
+    silent: u8,
+    /// Their tails, earliest first, and the units that each takes.
+    tails: [Time; SILENT],
+    units: [u16; SILENT],
     /// With FIFO queueing: the packets that wait behind each other.
     pub fifo: Fifo,
 }
@@ -40,24 +48,96 @@ pub(crate) struct Voq {
 #[repr(align(64))]
 pub(crate) struct Output {
     pub link: EgressLink,
-    /// Input and VL of the packet in transmission.
-    pub sending: Option<(u16, u8)>,
+    /// Input and VL of the packet that was sent last.
+    pub input: u16,
+    pub vl: u8,
+    /// Whether an event tells of the end of its transmission.
+    pub awaited: bool,
+    pub marked: u32,
+    /// When its transmission ends.
+    pub busy_until: Time,
     pub packets: u64,
     pub bytes: u64,
-    pub marked: u64,
 }
 
 const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
 
 impl Input {
     pub fn new(credit_return: CreditReturn) -> Input {
-        Input { credit_return, taken: 0, packets: 0, leaving: 0, fifo: Fifo::default() }
+        let (tails, units) = ([Time::ZERO; SILENT], [0; SILENT]);
+        Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, fifo: Fifo::default() }
+    }
+
+    /// Records the tail of a packet, if no event need tell of it; returns whether that is so.
+    ///
+    /// Credit that takes no time on its way needs the event, since it matters who looks first.
+    #[inline]
+    pub fn leave_silently(&mut self, tail: Time, units: u32) -> bool {
+        let Ok(units) = u16::try_from(units) else { return false };
+        let mut at = usize::from(self.silent);
+        if at == SILENT || self.credit_return.delay == Time::ZERO {
+            return false;
+        }
+        while at > 0 && self.tails[at - 1] > tail {
+            (self.tails[at], self.units[at]) = (self.tails[at - 1], self.units[at - 1]);
+            at -= 1;
+        }
+        (self.tails[at], self.units[at]) = (tail, units);
+        self.silent += 1;
+        true
+    }
+
+    /// Frees the room of the next packet that has left by now without an event; returns when it did.
+    #[inline]
+    pub fn next_left(&mut self, now: Time) -> Option<Time> {
+        if self.silent == 0 || self.tails[0] > now {
+            return None;
+        }
+        let tail = self.tails[0];
+        self.taken -= u32::from(self.units[0]);
+        self.packets -= 1;
+        self.silent -= 1;
+        for at in 1..SILENT {
+            (self.tails[at - 1], self.units[at - 1]) = (self.tails[at], self.units[at]);
+        }
+        Some(tail)
+    }
+
+    /// The units of packets whose tails are no events, with these tails.
+    fn silent(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.tails.into_iter().zip(self.units.map(u32::from)).take(usize::from(self.silent))
+    }
+
+    /// Units that are taken at the present time.
+    pub fn taken_at(&self, now: Time) -> u32 {
+        self.taken - self.silent().filter(|&(tail, _)| tail <= now).map(|(_, units)| units).sum::<u32>()
+    }
+
+    /// Units that are taken and whose credit has not been returned.
+    pub fn uncredited(&self) -> u32 {
+        self.taken - self.silent().map(|(_, units)| units).sum::<u32>()
+    }
+
+    /// Whether a packet is in transmission.
+    pub fn is_sending(&self, now: Time) -> bool {
+        self.leaving > 0 || self.silent().any(|(tail, _)| tail > now)
     }
 }
 
 impl Output {
     pub fn new(link: EgressLink) -> Output {
-        Output { link, sending: None, packets: 0, bytes: 0, marked: 0 }
+        Output { link, input: 0, vl: 0, awaited: false, marked: 0, busy_until: Time::ZERO, packets: 0, bytes: 0 }
+    }
+
+    /// Whether a packet is in transmission.
+    #[inline]
+    pub fn is_sending(&self, now: Time) -> bool {
+        self.awaited || now < self.busy_until
+    }
+
+    /// Input and VL of the packet in transmission.
+    pub fn sending(&self, now: Time) -> Option<(u16, u8)> {
+        self.is_sending(now).then_some((self.input, self.vl))
     }
 }
 
@@ -71,8 +151,9 @@ pub(crate) fn service(distribution: Distribution, seed: u64, node: NodeId, port:
 pub(crate) struct Lane {
     pub waiting: u32,
     pub waiting_bytes: u64,
-    /// The input that was served last.
+    /// The input that was served last, and the hash of its packet.
     pub last_input: u16,
+    pub last_tie: u32,
     pub stalled: bool,
     pub congested: bool,
 }

@@ -2,14 +2,14 @@
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::EgressLink;
 use crate::network::link::Rate;
 use crate::packet::Packet;
-use crate::policy::{Arrival, Departure};
+use crate::policy::{Arrival, Attention, Departure, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::pool::{Fifo, Pool};
@@ -54,6 +54,10 @@ pub(crate) struct State {
     pub one_rate: bool,
     /// There is one VL, and no arbitration between VLs.
     pub one_lane: bool,
+    /// No event tells of a tail that nobody waits for.
+    pub lazy_tails: bool,
+    /// The marker need not be shown anything.
+    pub unmarked: bool,
 }
 
 impl State {
@@ -63,6 +67,7 @@ impl State {
         config: &SwitchConfig,
         links: &[(EgressLink, CreditReturn)],
         largest: u32,
+        attention: Attention,
         seed: u64,
     ) -> State {
         let (ports, vls) = (links.len(), usize::from(config.vls));
@@ -96,6 +101,8 @@ impl State {
             arrival_order: ArrivalOrder::default(),
             pool: Pool::default(),
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
+            lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
+            unmarked: attention == Attention::Nothing,
         }
     }
 
@@ -134,19 +141,19 @@ impl State {
 
     /// Takes an output off the list: the only one, or else that whose next packet is the oldest.
     #[inline]
-    pub fn next_listed(&mut self, config: &SwitchConfig) -> Option<u16> {
+    pub fn next_listed(&mut self, config: &SwitchConfig, now: Time) -> Option<u16> {
         if !self.listed {
             return None;
         }
         let first = bits::pop_first(&mut self.pending)? as u16;
         self.listed = !bits::is_empty(&self.pending);
-        if self.listed { self.oldest_listed(first, config) } else { Some(first) }
+        if self.listed { self.oldest_listed(first, config, now) } else { Some(first) }
     }
 
     /// Of several listed outputs, that whose next packet is the oldest; those without one are struck off. Served in the
     /// order of their numbers, the first ones would always have the first choice of inputs.
     #[cold]
-    fn oldest_listed(&mut self, first: u16, config: &SwitchConfig) -> Option<u16> {
+    fn oldest_listed(&mut self, first: u16, config: &SwitchConfig, now: Time) -> Option<u16> {
         bits::set(&mut self.pending, usize::from(first));
         let mut oldest: Option<(u64, u16)> = None;
         for word in 0..self.pending.len() {
@@ -154,7 +161,7 @@ impl State {
             while left != 0 {
                 let output = (word * 64) as u16 + left.trailing_zeros() as u16;
                 left &= left - 1;
-                match self.next_order_of(output, config) {
+                match self.next_order_of(output, config, now) {
                     Some(order) => oldest = Some(oldest.map_or((order, output), |least| least.min((order, output)))),
                     None => bits::clear(&mut self.pending, usize::from(output)),
                 }
@@ -167,9 +174,11 @@ impl State {
     }
 
     /// Place in the order of arrival of the packet that a free output would take next; of several lanes', the first.
-    fn next_order_of(&self, output: u16, config: &SwitchConfig) -> Option<u64> {
-        if self.sends(output) {
-            return None;
+    fn next_order_of(&self, output: u16, config: &SwitchConfig, now: Time) -> Option<u64> {
+        let out = &self.outputs[usize::from(output)];
+        if out.is_sending(now) {
+            // One whose end is no event yet comes first: to serve it makes it one, and sends nothing.
+            return (!out.awaited).then_some(0);
         }
         let order = |vl: u8| {
             let input = self.choose_input(output, vl, config)?;
@@ -191,6 +200,35 @@ impl State {
         match self.services.get_mut(usize::from(output)) {
             Some((distribution, stream)) => distribution.span(nominal, stream),
             None => nominal,
+        }
+    }
+
+    /// Whether a packet waits for an output.
+    #[inline]
+    pub fn is_wanted(&self, output: u16) -> bool {
+        match self.one_lane {
+            true => !bits::is_empty(self.offering(output, 0)),
+            false => (0..self.vls).any(|vl| !bits::is_empty(self.offering(output, vl))),
+        }
+    }
+
+    /// Frees the room of packets that have left an input buffer by now without an event; returns the buffer.
+    #[inline(always)]
+    pub fn settle<O: Observer>(&mut self, input: u16, vl: u8, now: Time, observer: &mut O) -> &mut Input {
+        let (at, node) = (self.at(input, vl), self.node);
+        let buffer = &mut self.inputs[at];
+        while let Some(time) = buffer.next_left(now) {
+            observer.buffer(time, PortId { node, port: input }, vl, buffer.packets);
+        }
+        buffer
+    }
+
+    /// Does so in all input buffers.
+    pub fn settle_all<O: Observer>(&mut self, now: Time, observer: &mut O) {
+        for input in 0..self.ports {
+            for vl in 0..self.vls {
+                self.settle(input, vl, now, observer);
+            }
         }
     }
 
@@ -292,11 +330,6 @@ impl State {
                 })
             })
         })
-    }
-
-    /// Whether an output is sending.
-    pub fn sends(&self, output: u16) -> bool {
-        self.outputs[usize::from(output)].sending.is_some()
     }
 
     /// Packets that are counted as waiting.

@@ -15,7 +15,7 @@ pub(crate) struct View<'a> {
 
 impl SwitchView for View<'_> {
     fn is_full(&self, input: u16, vl: u8) -> bool {
-        self.state.inputs[self.state.at(input, vl)].taken + self.state.largest > self.state.room.capacity()
+        self.state.inputs[self.state.at(input, vl)].taken_at(self.now) + self.state.largest > self.state.room.capacity()
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.state.lanes[self.state.at(output, vl)].waiting
@@ -24,11 +24,11 @@ impl SwitchView for View<'_> {
         self.state.lanes[self.state.at(output, vl)].waiting_bytes
     }
     fn present(&self, output: u16, vl: u8) -> u32 {
-        let sending = self.state.outputs[usize::from(output)].sending;
+        let sending = self.state.outputs[usize::from(output)].sending(self.now);
         self.waiting(output, vl) + u32::from(sending.is_some_and(|(_, lane)| lane == vl))
     }
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
-        let sending = self.state.outputs[usize::from(output)].sending;
+        let sending = self.state.outputs[usize::from(output)].sending(self.now);
         self.state.voqs[self.state.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
     }
     fn credit(&self, output: u16, vl: u8) -> u32 {

@@ -2,7 +2,7 @@
 
 use becalm_engine::{Simulator, Time};
 use becalm_fabric::policy::{
-    Answer, Arrival, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView, Unanswered,
+    Answer, Arrival, Attention, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView, Unanswered,
 };
 use becalm_fabric::*;
 
@@ -14,6 +14,9 @@ impl Marker for Unmarked {
     fn arrived<V: SwitchView>(&mut self, _: &Arrival, _: &V) {}
     fn departing<V: SwitchView>(&mut self, _: &Departure, _: &V) -> bool {
         false
+    }
+    fn attention(&self) -> Attention {
+        Attention::Nothing
     }
 }
 

@@ -1,7 +1,9 @@
 //! The model's rules hold on random fabrics.
 
 use becalm_engine::{Stream, Time, Work, mix};
-use becalm_fabric::policy::{Arrival, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView};
+use becalm_fabric::policy::{
+    Arrival, Attention, Departure, Joint, Marker, Notice, Observer, Pace, Response, SwitchView,
+};
 use becalm_fabric::*;
 use proptest::prelude::*;
 
@@ -35,6 +37,9 @@ impl Marker for Inspector {
         let held = if self.random.below(4) == 0 { Time(u64::from(self.random.below(9_000_000))) } else { Time::ZERO };
         *latest = now.max(*latest) + held;
         *latest
+    }
+    fn attention(&self) -> Attention {
+        if self.returned.is_empty() { Attention::Packets } else { Attention::Tails }
     }
 }
 

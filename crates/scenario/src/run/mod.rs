@@ -135,7 +135,8 @@ impl Prepared<'_> {
         let before = run.measure()?;
         let after = run.counters();
         let Running { model, series, paces, snapshots, .. } = run;
-        let whole = model.join();
+        let mut whole = model.join();
+        whole.model.settle(whole.now());
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
         let before =

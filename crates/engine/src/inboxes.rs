@@ -1,0 +1,249 @@
+//! Pending events of a model in groups: an inbox for each group and window of time.
+//!
+//! Time is cut into [windows](crate::windows) no longer than the look-ahead, so that an event of one group causes events
+//! of another in later windows only. An event of a later window is appended to the inbox of its group and window; only at
+//! its turn does a group sort its inbox of the present window. Events that it causes for itself in the same window go to a
+//! [`Line`]. Events beyond the next few windows wait in a [`Queue`].
+
+use crate::key::{Entry, Key};
+use crate::line::Line;
+use crate::queue::Queue;
+use crate::sorting::{Ends, sort};
+use crate::time::Time;
+use crate::windows::Windows;
+
+/// Windows with inboxes: the present one and those that follow.
+const SLOTS: usize = 8;
+/// No group has its turn.
+const NOBODY: usize = usize::MAX;
+
+/// Pending events, earliest first in each group.
+#[derive(Debug)]
+pub(crate) struct Inboxes<E> {
+    /// The group of every target.
+    group_of: Vec<u16>,
+    groups: usize,
+    windows: Windows,
+    /// The present window.
+    window: u64,
+    /// By (slot, group), where a window's slot is its number modulo [`SLOTS`].
+    lists: Vec<Vec<Entry<E>>>,
+    /// By slot: a bit for every group whose inbox is not empty.
+    filled: [Vec<u64>; SLOTS],
+    /// By slot: the time of the earliest event, [`Time::MAX`] where there is none. Of the present window: of those that
+    /// have come or have been put back since it was opened.
+    first: [Time; SLOTS],
+    /// Empty lists, so that the memory that was read last is written next.
+    spare: Vec<Vec<Entry<E>>>,
+    /// The group that has its turn, or [`NOBODY`].
+    turn: usize,
+    /// The group to look at next; the number of groups where the window is done.
+    next: usize,
+    /// The inbox of the group that has its turn.
+    inbox: Vec<Entry<E>>,
+    /// Its order: places in the inbox, in the low half of each word.
+    order: Vec<u64>,
+    ends: Box<Ends>,
+    /// The first place in the order that has not been handled.
+    at: usize,
+    /// What the group that has its turn causes for itself in the present window.
+    local: Line<E>,
+    /// Events of later windows than those with inboxes.
+    far: Queue<E>,
+}
+
+impl<E: Copy> Inboxes<E> {
+    /// Nothing pending; windows are no longer than `lookahead`.
+    pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time) -> Inboxes<E> {
+        let filled = || vec![0; groups.div_ceil(64)];
+        Inboxes {
+            group_of,
+            groups,
+            windows: Windows::new(lookahead),
+            window: 0,
+            lists: (0..groups * SLOTS).map(|_| Vec::new()).collect(),
+            filled: std::array::from_fn(|_| filled()),
+            first: [Time::MAX; SLOTS],
+            spare: Vec::new(),
+            turn: NOBODY,
+            next: groups,
+            inbox: Vec::new(),
+            order: Vec::new(),
+            ends: Box::new([0; 256]),
+            at: 0,
+            local: Line::default(),
+            far: Queue::default(),
+        }
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, time: Time, key: Key, event: E) {
+        let entry = Entry { time, key, event };
+        let group = usize::from(self.group_of[key.target() as usize]);
+        let window = self.windows.of(time);
+        let ahead = window.wrapping_sub(self.window);
+        if ahead == 0 && group == self.turn {
+            self.local.push(entry);
+        } else if ahead < SLOTS as u64 {
+            debug_assert!(ahead > 0 || self.turn == NOBODY, "an event of the present window for another group");
+            self.append(group, window as usize % SLOTS, entry);
+        } else {
+            debug_assert!(window > self.window, "an event of a past window");
+            self.far.push(time, key, event);
+        }
+    }
+
+    /// Appends an event to an inbox.
+    #[inline]
+    fn append(&mut self, group: usize, slot: usize, entry: Entry<E>) {
+        let list = &mut self.lists[slot * self.groups + group];
+        if list.is_empty() {
+            *list = self.spare.pop().unwrap_or_default();
+            self.filled[slot][group / 64] |= 1 << (group % 64);
+        }
+        list.push(entry);
+        self.first[slot] = self.first[slot].min(entry.time);
+    }
+
+    /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
+    #[inline]
+    pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+        loop {
+            let listed = self.order.get(self.at).map(|&place| self.inbox[place as u32 as usize]);
+            // The earlier of two entries is the greater one.
+            if let Some(local) = self.local.first()
+                && listed.is_none_or(|listed| *local > listed)
+            {
+                if let Some(local) = self.local.pop_until(until) {
+                    return Some(local);
+                }
+            } else if let Some(listed) = listed
+                && listed.time <= until
+            {
+                self.at += 1;
+                return Some(listed);
+            }
+            if !self.next_turn(until) {
+                return None;
+            }
+        }
+    }
+
+    /// Gives the next group its turn, if any group has an event at `until` or before.
+    #[inline(never)]
+    fn next_turn(&mut self, until: Time) -> bool {
+        self.end_turn();
+        loop {
+            if let Some(group) = self.next_filled() {
+                self.begin_turn(group);
+                return true;
+            }
+            self.next = self.groups;
+            if self.next_time().is_none_or(|next| next > until) {
+                return false;
+            }
+            self.open_window();
+        }
+    }
+
+    /// The next group of this window with something in its inbox.
+    fn next_filled(&self) -> Option<usize> {
+        if self.next >= self.groups {
+            return None;
+        }
+        let filled = &self.filled[self.slot()];
+        let (word, bit) = (self.next / 64, self.next % 64);
+        let rest = filled[word] >> bit << bit;
+        let found = |word: usize, bits: u64| word * 64 + bits.trailing_zeros() as usize;
+        if rest != 0 {
+            return Some(found(word, rest));
+        }
+        let word = (word + 1..filled.len()).find(|&word| filled[word] != 0)?;
+        Some(found(word, filled[word]))
+    }
+
+    /// The slot of the present window.
+    #[inline]
+    fn slot(&self) -> usize {
+        self.window as usize % SLOTS
+    }
+
+    fn begin_turn(&mut self, group: usize) {
+        let slot = self.slot();
+        (self.turn, self.next, self.at) = (group, group + 1, 0);
+        self.filled[slot][group / 64] &= !(1 << (group % 64));
+        self.inbox = std::mem::take(&mut self.lists[slot * self.groups + group]);
+        sort(&self.inbox, self.windows.end(self.window), &mut self.order, &mut self.ends);
+    }
+
+    /// Puts back what the group that has its turn may not handle yet.
+    fn end_turn(&mut self) {
+        if self.turn == NOBODY {
+            return;
+        }
+        let (group, slot) = (std::mem::replace(&mut self.turn, NOBODY), self.slot());
+        for at in std::mem::take(&mut self.at)..self.order.len() {
+            let entry = self.inbox[self.order[at] as u32 as usize];
+            self.append(group, slot, entry);
+        }
+        while let Some(entry) = self.local.pop_until(Time::MAX) {
+            self.append(group, slot, entry);
+        }
+        self.order.clear();
+        self.inbox.clear();
+        self.spare.push(std::mem::take(&mut self.inbox));
+    }
+
+    /// Opens the window of the next event: this one again or a later one; no group has its turn.
+    fn open_window(&mut self) {
+        let next = (self.window..self.window + SLOTS as u64).find(|&window| self.first_of(window) < Time::MAX);
+        self.window = match next {
+            Some(window) => window,
+            None => self.far.next_time().map_or(self.window, |time| self.windows.of(time)),
+        };
+        let reach = self.windows.end(self.window + SLOTS as u64 - 1);
+        while let Some(Entry { time, key, event }) = self.far.pop_until(reach) {
+            self.push(time, key, event);
+        }
+        let slot = self.slot();
+        (self.next, self.first[slot]) = (0, Time::MAX);
+    }
+
+    fn first_of(&self, window: u64) -> Time {
+        self.first[window as usize % SLOTS]
+    }
+
+    /// Whether all groups have handled what they may in the present window.
+    fn between_turns(&self) -> bool {
+        self.turn == NOBODY && self.next >= self.groups
+    }
+
+    /// The time of the earliest event.
+    pub fn next_time(&mut self) -> Option<Time> {
+        if !self.between_turns() {
+            return self.iter().map(|entry| entry.time).min();
+        }
+        let near = self.first.iter().min().copied().filter(|&time| time < Time::MAX);
+        near.or_else(|| self.far.next_time())
+    }
+
+    /// The last time of the last window that ends before `time`, if any does.
+    pub fn last_end_before(&self, time: Time) -> Option<Time> {
+        self.windows.of(time).checked_sub(1).map(|window| self.windows.end(window))
+    }
+
+    /// Whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        match self.between_turns() {
+            true => self.first.iter().all(|&time| time == Time::MAX) && self.far.is_empty(),
+            false => self.iter().next().is_none(),
+        }
+    }
+
+    /// All pending events, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
+        let listed = self.order[self.at..].iter().map(|&place| &self.inbox[place as u32 as usize]);
+        listed.chain(self.local.iter()).chain(self.lists.iter().flatten()).chain(self.far.iter())
+    }
+}
