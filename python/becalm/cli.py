@@ -30,6 +30,7 @@ app = typer.Typer(
 Threads = Annotated[
     int | None, typer.Option(min=1, max=4096, help="Threads to use; all cores when not given.")
 ]
+MaxMemory = sweep.MaxMemory
 
 
 @app.callback(invoke_without_command=True)
@@ -64,11 +65,12 @@ def run(
         Path | None, typer.Option(help="What `ibnetdiscover` printed, for the ports of OpenSM's masks.")
     ] = None,
     threads: Threads = None,
+    max_memory: MaxMemory = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
-    from becalm import console, examples
+    from becalm import console, examples, memory
     from becalm.results import FOLDER
     from becalm.scenario import parse_change
 
@@ -82,10 +84,11 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
+    limit = memory.limit_of(max_memory)
     default = Path("results") / file.stem
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         with console.Bar(quiet=quiet) as bar:
-            results = becalm.run(scenario, progress=bar.on_run, threads=threads)
+            results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
     if not quiet:
         console.show_run(results, place.folder)
