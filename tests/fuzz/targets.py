@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 import becalm
 from becalm.design import files
 from becalm.design.expression import compiled
+from becalm.design.function import Function
 from becalm.lab import claims
 from becalm.memory import limit_of
 from becalm.opensm import check, counters, ibnetdiscover, importing, lfts
@@ -55,7 +58,7 @@ class Target:
     """What has a meaning to it."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def _file(content: bytes, name: str = "spoilt.txt") -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
         path = Path(folder) / name
@@ -98,7 +101,8 @@ def _scenario(path: Path) -> object:
 
 
 def _expression(content: bytes) -> object:
-    return [compiled(content.decode("utf-8", "surrogateescape"), 1 / 256, 1.0)(rate) for rate in (1 / 256, 0.5, 1)]
+    call = compiled(content.decode("utf-8", "surrogateescape"), 1 / 256, 1.0)
+    return Function(call, "f_dec", 1 / 256, 1.0)(np.array([1 / 256, 0.5, 1.0]))
 
 
 def _quantities(content: bytes) -> None:
@@ -123,11 +127,8 @@ def _table(content: bytes) -> None:
 def _points(content: bytes) -> None:
     for name in ("spoilt.csv", "spoilt.json"):
         with _file(content, name) as path:
-            try:
-                points = files.read_points(path)
-            except becalm.DesignError:
-                continue
-            becalm.design(points, trial=False)
+            with contextlib.suppress(becalm.DesignError):
+                becalm.design(files.read_points(path), trial=False)
 
 
 def _lfts(path: Path) -> object:
@@ -181,7 +182,7 @@ def _shelf(content: bytes) -> object:
     with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
         store = Store(Path(folder) / "store")
         store.put(KEY, RUN, archive.ALL)
-        (place,) = (path for path in store.root.rglob("*") if path.is_file() and KEY[:8] in str(path.name) + path.stem)
+        place = store.path(KEY)
         place.write_bytes(content)
         return store.get(KEY) if store.has(KEY, archive.ALL) else None
 
@@ -198,6 +199,7 @@ def _manifest_inside(content: bytes) -> object:
 
 
 SCENARIO = (ROOT / "scenarios" / "legacy_hosts.toml").read_bytes()
+TREATED = (ROOT / "scenarios" / "input_triggered_lipd.toml").read_bytes()
 RUN = becalm.run(becalm.Scenario(TINY.decode(), name="tiny.toml"), threads=1)
 KEY = run_key(RUN.scenario, 0)
 PACKED = pack(RUN, KEY, archive.ALL)
@@ -207,9 +209,12 @@ with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as _folder:
     PARQUET = {path.name: path.read_bytes() for path in _saved.glob("*.parquet")}
 
 _SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
-_CHANGES = b"run.seed=7\nflows.0.start=1 us\nresponse={fimd={}}\nflows.hot.from=[\"A1\"]\nswitch.buffer=4 packets"
+_CHANGES = b"run.seed=7\nflows.0.start=1 us\nresponse={fimd={}}\nflows.old.sl=0\nswitch.buffer=4 packets"
 _CONNECTIONS = b"Nodes 16\nConnections 3\n0->1 start 0 size 4096\n2->3 id 7 start 12000 size 1\n15->0 id 8 start 5 size 9"
-_POINTS = [b"r,f\n0.00390625,0.00390625\n0.5,0.25\n1,0.5\n", b"[[0.00390625, 0.00390625], [0.5, 0.25], [1, 0.5]]"]
+_POINTS = [
+    b"r,f\n0.00390625,0.00390625\n0.0078125,0.00390625\n0.5,0.25\n1,0.5\n",
+    b"[[0.00390625, 0.00390625], [0.0078125, 0.00390625], [0.5, 0.25], [1, 0.5]]",
+]
 _CCT = b'{"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2, "entries": [[0, 0], [0, 1], [1, 5]]}'
 _DELAYS = b'{"kind": "delays", "name": "x", "rmax": 1, "steps": [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]]}'
 _CSV = (
@@ -218,7 +223,7 @@ _CSV = (
     b'/* {"kind": "delays", "name": "x", "rmax": 1} */\n\nstatic const x[2] = {\n    {1, 1, 0},\n    {1, 2, 0},\n};\n',
     b'/* {"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2} */\n\nx[1] = {\n    0x0000, 0x4001,\n};\n',
 )
-_SWEEP = (ROOT / "scenarios" / "sweeps" / "buffers.toml").read_bytes()
+_SWEEP = (ROOT / "scenarios" / "sweeps" / "buffers.toml").read_bytes().replace(b"../", b"")
 _GRID = b"""scenario = "tiny.toml"
 keep = "all"
 store = "store"
@@ -233,7 +238,7 @@ points = 3
 seed = 1
 method = "sobol"
 [random.ranges]
-"topology.dumbbell.remote" = {from = 2, to = 9}
+"topology.dumbbell.remote" = {int = [2, 9]}
 [seeds]
 count = 2
 first = 5
@@ -266,7 +271,7 @@ TARGETS = {
         [_CONNECTIONS], _of(becalm.read_connection_matrix, "spoilt.cm"), (b"->", b"start", b"size", b"id", b"Nodes")
     ),
     "expressions": Target(
-        [b"max(r / 2, rmin)", b"r - 0.1 * (r - rmin) ** 2 if r > 0.5 else sqrt(r)", b"min(r, rmax, exp(-r))"],
+        [b"max(r / 2, rmin)", b"max(r - 0.1 * (r - rmin) ** 2, rmin) * sqrt(r)", b"min(r, rmax, exp(-r))"],
         _expression,
         (b"**", b"(", b")", b"r", b"lambda:", b"log(0)", b"if", b"else", b",", b"rmin", b"1j", b"[r]", b"not", b"<"),
     ),
@@ -298,7 +303,7 @@ TARGETS = {
         _of(_counters),
         (b"PortXmitWait", b"PortXmitData", b":", b"....", b"GUID 0x1 port 1:", b"[PortXmitWait == 1]", b"ALL"),
     ),
-    "sweeps": Target([_GRID, _SWEEP], _beside(_sweep, tiny=TINY, input_triggered_lipd=SCENARIO), (b"grid", b"random")),
+    "sweeps": Target([_GRID, _SWEEP], _beside(_sweep, tiny=TINY, input_triggered_lipd=TREATED), (b"grid", b"random")),
     "tunings": Target([_TUNE], _beside(_tune, fabric=_TREE, tiny=TINY), (b"cases", b"goals", b"space", b"hot_spot")),
     "claims": Target([path.read_bytes() for path in _CLAIMS], _claims, (b"[[claim]]", b"expect", b"measure")),
     "manifests": Target([RESULTS], _results, (b'"tables"', b'"units"', b"replications", b'"scenario"')),

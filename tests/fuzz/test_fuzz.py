@@ -73,9 +73,9 @@ def _try(target: Target, content: bytes) -> bool:
     try:
         target.read(content)
         refused = False
-    except becalm.BecalmError as error:
-        message = str(error)
-        assert message.strip(), "an error without a message"
+    except (becalm.BecalmError, OSError) as error:
+        # A command tells those of the system, such as a file that is not there, as its own.
+        assert str(error).strip(), "an error without a message"
         refused = True
     assert time.process_time() - begin < LONGEST
     return refused

@@ -153,7 +153,7 @@ class Store:
         """Return why a run cannot go on; None if nothing is known."""
         try:
             found = json.loads(self._failure_path(key).read_bytes())
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, RecursionError, ValueError):
             # A damaged note is none: the run is tried again.
             return None
         return found if isinstance(found, dict) and isinstance(found.get("text"), str) else None

@@ -90,7 +90,7 @@ impl Poisson {
         let packets = match self.sizes.0 {
             Shape::Fixed => (message / mtu).ceil(),
             // A message has more than k packets with probability P(size > k mtu). The sum of these over all k is, by
-        // Euler and Maclaurin, half a packet more than the mean, the better the more packets there are.
+            // Euler and Maclaurin, half a packet more than the mean, the better the more packets there are.
             Shape::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
             _ if message > MANY_PACKETS * mtu => message / mtu + 0.5,
             _ => (0..).map(|k| self.sizes.exceeds(f64::from(k) * mtu / message)).take_while(|p| *p > 1e-12).sum(),

@@ -75,9 +75,8 @@ impl FatTreeSpec {
 
     /// Number of cables.
     pub fn cables(&self) -> u64 {
-        let down = |(l, level): (usize, &Level)| {
-            self.switches(l) * u64::from(level.children) * u64::from(level.parallel)
-        };
+        let down =
+            |(l, level): (usize, &Level)| self.switches(l) * u64::from(level.children) * u64::from(level.parallel);
         self.levels.iter().enumerate().map(down).sum()
     }
 
