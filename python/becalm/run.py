@@ -46,7 +46,8 @@ def run(
         threads: how many threads to use, for replications side by side first, and for one run if there are
             more threads than replications. None: as many as there are cores, and several for one run only
             where the fabric is large enough to gain by it. Results do not depend on it.
-        max_memory: what the run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine has.
+        max_memory: what the run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine
+            has.
 
     Raises:
         MemoryLimitError: the run would need more memory than that; nothing was built.

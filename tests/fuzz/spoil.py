@@ -11,7 +11,22 @@ EDGES = (
     *(b"0", b"-1", b"1", b"2", b"255", b"256", b"65535", b"65536", b"4294967296", b"18446744073709551616"),
     *(b"1e308", b"1e999", b"-0.0", b"1e-320", b"nan", b"inf", b"true", b"null", b'""', b"[]", b"{}", b"[[]]"),
     *(b"0x", b"0xffffffffffffffffff", b"9" * 400, b"1" * 5000, b"[" * 2000, b"(" * 500, b"a" * 200_000),
-    *(b"\0", b"\xff\xfe", b"\n", b"\r", b"\t", b" ", b'"', b"'", b"#", b"=", b"\x1b[2J", "\u202eü".encode(), b"..", b"-"),
+    *(
+        b"\0",
+        b"\xff\xfe",
+        b"\n",
+        b"\r",
+        b"\t",
+        b" ",
+        b'"',
+        b"'",
+        b"#",
+        b"=",
+        b"\x1b[2J",
+        "\u202eü".encode(),
+        b"..",
+        b"-",
+    ),
 )
 """What is at the edge of what readers expect."""
 _WORD = re.compile(rb'"[^"\n]*"|[A-Za-z0-9_.+-]+')

@@ -126,9 +126,8 @@ def _table(content: bytes) -> None:
 
 def _points(content: bytes) -> None:
     for name in ("spoilt.csv", "spoilt.json"):
-        with _file(content, name) as path:
-            with contextlib.suppress(becalm.DesignError):
-                becalm.design(files.read_points(path), trial=False)
+        with _file(content, name) as path, contextlib.suppress(becalm.DesignError):
+            becalm.design(files.read_points(path), trial=False)
 
 
 def _lfts(path: Path) -> object:
@@ -209,19 +208,30 @@ with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as _folder:
     PARQUET = {path.name: path.read_bytes() for path in _saved.glob("*.parquet")}
 
 _SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
-_CHANGES = b"run.seed=7\nflows.0.start=1 us\nresponse={fimd={}}\nflows.old.sl=0\nswitch.buffer=4 packets"
-_CONNECTIONS = b"Nodes 16\nConnections 3\n0->1 start 0 size 4096\n2->3 id 7 start 12000 size 1\n15->0 id 8 start 5 size 9"
+_CHANGES = b"""run.seed=7
+flows.0.start=1 us
+response={fimd={}}
+flows.old.sl=0
+switch.buffer=4 packets"""
+_CONNECTIONS = b"""Nodes 16
+Connections 3
+0->1 start 0 size 4096
+2->3 id 7 start 12000 size 1
+15->0 id 8 start 5 size 9
+"""
 _POINTS = [
     b"r,f\n0.00390625,0.00390625\n0.0078125,0.00390625\n0.5,0.25\n1,0.5\n",
     b"[[0.00390625, 0.00390625], [0.0078125, 0.00390625], [0.5, 0.25], [1, 0.5]]",
 ]
-_CCT = b'{"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2, "entries": [[0, 0], [0, 1], [1, 5]]}'
-_DELAYS = b'{"kind": "delays", "name": "x", "rmax": 1, "steps": [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]]}'
+_CCT_HEAD = b'{"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2'
+_CCT = _CCT_HEAD + b', "entries": [[0, 0], [0, 1], [1, 5]]}'
+_DELAYS_HEAD = b'{"kind": "delays", "name": "x", "rmax": 1.0'
+_DELAYS = _DELAYS_HEAD + b', "steps": [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]]}'
 _CSV = (
-    b'# {"kind": "delays", "name": "x", "rmax": 1.0}\nindex,slower,acks,faster,rate\n0,1,1,0,1.0\n1,1,2,0,0.5\n',
-    b'# {"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2}\nindex,shift,multiplier,gap\n0,0,0,0\n',
-    b'/* {"kind": "delays", "name": "x", "rmax": 1} */\n\nstatic const x[2] = {\n    {1, 1, 0},\n    {1, 2, 0},\n};\n',
-    b'/* {"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2} */\n\nx[1] = {\n    0x0000, 0x4001,\n};\n',
+    b"# " + _DELAYS_HEAD + b"}\nindex,slower,acks,faster,rate\n0,1,1,0,1.0\n1,1,2,0,0.5\n",
+    b"# " + _CCT_HEAD + b"}\nindex,shift,multiplier,gap\n0,0,0,0\n1,0,5,5\n",
+    b"/* " + _DELAYS_HEAD + b"} */\n\nstatic const x[2] = {\n    {1, 1, 0},\n    {1, 2, 0},\n};\n",
+    b"/* " + _CCT_HEAD + b"} */\n\nx[1] = {\n    0x0000, 0x4001,\n};\n",
 )
 _SWEEP = (ROOT / "scenarios" / "sweeps" / "buffers.toml").read_bytes().replace(b"../", b"")
 _GRID = b"""scenario = "tiny.toml"
@@ -268,27 +278,60 @@ TARGETS = {
     "scenarios": Target([path.read_bytes() for path in _SCENARIOS], _of(_scenario, "spoilt.toml")),
     "changes": Target([_CHANGES], _change, (b"run", b"flows", b"topology.", b"seed", b".0", b"\n")),
     "connections": Target(
-        [_CONNECTIONS], _of(becalm.read_connection_matrix, "spoilt.cm"), (b"->", b"start", b"size", b"id", b"Nodes")
+        [_CONNECTIONS],
+        _of(becalm.read_connection_matrix, "spoilt.cm"),
+        (b"->", b"start", b"size", b"id", b"Nodes"),
     ),
     "expressions": Target(
         [b"max(r / 2, rmin)", b"max(r - 0.1 * (r - rmin) ** 2, rmin) * sqrt(r)", b"min(r, rmax, exp(-r))"],
         _expression,
-        (b"**", b"(", b")", b"r", b"lambda:", b"log(0)", b"if", b"else", b",", b"rmin", b"1j", b"[r]", b"not", b"<"),
+        (
+            b"**",
+            b"(",
+            b")",
+            b"r",
+            b"lambda:",
+            b"log(0)",
+            b"if",
+            b"else",
+            b",",
+            b"rmin",
+            b"1j",
+            b"[r]",
+            b"not",
+            b"<",
+        ),
     ),
-    "quantities": Target([b"4 ms\n4GB\n0.5 KiB\n1e-3s", b"40 ns\n7 TiB\n1 B"], _quantities, (b"GB", b"ms", b" ")),
+    "quantities": Target(
+        [b"4 ms\n4GB\n0.5 KiB\n1e-3s", b"40 ns\n7 TiB\n1 B"], _quantities, (b"GB", b"ms", b" ")
+    ),
     "tables": Target([_CCT, _DELAYS, *_CSV], _table, (b'"kind"', b'"cct"', b'"steps"', b'"entries"')),
     "points": Target(_POINTS, _points),
     "ibnetdiscover": Target(
         [FABRIC.read_bytes(), (DATA / "ft2_18" / "ibnetdiscover.txt").read_bytes()],
         _of(_import),
-        (b"Switch", b"Ca", b"lid", b"4xHDR", b"1xSDR", b"switchguid=0x1", b"[1]", b"[0]", b"[255]", b'"S-1"', b'"H-1"'),
+        (
+            b"Switch",
+            b"Ca",
+            b"lid",
+            b"4xHDR",
+            b"1xSDR",
+            b"switchguid=0x1",
+            b"[1]",
+            b"[0]",
+            b"[255]",
+            b'"S-1"',
+            b'"H-1"',
+        ),
     ),
     "lfts": Target(
         [(DATA / "ft3_16" / "opensm-lfts.dump").read_bytes()],
         _of(_lfts),
         (b"Unicast", b"lids", b"Switch", b"guid", b"0x0001", b"001", b"255", b"path", b":"),
     ),
-    "lfts_alone": Target([(DATA / "ft3_16" / "opensm-lfts.dump").read_bytes()], _of(_tables), (b"0x0001", b"001")),
+    "lfts_alone": Target(
+        [(DATA / "ft3_16" / "opensm-lfts.dump").read_bytes()], _of(_tables), (b"0x0001", b"001")
+    ),
     "opensm": Target(
         [
             b"".join((DATA / "opensm-loaded.conf").read_bytes().partition(b"\ncc_")[1:])[-4000:],
@@ -301,15 +344,29 @@ TARGETS = {
     "counters": Target(
         [path.read_bytes() for path in sorted((DATA / "counters").glob("*.txt"))],
         _of(_counters),
-        (b"PortXmitWait", b"PortXmitData", b":", b"....", b"GUID 0x1 port 1:", b"[PortXmitWait == 1]", b"ALL"),
+        (
+            b"PortXmitWait",
+            b"PortXmitData",
+            b":",
+            b"....",
+            b"GUID 0x1 port 1:",
+            b"[PortXmitWait == 1]",
+            b"ALL",
+        ),
     ),
-    "sweeps": Target([_GRID, _SWEEP], _beside(_sweep, tiny=TINY, input_triggered_lipd=TREATED), (b"grid", b"random")),
-    "tunings": Target([_TUNE], _beside(_tune, fabric=_TREE, tiny=TINY), (b"cases", b"goals", b"space", b"hot_spot")),
+    "sweeps": Target(
+        [_GRID, _SWEEP], _beside(_sweep, tiny=TINY, input_triggered_lipd=TREATED), (b"grid", b"random")
+    ),
+    "tunings": Target(
+        [_TUNE], _beside(_tune, fabric=_TREE, tiny=TINY), (b"cases", b"goals", b"space", b"hot_spot")
+    ),
     "claims": Target([path.read_bytes() for path in _CLAIMS], _claims, (b"[[claim]]", b"expect", b"measure")),
     "manifests": Target([RESULTS], _results, (b'"tables"', b'"units"', b"replications", b'"scenario"')),
     "result_tables": Target([PARQUET["groups.parquet"]], _parquet),
     "run_files": Target([PACKED], _of(_run_file, "run")),
-    "run_manifests": Target([next(iter([zipfile.ZipFile(io.BytesIO(PACKED)).read(MANIFEST)]))], _manifest_inside),
+    "run_manifests": Target(
+        [next(iter([zipfile.ZipFile(io.BytesIO(PACKED)).read(MANIFEST)]))], _manifest_inside
+    ),
     "stores": Target([PACKED], _shelf),
 }
 """The readers by name."""

@@ -14,10 +14,10 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
-
-import becalm
 from spoil import spoilt
 from targets import CORPUS, TARGETS, Target
+
+import becalm
 
 GIVEN = os.environ.get("FUZZ_SECONDS")
 SECONDS = float(GIVEN or 1.5)

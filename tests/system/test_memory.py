@@ -1,4 +1,4 @@
-"""Runs that would need too much memory: refused before anything is built, by an estimate that is near the truth."""
+"""Runs that would need too much memory: refused before they are built, by an estimate near the truth."""
 
 from __future__ import annotations
 
@@ -31,10 +31,14 @@ RING = ", ".join(
     + [f'{{between = ["S{i}", "S{(i + 1) % 100}"]}}' for i in range(100)]
 )
 MEASURED = {
-    "hosts": _scene("clos]\nleaves = 64\nspines = 32\nhosts_per_leaf = 64\n[switch", f"{ALL}pattern.shift.by = 9\n"),
+    "hosts": _scene(
+        "clos]\nleaves = 64\nspines = 32\nhosts_per_leaf = 64\n[switch", f"{ALL}pattern.shift.by = 9\n"
+    ),
     "flows": _scene("tree]\nports = 12\nlevels = 3\n[switch", f"{ALL}pattern.all_to_all = {{}}\n"),
     "messages": _scene("dumbbell", SEND + BATCH.replace("COUNT", "1500000")),
-    "overload": _scene("dumbbell", f"{SEND}traffic.poisson = {{load = 10, message = \"64 B\"}}\n", duration="30 ms"),
+    "overload": _scene(
+        "dumbbell", f'{SEND}traffic.poisson = {{load = 10, message = "64 B"}}\n', duration="30 ms"
+    ),
     "series": _scene("dumbbell", SEND, 'step = "1 us"\nlinks = ["*"]', "20 ms"),
     "snapshots": _scene("dumbbell", SEND, f"links = []\nsnapshots = [{_times(15_000, 100)}]", "2 ms"),
     "ports": _scene("dumbbell]\nremote = 3000\nlocal = 1500\n[switch", SEND),
@@ -58,13 +62,15 @@ print(json.dumps([memory.estimate(scenario).total, int(peak.split()[1]) * 1024])
 def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> None:
     """Estimate over peak resident memory of the process, when the constants were last looked at:
 
-    RATIOS
+    hosts 1.30, flows 1.02, messages 1.24, overload 1.04, series 1.09, snapshots 1.24, ports 1.81, edges 1.45.
     """
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     file = tmp_path / f"{name}.toml"
     file.write_text(MEASURED[name])
-    done = subprocess.run([sys.executable, "-c", CHILD, str(file)], capture_output=True, text=True, timeout=100)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(file)], capture_output=True, text=True, timeout=100
+    )
     assert done.returncode == 0, done.stderr
     estimate, peak = json.loads(done.stdout)
     assert 0.5 < estimate / peak < 3, f"{name}: estimate {estimate / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
@@ -75,7 +81,7 @@ GREEDY = {
     "snapshots": _scene("dumbbell", SEND, f"links = []\nsnapshots = [{_times(1_000_000, 1)}]", "2 ms"),
     "series": _scene("dumbbell", SEND, 'step = "1 us"\nlinks = ["*"]', "300 ms"),
     "flows": _scene("tree]\nports = 20\nlevels = 3\n[switch", f"{ALL}pattern.all_to_all = {{}}\n"),
-    "network": _scene("dumbbell]\nremote = 60000\nlocal = 10\n[switch", SEND),
+    "network": _scene("dumbbell]\nremote = 15000\nlocal = 10\n[switch", SEND),
 }
 
 
@@ -159,7 +165,9 @@ def test_limits_are_sizes(text: str | int, size: int) -> None:
     assert memory.limit_of(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "4", "4 G", "-1 GB", "0 B", "nan GB", "1e999 GB", "4 GB GB", "\udcff", -1, 0, True])
+@pytest.mark.parametrize(
+    "text", ["", "4", "4 G", "-1 GB", "0 B", "nan GB", "1e999 GB", "4 GB GB", "\udcff", -1, 0, True]
+)
 def test_other_limits_are_refused(text: str | int, file: Path) -> None:
     with pytest.raises(becalm.BecalmError, match="must be a number above 0 and one of B, kB"):
         memory.limit_of(text)

@@ -56,8 +56,10 @@ hosts = ["H0..H3"]
 switches = ["S0..S3"]
 allow_cycles = true
 cables = [
-    { between = ["H0", "S0"] }, { between = ["H1", "S1"] }, { between = ["H2", "S2"] }, { between = ["H3", "S3"] },
-    { between = ["S0", "S1"] }, { between = ["S1", "S2"] }, { between = ["S2", "S3"] }, { between = ["S3", "S0"] },
+    { between = ["H0", "S0"] }, { between = ["H1", "S1"] },
+    { between = ["H2", "S2"] }, { between = ["H3", "S3"] },
+    { between = ["S0", "S1"] }, { between = ["S1", "S2"] },
+    { between = ["S2", "S3"] }, { between = ["S3", "S0"] },
 ]
 [[topology.edges.routes]]
 switch = "S0"
@@ -102,7 +104,8 @@ def test_the_incast_of_the_documentation(hot: str, file: Path, tmp_path: Path) -
     """Everybody sends to one host, and that one host not to itself."""
     import becalm
 
-    text = f'[run]\nduration = "50 us"\n[topology.dumbbell]\n[[flows]]\nname = "all"\nfrom = ["*"]\nto = ["{hot}"]\n'
+    text = '[run]\nduration = "50 us"\n[topology.dumbbell]\n[[flows]]\nname = "all"\nfrom = ["*"]\n'
+    text += f'to = ["{hot}"]\n'
     file.write_text(text)
     done = commands.becalm("run", file, "--out", tmp_path / "out", "-q")
     assert (done.returncode, done.stderr) == (0, "")

@@ -33,7 +33,7 @@ _DAMAGED = (
     *(EOFError, NotImplementedError, OSError, OverflowError, RecursionError, RuntimeError, ValueError),
     *(zipfile.BadZipFile, zlib.error),
 )
-"""What the archive of a damaged file raises: it may seem to be compressed, encrypted or split in another way."""
+"""What a damaged archive raises, which may seem to be compressed, encrypted or split in another way."""
 _NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
 """What a manifest raises that is none."""
 

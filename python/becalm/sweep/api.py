@@ -51,8 +51,8 @@ def sweep(
         folder: a store where every run is kept as soon as it is finished. What is found there, made by the
             same model from the same scenario, is not run again. None: nothing is kept on disk.
         progress: called often while work is done, by one thread at a time.
-        max_memory: what runs side by side may take, in bytes or as a size such as `4 GB`. None: 80% of what the
-            machine has.
+        max_memory: what runs side by side may take, in bytes or as a size such as `4 GB`. None: 80% of what
+            the machine has.
 
     Raises:
         MemoryLimitError: runs would need more memory than that; nothing was run.

@@ -75,7 +75,8 @@ def tune(
         engine: makes the engine; processes of this machine if not given. Called in a script, that needs the
             usual `if __name__ == "__main__"`.
         progress: called for every run.
-        max_memory: what one run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine has.
+        max_memory: what one run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine
+            has.
 
     Raises:
         BecalmError: Optuna is not installed, the folder holds another study, or settings that cannot be.
