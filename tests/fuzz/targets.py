@@ -186,7 +186,7 @@ def _shelf(content: bytes) -> object:
         return store.get(KEY) if store.has(KEY, archive.ALL) else None
 
 
-def _manifest_inside(content: bytes) -> object:
+def _manifest_inside(content: bytes) -> None:
     """Read a run whose manifest is spoilt, in an archive that is whole."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(PACKED)) as packed, zipfile.ZipFile(target, "w") as made:
@@ -194,7 +194,7 @@ def _manifest_inside(content: bytes) -> object:
             made.writestr(name, content if name == MANIFEST else packed.read(name))
         made.comment = packed.comment
     with _file(target.getvalue(), "run") as path:
-        return _run_file(path)
+        _run_file(path)
 
 
 SCENARIO = (ROOT / "scenarios" / "legacy_hosts.toml").read_bytes()
@@ -247,7 +247,6 @@ store = "store"
 points = 3
 seed = 1
 method = "sobol"
-[random.ranges]
 "topology.dumbbell.remote" = {int = [2, 9]}
 [seeds]
 count = 2
@@ -283,7 +282,11 @@ TARGETS = {
         (b"->", b"start", b"size", b"id", b"Nodes"),
     ),
     "expressions": Target(
-        [b"max(r / 2, rmin)", b"max(r - 0.1 * (r - rmin) ** 2, rmin) * sqrt(r)", b"min(r, rmax, exp(-r))"],
+        [
+            b"max(r / 2, rmin)",
+            b"max(max(r - 0.1 * (r - rmin) ** 2, rmin) * sqrt(r), rmin)",
+            b"max(min(r, rmax, exp(-r)) / 2, rmin)",
+        ],
         _expression,
         (
             b"**",

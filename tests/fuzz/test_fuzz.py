@@ -35,7 +35,7 @@ def test_spoilt_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     target = TARGETS[name]
     kept = sorted(path for path in (CORPUS / name).glob("*") if path.is_file())
     before = _peak()
-    refused = 0
+    count = refused = 0
     for content in [*(path.read_bytes() for path in kept), *target.seeds]:
         _try(target, content)
     for content in target.seeds:
@@ -47,7 +47,6 @@ def test_spoilt_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
         count += 1
         refused += _try(target, content)
 
-    count = 0
     begin = time.monotonic()
     batch = 0 if GIVEN is None else time.time_ns()
     while time.monotonic() < begin + SECONDS:

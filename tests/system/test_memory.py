@@ -43,7 +43,8 @@ MEASURED = {
     "snapshots": _scene("dumbbell", SEND, f"links = []\nsnapshots = [{_times(15_000, 100)}]", "2 ms"),
     "ports": _scene("dumbbell]\nremote = 3000\nlocal = 1500\n[switch", SEND),
     "edges": _scene(
-        f'edges]\nallow_cycles = true\nhosts = ["H0..H1999"]\nswitches = ["S0..S99"]\ncables = [{RING}]\n[switch',
+        'edges]\nallow_cycles = true\nhosts = ["H0..H1999"]\nswitches = ["S0..S99"]\n'
+        f"cables = [{RING}]\n[switch",
         f"{ALL}pattern.shift.by = 20\n",
     ),
 }
