@@ -46,6 +46,13 @@ system: build ## long tests: workers and clients that are killed, overhead of sw
 	$(BIN)/python tests/system/overhead.py
 	$(BIN)/python tests/system/tune_tree.py
 
+FUZZ_SECONDS ?= 600
+
+.PHONY: fuzz
+fuzz: build need-rust ## spoilt input for every reader, FUZZ_SECONDS (600) for each; prints how many inputs each had
+	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --quiet -p becalm-scenario --test fuzz -- --nocapture --test-threads 1
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz
+
 .PHONY: lint
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module
 

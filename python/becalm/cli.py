@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from becalm.commands import administrator
+from becalm.commands import administrator, offers
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.mistakes import printable
 from becalm.store import cli as store
@@ -35,6 +35,7 @@ Threads = Annotated[
         help="Threads to use; all cores when not given. One run is split only where that can pay.",
     ),
 ]
+MaxMemory = sweep.MaxMemory
 
 
 @app.callback(invoke_without_command=True)
@@ -71,11 +72,12 @@ def run(
         Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
     threads: Threads = None,
+    max_memory: MaxMemory = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
-    from becalm import console, examples
+    from becalm import console, examples, memory
     from becalm.results import FOLDER
     from becalm.run import fewer_threads
     from becalm.scenario import parse_change
@@ -90,12 +92,13 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
+    limit = memory.limit_of(max_memory)
     default = Path("results") / file.stem
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         with console.Bar(quiet=quiet) as bar:
-            results = becalm.run(scenario, progress=bar.on_run, threads=threads)
+            results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
     if not quiet:
         console.show_run(results, place.folder)
@@ -120,39 +123,6 @@ def validate(
             typer.echo(printable(f"{file}: ok"))
     if bad:
         raise typer.Exit(BAD_INPUT)
-
-
-@app.command("list")
-@guarded
-def list_(
-    what: Annotated[str | None, typer.Argument(help="A kind; all when not given.")] = None,
-) -> None:
-    """List papers, figures, claims, schemes, topologies, traffic patterns and other built-in items."""
-    from becalm import console, contents
-
-    kinds = contents.kinds()
-    if what is not None and what not in kinds:
-        stop(f"`{what}`: nothing of that kind; valid: {', '.join(kinds)}", BAD_INPUT)
-    # Hundreds of claims would hide the rest.
-    for kind in [each for each in kinds if each != "claims"] if what is None else [what]:
-        console.show_entries(kind, contents.entries(kind), details=what is not None)
-
-
-@app.command("examples")
-@guarded
-def examples_(
-    name: Annotated[
-        str | None, typer.Argument(help="Example to print; a list of all when not given.")
-    ] = None,
-) -> None:
-    """List the scenarios that come with becalm, or print one as a start for your own."""
-    from becalm import console, examples
-
-    if name is not None:
-        typer.echo(examples.path(name).read_text(encoding="utf-8"), nl=False)
-        return
-    rows = [(each, examples.summary(each)) for each in examples.names()]
-    console.out.print(console.table("examples", ("name", "what it shows"), rows, text=2))
 
 
 @app.command()
@@ -390,6 +360,7 @@ def design(
 
 
 administrator.register(app, guarded)
+offers.register(app)
 
 
 app.command()(sweep.sweep)

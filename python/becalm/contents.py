@@ -85,7 +85,9 @@ def entries(kind: str) -> list[Entry]:
         return [Entry(experiment.id, experiment.title, []) for experiment in _experiments()]
     if kind == "claims":
         return [
-            Entry(f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", [])
+            Entry(
+                f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", []
+            )
             for experiment in _experiments()
             for claim in experiment.statements
         ]

@@ -60,6 +60,17 @@ class DeadlockError(FabricError):
         """The buffers of the circle as `switch[port]`, the first one again at the end."""
 
 
+class MemoryLimitError(BecalmError, MemoryError):
+    """Runs that would need more memory than they may have; nothing was built or run."""
+
+    def __init__(self, message: str, needed: int = 0, limit: int = 0) -> None:
+        super().__init__(message)
+        self.needed = needed
+        """Bytes that they would need, about."""
+        self.limit = limit
+        """Bytes that they may have."""
+
+
 class ResultsError(BecalmError, OSError):
     """A results folder that exists already, or that is none."""
 

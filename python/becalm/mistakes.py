@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from becalm.errors import Mistake, ScenarioError
 
@@ -107,3 +109,19 @@ def read_text(path: str | PathLike[str]) -> str:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
+
+
+def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: not a text file, or not one in TOML.
+
+    """
+    try:
+        return tomllib.loads(read_text(path))
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        raise ScenarioError(f"{path}: {reason(error)}", str(path)) from error

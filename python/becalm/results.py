@@ -294,7 +294,8 @@ def _read_table(file: Path) -> pl.DataFrame:
             return pl.read_parquet(content)
     except FileNotFoundError as error:
         raise ResultsError(f"{file}: is missing") from error
-    except pl.exceptions.PolarsError as error:
+    # Some damage ends the reader of Polars itself.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ResultsError(f"{file}: damaged: {error}") from error
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from becalm import _core
+from becalm import _core, memory
 from becalm.parallel import Cancel, cores, run_all
 from becalm.results import Outcome, Results
 from becalm.scenario import Scenario
@@ -34,6 +34,7 @@ def run(
     scenario: Scenario,
     progress: Callable[[Progress], object] | None = None,
     threads: int | None = None,
+    max_memory: int | str | None = None,
 ) -> Results:
     """Run all replications of a scenario.
 
@@ -46,13 +47,17 @@ def run(
             more threads than replications. None: as many as there are cores, and several for one run only
             where the fabric is large enough to gain by it. One run never gets more than can pay; see
             `fewer_threads`. Results do not depend on it.
+        max_memory: memory that the run may take, in bytes or as a size such as `4 GB`. None: 80% of the machine's.
 
     Raises:
+        MemoryLimitError: the run would need more memory than that; nothing was built.
         FabricError: a run that cannot go on, such as a deadlock.
         KeyboardInterrupt: Ctrl-C; the run ends within a second.
 
     """
     replications = scenario.replications
+    width = min(cores() if threads is None else max(1, threads), replications)
+    memory.check([scenario], max_memory, width=width, kept=replications)
     each = threads_each(scenario, threads)
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()

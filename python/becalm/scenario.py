@@ -89,7 +89,7 @@ class Scenario:
             ScenarioError: when the result has mistakes.
 
         """
-        data = self._data()
+        data = self.data()
         origins = {}
         try:
             for key, value in changes.items():
@@ -100,7 +100,13 @@ class Scenario:
         except RecursionError as error:
             raise ScenarioError(f"{self.name}: a change {reason(error)}", self.name) from error
 
-    def _data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
+        """Return its text as dictionaries and lists.
+
+        Raises:
+            ScenarioError: it is not TOML 1.0, of which the core reads more.
+
+        """
         try:
             return tomllib.loads(self._text)
         except (RecursionError, ValueError) as error:

@@ -56,6 +56,15 @@ def test_every_table_is_the_same_to_the_last_bit(
     assert _digests(elsewhere, file, environment, threads) == reference
 
 
+def test_this_build_gives_the_same_bits_as_any_other() -> None:
+    """A Rust test compares a build with debug assertions with the same fingerprint."""
+    import becalm
+
+    folder = Path(__file__).parents[1] / "data" / "same_bits"
+    results = becalm.run(becalm.load(folder / "scenario.toml"))
+    assert results.fingerprint == (folder / "fingerprint").read_text().strip()
+
+
 def _digests(folder: Path, file: Path | str, environment: dict[str, str], threads: int) -> dict[str, str]:
     """Return a digest of each table's file, and the fingerprints."""
     done = commands.becalm(

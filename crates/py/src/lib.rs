@@ -26,6 +26,12 @@ fn seconds(text: &str) -> Option<f64> {
     becalm_schema::seconds(text)
 }
 
+/// The bytes that a text such as `4 GB` or `512MiB` stands for; None if it is no size.
+#[pyfunction]
+fn bytes(text: &str) -> Option<f64> {
+    becalm_schema::bytes(text)
+}
+
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 fn json_schema() -> String {
@@ -44,5 +50,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(seconds, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes, module)?)?;
     Ok(())
 }

@@ -31,7 +31,7 @@ pub struct MemoryEstimate {
     pub network: u64,
     /// Flows.
     pub flows: u64,
-    /// Messages of batches, all posted at the start.
+    /// Messages of batches, all posted at the start, and those of sources that offer more than their links' rate.
     pub messages: u64,
     /// Series.
     pub series: u64,
@@ -69,10 +69,21 @@ impl Scenario {
                 .plan
                 .sources
                 .iter()
-                .fold(0, |sum, source| sum.saturating_add(times(posted(source), MESSAGE))),
+                .fold(0, |sum, source| sum.saturating_add(times(posted(source).max(self.left(source)), MESSAGE))),
             series: times(times(samples, width as u64), SAMPLE),
             snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
         }
+    }
+
+    /// Messages of a source that its host's link has had no time for at the end.
+    fn left(&self, source: &SourceSpec) -> u64 {
+        let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = source.traffic else { return 0 };
+        let packet = &self.sections.packet;
+        let wire = f64::from(bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
+        let host = self.plan.flows[source.flows.start as usize].source;
+        let service = wire / self.network.rates[host.index()].bytes_per_second();
+        let seconds = source.stop.min(*self.sections.run.duration).0.saturating_sub(source.start.0) as f64 * 1e-12;
+        (seconds * (1.0 / mean_interval.as_secs() - 1.0 / service)).max(0.0) as u64
     }
 
     fn queues(&self) -> u64 {
@@ -114,6 +125,9 @@ mod tests {
         let large = estimate("[\"BC\", \"A1\"]", 4_000_000_000, "links = []");
         assert_eq!(large.messages, 4_000_000_000 * MESSAGE);
         assert!(large.total() > 89 << 30 && small.total() < 20 << 20);
+        let overload = "links = []\n[[flows]]\nname = \"g\"\nfrom = [\"A1\"]\nto = [\"A2\"]\ntraffic.poisson.load = 2";
+        // In 1 ms twice 1 MB is offered, in packets of 2068 B.
+        assert_eq!(estimate("[\"BC\"]", 1, overload).messages, (1 + 483) * MESSAGE);
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
     }

@@ -52,7 +52,7 @@ pub use field::Field;
 pub use located::{Located, Place};
 pub use node::{Node, Value};
 pub use parse::parse;
-pub use quantity::{quantity, seconds};
+pub use quantity::{bytes, quantity, seconds};
 pub use range::Ranged;
 pub use review::Review;
 #[doc(hidden)]

@@ -10,6 +10,19 @@ use crate::node::Node;
 /// Units of time and their picoseconds.
 const TIMES: [(&str, f64); 5] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)];
 
+/// Units of sizes and their bytes.
+const SIZES: [(&str, f64); 9] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+
 /// The amount of a text such as `2.5 ms` or `2.5ms`: the number times the factor of its unit.
 /// `None` unless the number is finite and the unit is one of `units`.
 pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
@@ -26,6 +39,11 @@ pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// The seconds of a text such as `2.5 ms`, with the units of scenarios.
 pub fn seconds(text: &str) -> Option<f64> {
     quantity(text, &TIMES).map(|picoseconds| picoseconds / 1e12)
+}
+
+/// The bytes that a text such as `4 GB` stands for.
+pub fn bytes(text: &str) -> Option<f64> {
+    quantity(text, &SIZES)
 }
 
 impl Field for Time {
@@ -76,5 +94,6 @@ mod tests {
         assert_eq!(quantity("3 KiB", &units), Some(3072.0));
         assert_eq!(quantity("3 B", &units), Some(3.0));
         assert_eq!(quantity("3 MB", &units), None);
+        assert_eq!((bytes("4GB"), bytes("0.5 KiB"), bytes("4 G")), (Some(4e9), Some(512.0), None));
     }
 }

@@ -3,12 +3,15 @@
 /// The name nearest to `word`, if a typing error explains the difference.
 pub fn did_you_mean<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
+    let count = word.chars().count();
     let near = |name: &&'a str| {
+        let length = name.chars().count();
+        let (shorter, longer) = (length.min(count), length.max(count));
+        // Every letter that one has more is a slip.
+        if longer - shorter > (longer / 3).max(1) {
+            return None;
+        }
         let slips = distance(&word, &name.to_lowercase());
-        let (shorter, longer) = {
-            let (a, b) = (name.chars().count(), word.chars().count());
-            (a.min(b), a.max(b))
-        };
         (slips <= (longer / 3).max(1) && slips < shorter).then_some((slips, *name))
     };
     names.iter().filter_map(near).min_by_key(|(slips, _)| *slips).map(|(_, name)| name)

@@ -38,6 +38,7 @@ from becalm.errors import BecalmError
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import expectation, is_number
 from becalm.lab.model import KINDS, Measured, Statement, Tables
+from becalm.mistakes import reason
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
@@ -108,8 +109,8 @@ def read(paper: str, file: str, text: str) -> Source:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ClaimsError(f"{file}: {error}") from error
+    except (RecursionError, ValueError) as error:
+        raise ClaimsError(f"{file}: {reason(error)}") from error
     source = Source(paper, file, {}, [])
     for figure, claims in data.items():
         if not isinstance(claims, list) or not all(isinstance(claim, dict) for claim in claims):

@@ -158,7 +158,7 @@ class _Reader:
             if own is not None:
                 own.update({name: _Read(int(value), number) for name, value in _ITEM.findall(found[3])})
         elif found := _VALUE.match(line):
-            self.value(number, found[1], int(found[2], 0))
+            self.value(number, found[1], int(found[2], 16 if found[2].startswith("0x") else 10))
         elif not _OTHER.match(line):
             self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is not a line of counters", EXPECTED)
 

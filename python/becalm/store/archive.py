@@ -6,13 +6,17 @@ empty or foreign one, and one run from another, without opening the archive.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm.errors import StoreError
+from becalm.errors import BecalmError, StoreError
+from becalm.mistakes import reason
 from becalm.results import MANIFEST, Replication, Results
 from becalm.scenario import Scenario
 from becalm.store.key import FORMAT, run_key
@@ -24,6 +28,14 @@ SUMMARY, SERIES, ALL = "summary", "series", "all"
 KEEPS = (SUMMARY, SERIES, ALL)
 """Kept tables of a run, from few to all: tables without time; also the series of groups and of the links that
 the scenario names; all tables."""
+
+_DAMAGED = (
+    *(EOFError, NotImplementedError, OSError, OverflowError, RecursionError, RuntimeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What a damaged archive raises, which may seem to be compressed, encrypted or split in another way."""
+_NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
+"""What a manifest raises that is none."""
 
 _OVER_TIME = ("series", "paces", "snapshots")
 """Tables with a time; a summary omits them."""
@@ -84,7 +96,7 @@ def check(path: Path) -> None:
     with _open(path) as archive:
         try:
             bad = archive.testzip()
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
+        except _DAMAGED as error:
             raise StoreError(f"{path}: damaged: {error}") from error
     if bad is not None:
         raise StoreError(f"{path}: damaged: {bad} in it does not fit its checksum")
@@ -98,10 +110,10 @@ def check_key(path: Path, key: str) -> None:
 
     """
     manifest = read_manifest(path)
-    scenario = manifest["scenario"]
-    made = Scenario(scenario["toml"], name=scenario["name"])
-    (replication,) = manifest["replications"]
-    found = run_key(made, replication["replication"], manifest["model"])
+    with _reading(path):
+        made = _scenario(manifest)
+        (replication,) = manifest["replications"]
+        found = run_key(made, replication["replication"], manifest["model"])
     if found != key:
         raise StoreError(f"{path}: holds the run {found[:16]}, not the one of its name")
 
@@ -115,8 +127,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
     """
     with _open(path) as archive:
-        manifest: dict[str, Any] = json.loads(_member(archive, path, MANIFEST))
-    return manifest
+        return _manifest(archive, path)
 
 
 def read_table(path: Path, name: str) -> pl.DataFrame:
@@ -140,11 +151,38 @@ def unpack(path: Path) -> Results:
 
     """
     with _open(path) as archive:
+        manifest = _manifest(archive, path)
+        with _reading(path):
+            units = {name: entry["units"] for name, entry in manifest["tables"].items()}
+            replications = [Replication(**item) for item in manifest["replications"]]
+            scenario = _scenario(manifest)
+        tables = {name: _table(archive, path, name) for name in units}
+    return Results(scenario, replications, tables, units)
+
+
+def _scenario(manifest: Mapping[str, Any]) -> Scenario:
+    return Scenario(manifest["scenario"]["toml"], name=manifest["scenario"]["name"])
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Tell a manifest that is none from one that is."""
+    try:
+        yield
+    except BecalmError:
+        raise
+    except _NO_MANIFEST as error:
+        raise StoreError(f"{path}: damaged: {MANIFEST} in it is no manifest of becalm: {error}") from error
+
+
+def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    try:
         manifest = json.loads(_member(archive, path, MANIFEST))
-        tables = {name: _table(archive, path, name) for name in manifest["tables"]}
-    units = {name: entry["units"] for name, entry in manifest["tables"].items()}
-    scenario = Scenario(manifest["scenario"]["toml"], name=manifest["scenario"]["name"])
-    return Results(scenario, [Replication(**item) for item in manifest["replications"]], tables, units)
+    except (RecursionError, ValueError) as error:
+        raise StoreError(f"{path}: damaged: {MANIFEST} in it {reason(error)}") from error
+    if not isinstance(manifest, dict):
+        raise StoreError(f"{path}: damaged: {MANIFEST} in it is no manifest of becalm")
+    return manifest
 
 
 def _open(path: Path) -> zipfile.ZipFile:
@@ -152,7 +190,7 @@ def _open(path: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
 
 
@@ -161,14 +199,18 @@ def _member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
         return archive.read(name)
     except KeyError as error:
         raise StoreError(f"{path}: {name} was not kept of this run") from error
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
 
 
 def _table(archive: zipfile.ZipFile, path: Path, name: str) -> pl.DataFrame:
     import polars as pl
 
-    return pl.read_parquet(io.BytesIO(_member(archive, path, f"{name}.parquet")))
+    content = io.BytesIO(_member(archive, path, f"{name}.parquet"))
+    try:
+        return pl.read_parquet(content)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise StoreError(f"{path}: damaged: table {name} in it: {error}") from error
 
 
 def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:

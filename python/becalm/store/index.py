@@ -125,7 +125,7 @@ def _newest(store: Store, name: str) -> pl.DataFrame | None:
     for path in reversed(_files(store, name)):
         try:
             return pl.read_parquet(path.read_bytes())
-        except (OSError, pl.exceptions.PolarsError):
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             continue
     return None
 

@@ -153,7 +153,7 @@ class Store:
         """Return the reason of a run's failure; None if unknown."""
         try:
             found = json.loads(self._failure_path(key).read_bytes())
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, RecursionError, ValueError):
             # A damaged note does not count: the run is repeated.
             return None
         return found if isinstance(found, dict) and isinstance(found.get("text"), str) else None

@@ -11,13 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from becalm import memory
 from becalm.errors import PointFailure, SweepError
 from becalm.progress import SweepProgress
 from becalm.run import Progress
 from becalm.scenario import Scenario
 from becalm.store import ALL, Store
 from becalm.sweep.changes import changed, expand, told
-from becalm.sweep.engines import Threads
+from becalm.sweep.engines import Threads, width_of
 from becalm.sweep.plan import Plan, Planned, look, planned
 from becalm.sweep.run import run_tasks
 from becalm.sweep.table import Point, SweepResults
@@ -35,6 +36,7 @@ def sweep(
     threads: int | None = None,
     folder: str | PathLike[str] | None = None,
     progress: Callable[[SweepProgress], object] | None = None,
+    max_memory: int | str | None = None,
 ) -> SweepResults:
     """Run a scenario at every point of a grid.
 
@@ -49,8 +51,11 @@ def sweep(
         folder: a store where every run is kept as soon as it is finished. What is found there, made by the
             same model from the same scenario, is not run again. None: nothing is kept on disk.
         progress: called often while work is done, by one thread at a time.
+        max_memory: what runs side by side may take, in bytes or as a size such as `4 GB`. None: 80% of what
+            the machine has.
 
     Raises:
+        MemoryLimitError: runs would need more memory than that; nothing was run.
         ScenarioError: a point with mistakes; nothing was run.
         SweepError: points that could not go on, such as a deadlock; the others are in its `results`.
         KeyboardInterrupt: Ctrl-C; finished runs stay in the folder, and nothing else.
@@ -62,6 +67,7 @@ def sweep(
     changes = expand(grid)
     extra = {} if replications is None else {"run.replications": replications}
     points = planned(changes, [changed(base, change, extra) for change in changes])
+    memory.check((point.scenario for point in points), max_memory, width=width_of(threads))
     shelf: Shelf = Memory() if folder is None else Store(folder)
     if folder is not None:
         _write_index(Path(folder), points)

@@ -11,6 +11,9 @@ import typer
 from becalm.exits import BAD_INPUT, FAILED, guarded, stop
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from becalm.scenario import Scenario
     from becalm.store import Store
     from becalm.sweep.engines import Engine
     from becalm.sweep.plan import Plan
@@ -22,6 +25,12 @@ TOLD = 10
 
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Concurrent runs; one per available core when not given.")
+]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE", help="Refuse what would need more, such as 4GB; 80% of the machine's when not given."
+    ),
 ]
 EngineName = Annotated[str, typer.Option(help="processes, threads or dask.")]
 Address = Annotated[str | None, typer.Option(help="Dask scheduler to use, such as tcp://head:8786.")]
@@ -37,6 +46,7 @@ Slurm = Annotated[
 def sweep(
     spec: Annotated[Path, typer.Argument(help="The sweep, a TOML file.", show_default=False)],
     workers: Workers = None,
+    max_memory: MaxMemory = None,
     shard: Annotated[
         str | None,
         typer.Option(metavar="K/N", help="Compute one of N parts; a SLURM array sets it automatically."),
@@ -80,6 +90,7 @@ def sweep(
     part = shard_of(shard)
     read = read_spec(spec)
     points = read.points(keep)
+    check_memory([point.scenario for point in points], max_memory, engine, workers)
     shelf = Store(store or read.store)
     plan = look(points, shelf, keep or read.keep, shard=part, retry_failed=retry_failed)
     _tell_damaged(plan)
@@ -110,6 +121,17 @@ def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> N
     for each in slurm or []:
         if "=" not in each:
             stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
+
+
+def check_memory(
+    scenarios: Iterable[Scenario], max_memory: str | None, engine: str, workers: int | None
+) -> None:
+    """Make sure that the runs fit the memory; machines of a cluster are asked for one run at a time."""
+    from becalm import memory
+    from becalm.sweep.engines import width_of
+
+    width = 1 if engine == "dask" else width_of(workers)
+    memory.check(scenarios, max_memory, width=width, processes=engine == "processes")
 
 
 def made_engine(

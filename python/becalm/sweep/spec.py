@@ -13,7 +13,6 @@ count = 5
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, read_text
+from becalm.mistakes import Mistakes, read_toml
 from becalm.scenario import Scenario, load
 from becalm.store import ALL, KEEPS, SERIES
 from becalm.sweep.changes import Changes, told
@@ -101,7 +100,7 @@ class Spec:
         found: Changes = {"run.replications": self.seeds}
         if self.first_seed is not None:
             found["run.seed"] = self.first_seed
-        if keep != ALL and "links" not in tomllib.loads(self.base.to_toml()).get("observe", {}):
+        if keep != ALL and "links" not in self.base.data().get("observe", {}):
             found["observe.links"] = []
         return found
 
@@ -120,10 +119,7 @@ def read_spec(path: str | PathLike[str]) -> Spec:
     """
     path = Path(path)
     mistakes = Mistakes(path)
-    try:
-        data = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}", str(path)) from error
+    data = read_toml(path)
     keep, store = _settings(data, mistakes)
     tables = {name: _table(data, name, mistakes) for name in ("set", "grid", "zip", "random", "seeds")}
     grid = dict(_lists("grid", tables["grid"], mistakes))

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from becalm import manager
+from becalm import manager, memory
 from becalm.errors import BecalmError
 from becalm.scenario import Scenario
 from becalm.store import Store
@@ -52,6 +52,7 @@ def tune(
     folder: str | PathLike[str] | None = None,
     engine: Callable[[Store], Engine] | None = None,
     progress: Callable[[Done], object] = lambda _: None,
+    max_memory: int | str | None = None,
 ) -> Tuned:
     """Search parameters of congestion control, by default those that OpenSM can set.
 
@@ -74,15 +75,19 @@ def tune(
         engine: makes the engine; processes of this machine if not given. Called in a script, that needs the
             usual `if __name__ == "__main__"`.
         progress: called for every run.
+        max_memory: what one run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine
+            has.
 
     Raises:
         BecalmError: Optuna is not installed, the folder holds another study, or settings that cannot be.
         ScenarioError: a case with mistakes.
+        MemoryLimitError: a case would need more memory; nothing was run.
 
     """
     check_installed()
     made = cases.cases() if isinstance(cases, HotSpot) else list(cases)
     _check(made, trials, seeds, finalists, validate)
+    memory.check((case.scenario for case in made), max_memory)
     goals = goals or Goals(limits=(read_limit(NO_LOSS),))
     base = made[0].scenario
     degree = worst_degree(made)

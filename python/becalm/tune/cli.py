@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from becalm.exits import BAD_INPUT, guarded, stop
-from becalm.sweep.cli import Address, EngineName, Slurm, Workers, check_engine, made_engine
+from becalm.sweep.cli import (
+    Address,
+    EngineName,
+    MaxMemory,
+    Slurm,
+    Workers,
+    check_engine,
+    check_memory,
+    made_engine,
+)
 
 if TYPE_CHECKING:
     from becalm.store import Store
@@ -33,6 +42,7 @@ def tune(
     trials: Annotated[int | None, typer.Option(min=1, help="Parameters to try.")] = None,
     minutes: Annotated[float | None, typer.Option(min=0.01, help="End the search after this time.")] = None,
     workers: Workers = None,
+    max_memory: MaxMemory = None,
     engine: EngineName = "processes",
     address: Address = None,
     slurm: Slurm = None,
@@ -67,6 +77,7 @@ def tune(
     spec = _read(file, hot, degree)
     budget = {**spec.budget, **{k: v for k, v in (("trials", trials), ("minutes", minutes)) if v is not None}}
     width = width_of(workers)
+    check_memory([case.scenario for case in spec.cases], max_memory, engine, workers)
 
     def engine_of(store: Store) -> Engine:
         return made_engine(engine, workers, store, address, slurm)
@@ -78,6 +89,7 @@ def tune(
             goals=spec.goals,
             folder=out,
             engine=engine_of,
+            max_memory=max_memory,
             progress=screen.on_done,
             **budget,
         )

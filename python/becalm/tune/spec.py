@@ -21,8 +21,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from becalm.errors import BecalmError, ScenarioError
-from becalm.mistakes import Mistakes, read_text
+from becalm.errors import BecalmError
+from becalm.mistakes import Mistakes, read_text, read_toml
 from becalm.quantities import seconds
 from becalm.scenario import Scenario, load
 from becalm.sweep.random import read_ranges
@@ -68,7 +68,7 @@ def is_scenario(path: Path) -> bool:
     """
     try:
         data = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError:
+    except (RecursionError, tomllib.TOMLDecodeError):
         return False
     return "topology" in data or "flows" in data
 
@@ -83,10 +83,7 @@ def read_tune(path: str | PathLike[str]) -> TuneSpec:
     """
     path = Path(path)
     mistakes = Mistakes(path)
-    try:
-        data = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}", str(path)) from error
+    data = read_toml(path)
     _known(data, "", _PARTS, mistakes)
     if ("hot_spot" in data) == ("case" in data):
         mistakes.add(

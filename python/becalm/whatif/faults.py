@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -49,7 +48,7 @@ def _loops(scenario: Scenario, network: Network) -> Iterator[Fault]:
     first: dict[str, str] = {}
     for host in network.hosts:
         first.setdefault(network.ports[host][0].peer, host)
-    topology = tomllib.loads(scenario.to_toml())["topology"]
+    topology = scenario.data()["topology"]
     topology["edges"]["allow_cycles"] = False
     # Packets of all hosts of a switch take the same way from there: one host represents all.
     flows = [{"name": "all", "from": list(first.values()), "to": ["*"]}]

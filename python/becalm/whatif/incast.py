@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import time
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -222,7 +221,7 @@ def _off(scenario: Scenario) -> Scenario:
 
 
 def _flows(scenario: Scenario) -> list[dict[str, Any]]:
-    flows: list[dict[str, Any]] = tomllib.loads(scenario.to_toml()).get("flows", [])
+    flows: list[dict[str, Any]] = scenario.data().get("flows", [])
     return flows
 
 

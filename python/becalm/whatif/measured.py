@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -142,7 +141,5 @@ def with_loads(scenario: Scenario, by_host: Mapping[str, float]) -> Scenario:
         }
         for load, hosts in sorted(alike.items())
     ]
-    kept = [
-        group for group in tomllib.loads(scenario.to_toml()).get("flows", []) if group["name"] == "hot_spot"
-    ]
+    kept = [group for group in scenario.data().get("flows", []) if group["name"] == "hot_spot"]
     return scenario.replace({"flows": groups + kept})

@@ -18,6 +18,6 @@ mod sources;
 mod topology;
 
 pub(crate) use links::Link;
-pub(crate) use names::unknown;
+pub(crate) use names::{ALL, unknown};
 pub(crate) use network::Network;
 pub(crate) use plan::{Flow, Plan};

@@ -1,10 +1,14 @@
 //! Lists of names with ranges: `["B1..B10", "BC"]`.
 
+use becalm_engine::Key;
 use becalm_schema::names::{Known, expand};
 use becalm_schema::{Located, Place, Review};
 
 /// The name for all.
 pub(crate) const ALL: &str = "*";
+
+/// Names that a list may stand for: as many as a network has nodes.
+const MOST_NAMES: usize = Key::TARGETS as usize;
 
 /// The names of a list, ranges expanded, each with its place. Errors are noted.
 pub(crate) fn expand_list(list: &[Located<String>], review: &mut Review<'_>) -> Vec<(String, Place)> {
@@ -12,6 +16,10 @@ pub(crate) fn expand_list(list: &[Located<String>], review: &mut Review<'_>) -> 
     for item in list {
         let Some(text) = item.get() else { continue };
         match expand(text) {
+            Ok(expanded) if names.len() + expanded.len() > MOST_NAMES => {
+                review.add(item.place(), format!("makes this list longer than {MOST_NAMES} names"));
+                break;
+            }
             Ok(expanded) => names.extend(expanded.into_iter().map(|name| (name, item.place()))),
             Err(problem) => review.add(item.place(), problem),
         }

@@ -77,12 +77,13 @@ impl Network {
                 continue;
             }
             match self.hosts.get(&name) {
+                // A range that is wrong is one error, however long it is.
+                _ if blamed == Some(place) => {}
                 Some(&host) if std::mem::replace(&mut seen[host.index()], true) => {
                     review.add(place, format!("names host `{name}` twice"));
+                    blamed = Some(place);
                 }
                 Some(&host) => hosts.push(host),
-                // A range without a host is one error, even if it is long.
-                None if blamed == Some(place) => {}
                 None => {
                     self.unknown_host(&name, place, review);
                     blamed = Some(place);

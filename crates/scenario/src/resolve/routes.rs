@@ -11,14 +11,14 @@ use crate::sections::routes::Route;
 /// Sets the entries of a list, and notes errors.
 pub(super) fn apply(list: &[Located<Route>], topology: &Topology, routes: &mut Routes, review: &mut Review<'_>) {
     let nodes = Nodes::new(topology);
-    let mut entries = Vec::new();
     for route in list {
         let Some((switch, port)) = nodes.output(route, review) else { continue };
         for host in nodes.destinations(route, review) {
-            entries.extend(nodes.entry(switch, port, host, route.place(), review));
+            // One error tells what is wrong with a route, however many hosts it names.
+            let Some((switch, host, port)) = nodes.entry(switch, port, host, route.place(), review) else { break };
+            routes.set(switch, host, port);
         }
     }
-    entries.into_iter().for_each(|(switch, host, port)| routes.set(switch, host, port));
 }
 
 /// A topology with its nodes by name.

@@ -18,12 +18,17 @@ pub(super) fn sources(
     let mut starts = (0u64..).map(|i| group.start.saturating_add(Time(group.stagger.0.saturating_mul(i))));
     let stop = group.stop.unwrap_or(Time::MAX);
     let mut sources = Vec::new();
+    // Most messages of a group are alike, and their mean number of packets may be a long sum.
+    let mut known: Option<(u32, f64)> = None;
     for (Sending { message, start, .. }, flows, rate) in sendings {
         let traffic = match &*group.traffic {
             flows::Traffic::Poisson(p) => {
                 let p = Poisson { message: message.unwrap_or(*p.message).into(), ..p.clone() };
                 let start = start.or_else(|| starts.next()).unwrap_or(*group.start);
-                sources.extend(poisson(&p, rate, packet, flows, start..stop));
+                let message = p.message.0;
+                let same = known.filter(|(mean, _)| *mean == message);
+                let (_, bytes) = *known.insert(same.unwrap_or_else(|| (message, p.wire_bytes(packet))));
+                sources.extend(poisson(&p, bytes, rate, flows, start..stop));
                 continue;
             }
             flows::Traffic::Greedy(p) => {
@@ -49,14 +54,14 @@ pub(super) fn sources(
 /// A source for each of the loads that hold one after the other: a Poisson process has no memory, so it may be cut.
 fn poisson(
     p: &Poisson,
+    wire_bytes: f64,
     rate: Rate,
-    packet: &Packet,
     flows: Range<u32>,
     during: Range<Time>,
 ) -> impl Iterator<Item = SourceSpec> {
     let loads = p.loads(during.start).filter(move |(load, from, _)| *load > 0.0 && *from < during.end);
     loads.map(move |(load, start, end)| {
-        let seconds = p.wire_bytes(packet) / (rate.bytes_per_second() * load);
+        let seconds = wire_bytes / (rate.bytes_per_second() * load);
         let mean_interval = Time::from_secs(seconds).max(Time(1));
         let traffic = Traffic::Poisson { mean_interval, bytes: p.message.0, sizes: p.sizes.0, paced: *p.paced };
         SourceSpec { flows: flows.clone(), traffic, start, stop: end.min(during.end) }

@@ -14,7 +14,9 @@ use crate::sections::quantities::LinkRate;
 use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
 
 /// Forwarding entries that a topology may have, of two bytes each.
-const MOST_ROUTES: u64 = 2_000_000_000;
+const MOST_ROUTES: u64 = 500_000_000;
+/// Cables that a topology may have.
+const MOST_CABLES: u64 = 4_000_000;
 
 /// The nodes, cables and routes of a choice. After an error, which has been noted, there are none.
 pub(super) fn build(choice: &TopologyChoice, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
@@ -62,12 +64,28 @@ fn build_fat_tree(
         review.add(place, problem);
         return None;
     };
-    // Given entries need a table: every switch has an entry for every host.
-    if has_routes && nodes - spec.hosts() > MOST_ROUTES / spec.hosts() {
+    if let Some(radix) = (0..spec.levels.len()).map(|l| spec.radix(l)).find(|&radix| radix >= u64::from(u16::MAX)) {
+        review.add(place, format!("has switches of {radix} ports, must have less than {}", u16::MAX));
+        return None;
+    }
+    // Without given entries there is no table.
+    let switches = if has_routes { nodes - spec.hosts() } else { 0 };
+    fits(spec.hosts(), switches, spec.cables(), place, review)?;
+    Some((Topology::fat_tree(spec), Routes::d_mod_k(spec)))
+}
+
+/// Whether a network can be built without filling the memory; what is too large is noted.
+fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
+    if cables > MOST_CABLES {
+        review.add(place, format!("has {cables} cables, must have at most {MOST_CABLES}"));
+        return None;
+    }
+    // Every switch has an entry for every host.
+    if hosts.saturating_mul(switches) > MOST_ROUTES {
         review.add(place, format!("needs more than {MOST_ROUTES} forwarding entries"));
         return None;
     }
-    Some((Topology::fat_tree(spec), Routes::d_mod_k(spec)))
+    Some(())
 }
 
 fn fat_tree(p: &FatTree, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
@@ -95,6 +113,9 @@ fn clos(p: &Clos, place: Place, review: &mut Review<'_>) -> Option<Topology> {
         review.add(place, format!("has {nodes} hosts and switches, must have at most {}", Key::TARGETS));
         return None;
     }
+    let (leaves, spines) = (u64::from(*p.leaves), u64::from(*p.spines));
+    let hosts = leaves * u64::from(*p.hosts_per_leaf);
+    fits(hosts, leaves + spines, hosts + leaves * spines, place, review)?;
     Some(Topology::clos(&ClosSpec {
         leaves: *p.leaves,
         spines: *p.spines,
@@ -124,18 +145,24 @@ fn edges(p: &Edges, review: &mut Review<'_>) -> Option<Topology> {
     if review.count() > before {
         return None;
     }
+    let (hosts, switches) = (u64::from(draft.topology.host_count()), u64::from(draft.topology.switch_count()));
+    fits(hosts, switches, draft.topology.cables().len() as u64, p.hosts.place(), review)?;
     Some(draft.topology)
 }
 
 impl Draft {
     fn add_nodes(&mut self, list: &[Located<String>], kind: NodeKind, review: &mut Review<'_>) {
+        let mut blamed = None;
         for (name, place) in expand_list(list, review) {
             if name == ALL {
                 review.add(place, "`*` stands for all hosts and cannot be a name");
                 continue;
             }
             if self.by_name.contains_key(&name) {
-                review.add(place, format!("two nodes have the name `{name}`"));
+                // A range that is wrong is one error, however long it is.
+                if blamed.replace(place) != Some(place) {
+                    review.add(place, format!("two nodes have the name `{name}`"));
+                }
                 continue;
             }
             if self.topology.nodes().len() as u32 == Key::TARGETS {
@@ -170,27 +197,32 @@ impl Draft {
             return;
         }
         for (&a, &b) in a.iter().flat_map(|a| b.iter().map(move |b| (a, b))) {
-            self.add_cable(a, b, rate, delay, between.place(), review);
+            if let Some(problem) = self.misfit(a, b) {
+                return review.add(between.place(), problem);
+            }
+            self.topology.connect(a, b, rate.rate(), delay);
         }
     }
 
-    fn add_cable(&mut self, a: NodeId, b: NodeId, rate: &LinkRate, delay: Time, place: Place, review: &mut Review<'_>) {
+    /// Why a cable between two nodes cannot be.
+    fn misfit(&self, a: NodeId, b: NodeId) -> Option<String> {
         let (first, second) = (self.topology.node(a), self.topology.node(b));
         if a == b {
-            return review.add(place, "joins a node to itself");
+            return Some("joins a node to itself".to_string());
         }
         if first.kind == NodeKind::Host && second.kind == NodeKind::Host {
-            return review.add(place, "joins two hosts; a host is joined to a switch");
+            return Some("joins two hosts; a host is joined to a switch".to_string());
         }
-        for end in [first, second] {
-            if end.kind == NodeKind::Host && end.degree > 0 {
-                return review.add(place, format!("is a second cable of host `{}`; a host has one", end.name));
-            }
-            if end.degree == u16::MAX - 1 {
-                return review.add(place, format!("switch `{}` has too many ports", end.name));
-            }
+        if self.topology.cables().len() as u64 == MOST_CABLES {
+            return Some(format!("is one of more than {MOST_CABLES} cables"));
         }
-        self.topology.connect(a, b, rate.rate(), delay);
+        [first, second].into_iter().find_map(|end| match end.kind {
+            NodeKind::Host if end.degree > 0 => {
+                Some(format!("is a second cable of host `{}`; a host has one", end.name))
+            }
+            _ if end.degree == u16::MAX - 1 => Some(format!("switch `{}` has too many ports", end.name)),
+            _ => None,
+        })
     }
 
     /// The nodes that one end of a cable names.

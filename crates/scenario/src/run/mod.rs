@@ -6,6 +6,7 @@ mod congestion;
 mod counters;
 mod tables;
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
@@ -14,7 +15,7 @@ use becalm_metrics::{Paces, Series, Snapshot, Table};
 use thiserror::Error;
 
 use crate::assemble::{Model, Whole};
-use crate::resolve::Link;
+use crate::resolve::{ALL, Link};
 use crate::scenario::Scenario;
 use counters::{Counters, Observed};
 
@@ -97,7 +98,9 @@ impl Scenario {
     /// The links that series follow, as places in the list of links.
     fn followed(&self) -> Vec<usize> {
         let (links, names) = (&self.network.links, &self.sections.observe.links);
-        let wanted = |link: &Link| names.iter().any(|name| **name == "*" || **name == link.name);
+        let named: HashSet<&str> = names.iter().map(|name| name.as_str()).collect();
+        let all = named.contains(ALL);
+        let wanted = |link: &Link| all || named.contains(link.name.as_str());
         (0..links.len()).filter(|&i| wanted(&links[i])).collect()
     }
 

@@ -89,8 +89,10 @@ impl Poisson {
         let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
         let packets = match self.sizes.0 {
             Shape::Fixed => (message / mtu).ceil(),
-            // A message has more than k packets with probability exp(-k mtu / mean).
+            // A message has more than k packets with probability P(size > k mtu). The sum of these over all k is, by
+            // Euler and Maclaurin, half a packet more than the mean, the better the more packets there are.
             Shape::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
+            _ if message > MANY_PACKETS * mtu => message / mtu + 0.5,
             _ => (0..).map(|k| self.sizes.exceeds(f64::from(k) * mtu / message)).take_while(|p| *p > 1e-12).sum(),
         };
         message + packets * f64::from(packet.header.0)
@@ -109,6 +111,9 @@ becalm_schema::table! {
         pub sizes: Distribution = Distribution::FIXED,
     }
 }
+
+/// Packets of a mean message, beyond which their mean number is not summed up one by one.
+const MANY_PACKETS: f64 = 10_000.0;
 
 becalm_schema::choice! {
     /// The traffic of a group of flows.

@@ -17,3 +17,14 @@ fn all_scenarios_that_come_along_are_right_and_run() {
     }
     assert!(count >= 5, "{count} scenarios");
 }
+
+#[test]
+fn this_build_gives_the_same_bits_as_any_other() {
+    let file = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/same_bits/");
+        std::fs::read_to_string(format!("{folder}{name}")).unwrap()
+    };
+    let scenario = Scenario::parse(&file("scenario.toml"), "scenario.toml").unwrap_or_else(|errors| panic!("{errors}"));
+    let results = scenario.run(0, 1, &mut |_| true).unwrap();
+    assert_eq!(format!("{:016x}", results.fingerprint), file("fingerprint").trim());
+}

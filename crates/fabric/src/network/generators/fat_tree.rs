@@ -73,6 +73,13 @@ impl FatTreeSpec {
         above.chain(below).product()
     }
 
+    /// Number of cables.
+    pub fn cables(&self) -> u64 {
+        let down =
+            |(l, level): (usize, &Level)| self.switches(l) * u64::from(level.children) * u64::from(level.parallel);
+        self.levels.iter().enumerate().map(down).sum()
+    }
+
     /// Ports of a switch of level `l`, counted from 0 next to the hosts.
     pub fn radix(&self, l: usize) -> u64 {
         let up = self.levels.get(l + 1).map_or(0, |up| u64::from(up.parents) * u64::from(up.parallel));

@@ -1,0 +1,375 @@
+"""Every reader of a file or text that comes from outside, with what is spoilt for it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import becalm
+from becalm.design import files
+from becalm.design.expression import compiled
+from becalm.design.function import Function
+from becalm.lab import claims
+from becalm.memory import limit_of
+from becalm.opensm import check, counters, ibnetdiscover, importing, lfts
+from becalm.quantities import seconds
+from becalm.results import MANIFEST
+from becalm.scenario import parse_change
+from becalm.store import Store, archive, run_key
+from becalm.store.archive import pack
+from becalm.sweep.spec import read_spec
+from becalm.tune.spec import is_scenario, read_tune
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+CORPUS = Path(__file__).parent / "corpus"
+
+FABRIC = DATA / "ft3_16" / "ibnetdiscover.txt"
+TINY = b"""[run]
+duration = "20 us"
+[topology.dumbbell]
+remote = 2
+local = 2
+[observe]
+links = []
+[[flows]]
+name = "f"
+from = ["A1"]
+to = ["BC"]
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader."""
+
+    seeds: list[bytes]
+    """Input that is right."""
+    read: Callable[[bytes], object]
+    """Reads an input; raises nothing but errors of becalm."""
+    words: tuple[bytes, ...] = ()
+    """What has a meaning to it."""
+
+
+@contextlib.contextmanager
+def _file(content: bytes, name: str = "spoilt.txt") -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        yield path
+
+
+def _of(reader: Callable[[Path], object], name: str = "spoilt.txt") -> Callable[[bytes], object]:
+    def read(content: bytes) -> object:
+        with _file(content, name) as path:
+            return reader(path)
+
+    return read
+
+
+def _beside(reader: Callable[[Path], object], **others: bytes) -> Callable[[bytes], object]:
+    """Return a reader of a file with others in its folder, their names ending in .toml."""
+
+    def read(content: bytes) -> object:
+        with _file(content, "spoilt.toml") as path:
+            for name, other in others.items():
+                (path.parent / f"{name}.toml").write_bytes(other)
+            return reader(path)
+
+    return read
+
+
+def _change(content: bytes) -> object:
+    """Apply changes, one a line, as `--set` does."""
+    lines = content.decode("utf-8", "surrogateescape").split("\n")
+    changes = dict(parse_change(line) for line in lines[:20])
+    return becalm.Scenario(SCENARIO.decode(), name="tiny.toml").replace(changes, option="--set").resolved
+
+
+def _scenario(path: Path) -> object:
+    scenario = becalm.load(path)
+    # The text that a scenario keeps is read again wherever it is run.
+    assert becalm.Scenario(scenario.to_toml()).hash == scenario.hash
+    return scenario.summary, scenario.core.memory_estimate
+
+
+def _expression(content: bytes) -> object:
+    call = compiled(content.decode("utf-8", "surrogateescape"), 1 / 256, 1.0)
+    return Function(call, "f_dec", 1 / 256, 1.0)(np.array([1 / 256, 0.5, 1.0]))
+
+
+def _quantities(content: bytes) -> None:
+    for line in content.decode("utf-8", "surrogateescape").split("\n"):
+        for reader in (seconds, limit_of):
+            try:
+                reader(line)
+            except becalm.BecalmError as error:
+                assert "must be a number" in str(error)
+
+
+def _table(content: bytes) -> None:
+    for form in files.FORMATS:
+        with _file(content, f"spoilt.{form}") as path:
+            try:
+                made = files.read(path)
+            except becalm.DesignError:
+                continue
+            files.text(made, form)
+
+
+def _points(content: bytes) -> None:
+    for name in ("spoilt.csv", "spoilt.json"):
+        with _file(content, name) as path, contextlib.suppress(becalm.DesignError):
+            becalm.design(files.read_points(path), trial=False)
+
+
+def _lfts(path: Path) -> object:
+    return importing.import_fabric(FABRIC, path).text
+
+
+def _tables(path: Path) -> object:
+    return lfts.read(path, ibnetdiscover.read(FABRIC))
+
+
+def _import(path: Path) -> object:
+    # What is imported is a scenario without mistakes, whatever the names and numbers in the file.
+    return becalm.Scenario(importing.import_fabric(path).text)
+
+
+def _counters(path: Path) -> object:
+    return counters.read(path, ibnetdiscover.read(DATA / "ft2_18" / "ibnetdiscover.txt"))
+
+
+def _opensm(path: Path) -> object:
+    return [each.told(str(path)) for each in check.check(path, ibnetdiscover.read(FABRIC))]
+
+
+def _results(content: bytes) -> object:
+    """Read a folder whose manifest is spoilt."""
+    with _file(content, MANIFEST) as path:
+        for name, table in PARQUET.items():
+            (path.parent / name).write_bytes(table)
+        return becalm.load_results(path.parent)
+
+
+def _parquet(content: bytes) -> object:
+    """Read a folder with a spoilt table."""
+    with _file(RESULTS, MANIFEST) as path:
+        for name, table in PARQUET.items():
+            (path.parent / name).write_bytes(content if name == "groups.parquet" else table)
+        return becalm.load_results(path.parent)
+
+
+def _run_file(path: Path) -> None:
+    for reader in (archive.read_note, archive.check, archive.unpack, archive.read_manifest):
+        try:
+            reader(path)
+        except becalm.BecalmError:
+            continue
+    archive.check_key(path, KEY)
+
+
+def _shelf(content: bytes) -> object:
+    """Read a store that has a spoilt file."""
+    with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
+        store = Store(Path(folder) / "store")
+        store.put(KEY, RUN, archive.ALL)
+        place = store.path(KEY)
+        place.write_bytes(content)
+        return store.get(KEY) if store.has(KEY, archive.ALL) else None
+
+
+def _manifest_inside(content: bytes) -> None:
+    """Read a run whose manifest is spoilt, in an archive that is whole."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(PACKED)) as packed, zipfile.ZipFile(target, "w") as made:
+        for name in packed.namelist():
+            made.writestr(name, content if name == MANIFEST else packed.read(name))
+        made.comment = packed.comment
+    with _file(target.getvalue(), "run") as path:
+        _run_file(path)
+
+
+SCENARIO = (ROOT / "scenarios" / "legacy_hosts.toml").read_bytes()
+TREATED = (ROOT / "scenarios" / "input_triggered_lipd.toml").read_bytes()
+RUN = becalm.run(becalm.Scenario(TINY.decode(), name="tiny.toml"), threads=1)
+KEY = run_key(RUN.scenario, 0)
+PACKED = pack(RUN, KEY, archive.ALL)
+with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as _folder:
+    _saved = RUN.save(Path(_folder) / "results")
+    RESULTS = (_saved / MANIFEST).read_bytes()
+    PARQUET = {path.name: path.read_bytes() for path in _saved.glob("*.parquet")}
+
+_SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
+_CHANGES = b"""run.seed=7
+flows.0.start=1 us
+response={fimd={}}
+flows.old.sl=0
+switch.buffer=4 packets"""
+_CONNECTIONS = b"""Nodes 16
+Connections 3
+0->1 start 0 size 4096
+2->3 id 7 start 12000 size 1
+15->0 id 8 start 5 size 9
+"""
+_POINTS = [
+    b"r,f\n0.00390625,0.00390625\n0.0078125,0.00390625\n0.5,0.25\n1,0.5\n",
+    b"[[0.00390625, 0.00390625], [0.0078125, 0.00390625], [0.5, 0.25], [1, 0.5]]",
+]
+_CCT_HEAD = b'{"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2'
+_CCT = _CCT_HEAD + b', "entries": [[0, 0], [0, 1], [1, 5]]}'
+_DELAYS_HEAD = b'{"kind": "delays", "name": "x", "rmax": 1.0'
+_DELAYS = _DELAYS_HEAD + b', "steps": [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]]}'
+_CSV = (
+    b"# " + _DELAYS_HEAD + b"}\nindex,slower,acks,faster,rate\n0,1,1,0,1.0\n1,1,2,0,0.5\n",
+    b"# " + _CCT_HEAD + b"}\nindex,shift,multiplier,gap\n0,0,0,0\n1,0,5,5\n",
+    b"/* " + _DELAYS_HEAD + b"} */\n\nstatic const x[2] = {\n    {1, 1, 0},\n    {1, 2, 0},\n};\n",
+    b"/* " + _CCT_HEAD + b"} */\n\nx[1] = {\n    0x0000, 0x4001,\n};\n",
+)
+_SWEEP = (ROOT / "scenarios" / "sweeps" / "buffers.toml").read_bytes().replace(b"../", b"")
+_GRID = b"""scenario = "tiny.toml"
+keep = "all"
+store = "store"
+[set]
+"run.duration" = "30 us"
+[grid]
+"switch.buffer" = ["4 packets", "8 packets"]
+[zip]
+"run.warmup" = ["0 s", "1 us"]
+[random]
+points = 3
+seed = 1
+method = "sobol"
+"topology.dumbbell.remote" = {int = [2, 9]}
+[seeds]
+count = 2
+first = 5
+"""
+_TUNE = (ROOT / "scenarios" / "tree32" / "tune.toml").read_bytes()
+_TREE = (ROOT / "scenarios" / "tree32" / "fabric.toml").read_bytes()
+_CLAIMS = sorted((ROOT / "python" / "becalm" / "papers").glob("*/claims.toml"))
+
+
+def _tune(path: Path) -> object:
+    return None if is_scenario(path) else read_tune(path)
+
+
+def _sweep(path: Path) -> object:
+    spec = read_spec(path)
+    count = len(spec.listed or [0]) * (spec.random.points if spec.random else 1)
+    for values in spec.grid.values():
+        count *= len(values)
+    return spec.points() if count < 20 else spec
+
+
+def _claims(content: bytes) -> object:
+    return claims.read("paper", "claims.toml", content.decode("utf-8", "replace"))
+
+
+TARGETS = {
+    "scenarios": Target([path.read_bytes() for path in _SCENARIOS], _of(_scenario, "spoilt.toml")),
+    "changes": Target([_CHANGES], _change, (b"run", b"flows", b"topology.", b"seed", b".0", b"\n")),
+    "connections": Target(
+        [_CONNECTIONS],
+        _of(becalm.read_connection_matrix, "spoilt.cm"),
+        (b"->", b"start", b"size", b"id", b"Nodes"),
+    ),
+    "expressions": Target(
+        [
+            b"max(r / 2, rmin)",
+            b"max(max(r - 0.1 * (r - rmin) ** 2, rmin) * sqrt(r), rmin)",
+            b"max(min(r, rmax, exp(-r)) / 2, rmin)",
+        ],
+        _expression,
+        (
+            b"**",
+            b"(",
+            b")",
+            b"r",
+            b"lambda:",
+            b"log(0)",
+            b"if",
+            b"else",
+            b",",
+            b"rmin",
+            b"1j",
+            b"[r]",
+            b"not",
+            b"<",
+        ),
+    ),
+    "quantities": Target(
+        [b"4 ms\n4GB\n0.5 KiB\n1e-3s", b"40 ns\n7 TiB\n1 B"], _quantities, (b"GB", b"ms", b" ")
+    ),
+    "tables": Target([_CCT, _DELAYS, *_CSV], _table, (b'"kind"', b'"cct"', b'"steps"', b'"entries"')),
+    "points": Target(_POINTS, _points),
+    "ibnetdiscover": Target(
+        [FABRIC.read_bytes(), (DATA / "ft2_18" / "ibnetdiscover.txt").read_bytes()],
+        _of(_import),
+        (
+            b"Switch",
+            b"Ca",
+            b"lid",
+            b"4xHDR",
+            b"1xSDR",
+            b"switchguid=0x1",
+            b"[1]",
+            b"[0]",
+            b"[255]",
+            b'"S-1"',
+            b'"H-1"',
+        ),
+    ),
+    "lfts": Target(
+        [(DATA / "ft3_16" / "opensm-lfts.dump").read_bytes()],
+        _of(_lfts),
+        (b"Unicast", b"lids", b"Switch", b"guid", b"0x0001", b"001", b"255", b"path", b":"),
+    ),
+    "lfts_alone": Target(
+        [(DATA / "ft3_16" / "opensm-lfts.dump").read_bytes()], _of(_tables), (b"0x0001", b"001")
+    ),
+    "opensm": Target(
+        [
+            b"".join((DATA / "opensm-loaded.conf").read_bytes().partition(b"\ncc_")[1:])[-4000:],
+            (DATA / "opensm-loaded.conf").read_bytes(),
+            b"congestion_control TRUE\ncc_cct 0:0, 0:1 1:5\ncc_sw_cong_setting_threshold 0x0f\n",
+        ],
+        _of(_opensm, "opensm.conf"),
+        (b"TRUE", b"FALSE", b"cc_cct", b"0:1", b",", b":", b"0x1f", b"cc_key", b"(null)"),
+    ),
+    "counters": Target(
+        [path.read_bytes() for path in sorted((DATA / "counters").glob("*.txt"))],
+        _of(_counters),
+        (
+            b"PortXmitWait",
+            b"PortXmitData",
+            b":",
+            b"....",
+            b"GUID 0x1 port 1:",
+            b"[PortXmitWait == 1]",
+            b"ALL",
+        ),
+    ),
+    "sweeps": Target(
+        [_GRID, _SWEEP], _beside(_sweep, tiny=TINY, input_triggered_lipd=TREATED), (b"grid", b"random")
+    ),
+    "tunings": Target(
+        [_TUNE], _beside(_tune, fabric=_TREE, tiny=TINY), (b"cases", b"goals", b"space", b"hot_spot")
+    ),
+    "claims": Target([path.read_bytes() for path in _CLAIMS], _claims, (b"[[claim]]", b"expect", b"measure")),
+    "manifests": Target([RESULTS], _results, (b'"tables"', b'"units"', b"replications", b'"scenario"')),
+    "result_tables": Target([PARQUET["groups.parquet"]], _parquet),
+    "run_files": Target([PACKED], _of(_run_file, "run")),
+    "run_manifests": Target(
+        [next(iter([zipfile.ZipFile(io.BytesIO(PACKED)).read(MANIFEST)]))], _manifest_inside
+    ),
+    "stores": Target([PACKED], _shelf),
+}
+"""The readers by name."""

@@ -1,0 +1,85 @@
+"""Spoilt input of every kind: a reader returns a value or raises an error of becalm, soon.
+
+Each target takes a moment and has the same inputs every time. `FUZZ_SECONDS=600` gives it more time and new
+inputs; `make fuzz` does. What was found is kept in `corpus`, and is tried first.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from spoil import spoilt
+from targets import CORPUS, TARGETS, Target
+
+import becalm
+
+GIVEN = os.environ.get("FUZZ_SECONDS")
+SECONDS = float(GIVEN or 1.5)
+BATCH = 100
+"""Inputs between two looks at the clock."""
+LONGEST = 3.0
+"""Seconds of processor time for one input: a reader that takes longer hangs."""
+MOST = 1_500_000_000
+"""Bytes by which the process may grow."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", TARGETS)
+def test_spoilt_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    target = TARGETS[name]
+    kept = sorted(path for path in (CORPUS / name).glob("*") if path.is_file())
+    before = _peak()
+    count = refused = 0
+    for content in [*(path.read_bytes() for path in kept), *target.seeds]:
+        _try(target, content)
+    for content in target.seeds:
+        # What is right is read.
+        target.read(content)
+
+    def one(content: bytes) -> None:
+        nonlocal refused, count
+        count += 1
+        refused += _try(target, content)
+
+    begin = time.monotonic()
+    batch = 0 if GIVEN is None else time.time_ns()
+    while time.monotonic() < begin + SECONDS:
+        _batch(target, batch, one)
+        batch += 1
+    took = time.monotonic() - begin
+    with capsys.disabled():
+        print(f"\nfuzz {name}: {count} inputs in {took:.0f} s, {refused} of them refused", end="")
+    assert _peak() - before < MOST
+
+
+def _batch(target: Target, number: int, one: Callable[[bytes], None]) -> None:
+    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+    limits = settings(
+        max_examples=BATCH, deadline=None, database=None, suppress_health_check=checks, print_blob=False
+    )
+    seed(number)(limits(given(spoilt(target.seeds, target.words))(one)))()
+
+
+def _try(target: Target, content: bytes) -> bool:
+    """Return whether an input is refused; any other error than becalm's own goes on."""
+    begin = time.process_time()
+    try:
+        target.read(content)
+        refused = False
+    except (becalm.BecalmError, OSError) as error:
+        # A command tells those of the system, such as a file that is not there, as its own.
+        assert str(error).strip(), "an error without a message"
+        refused = True
+    assert time.process_time() - begin < LONGEST
+    return refused
+
+
+def _peak() -> int:
+    """Return the most memory that the process has had so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
