@@ -47,7 +47,8 @@ def run(
             more threads than replications. None: as many as there are cores, and several for one run only
             where the fabric is large enough to gain by it. One run never gets more than can pay; see
             `fewer_threads`. Results do not depend on it.
-        max_memory: memory that the run may take, in bytes or as a size such as `4 GB`. None: 80% of the machine's.
+        max_memory: memory that the run may take, in bytes or as a size such as `4 GB`. None: 80% of what the
+            machine has.
 
     Raises:
         MemoryLimitError: the run would need more memory than that; nothing was built.

@@ -41,8 +41,8 @@
 //!     }
 //! }
 //! impl Echo for Free {
-//!     fn answer(&mut self, _: &Packet, _: Unanswered) -> Answer {
-//!         Answer::Silent
+//!     fn answer(&mut self, _: Time, _: &Packet, _: &Unanswered) -> Answer {
+//!         Answer::SILENT
 //!     }
 //! }
 //! impl Response for Free {

@@ -53,7 +53,7 @@ struct Thirds;
 impl Marker for Thirds {
     fn arrived<V: SwitchView>(&mut self, _: &Arrival, _: &V) {}
     fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
-        departure.kind == Kind::Data && departure.tie % 3 == 0
+        departure.kind == Kind::Data && departure.tie.is_multiple_of(3)
     }
 }
 
