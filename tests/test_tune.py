@@ -210,7 +210,7 @@ def test_interval_is_students() -> None:
     low, high = interval([1.0, 2.0, 3.0, 4.0])
     assert (low + high) / 2 == pytest.approx(2.5)
     assert high - low == pytest.approx(2 * 3.182446 * math.sqrt(5 / 3) / 2)
-    with pytest.raises(BecalmError, match="take at least 2"):
+    with pytest.raises(BecalmError, match="set at least 2"):
         interval([1.0])
 
 
@@ -372,7 +372,7 @@ def test_command(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "loss on fresh seeds: " in done.output
     assert "95% interval" in done.output
-    assert "loss on the cases that were held out: " in done.output
+    assert "loss on the held-out cases: " in done.output
     assert "These are results of the model" in done.output
     assert "congestion_control TRUE" in conf.read_text()
     assert tune_tree.opensm_differs(conf) in ([], None)

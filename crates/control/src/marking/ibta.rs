@@ -181,8 +181,7 @@ impl MarkingScheme for Ibta {
     fn conflicts(params: &Params, switches: &[SwitchShape]) -> Vec<Conflict> {
         let mut all = overrides::conflicts(&params.overrides, switches);
         if all.is_empty() && params.masks_credit() && !switches.iter().any(|shape| params.starves(shape)) {
-            let problem =
-                "do nothing: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
+            let problem = "do nothing: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
             all.push(Conflict::new("overrides", problem));
         }
         all
