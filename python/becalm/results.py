@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -235,11 +236,13 @@ class Results:
 
     def fill(self, folder: Path, check: Callable[[], None]) -> None:
         """Write the files into an empty folder; `check` is called often, and raises to end the work."""
+        manifest = self.manifest()
         for name, table in self.tables.items():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
             with (folder / f"{name}.parquet").open("wb") as file:
                 _write_parquet(table, file, metadata, check)
-        (folder / MANIFEST).write_text(json.dumps(self.manifest(), indent=2) + "\n", encoding="utf-8")
+            manifest["tables"][name]["sha256"] = _digest(folder / f"{name}.parquet")
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
@@ -265,7 +268,9 @@ def load_results(folder: str | PathLike[str]) -> Results:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
     scenario = Scenario(text, name=name)
-    tables = {name: _read_table(folder / entry["file"]) for name, entry in entries.items()}
+    tables = {
+        name: _read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
+    }
     return Results(scenario, replications, tables, units)
 
 
@@ -283,13 +288,22 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _read_table(file: Path) -> pl.DataFrame:
+def _digest(file: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _read_table(file: Path, digest: str | None) -> pl.DataFrame:
+    """Read a table. Its digest is looked at first: some damage makes Polars end the whole process."""
     import polars as pl
 
     if file.is_symlink():
         raise ResultsError(f"{file}: is a symbolic link; the tables are files of the folder itself")
     try:
         # An open file: Polars reads names as patterns, and only those in UTF-8.
+        if digest is not None and _digest(file) != digest:
+            raise ResultsError(f"{file}: damaged: it is not as it was written")
         with file.open("rb") as content:
             return pl.read_parquet(content)
     except FileNotFoundError as error:

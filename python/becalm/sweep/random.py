@@ -16,6 +16,10 @@ METHODS = ("sobol", "uniform")
 _FORMS = '{ int = [1, 64] }, { float = [0.1, 0.9], log = true, unit = "us" } or { choice = ["a", "b"] }'
 
 
+_LARGEST = 2.0**1000
+"""Where the ends of ranges must stay below: their differences are numbers, too."""
+
+
 @dataclass(frozen=True)
 class Range:
     """Values of one key."""
@@ -142,7 +146,7 @@ def _problem(kind: str, value: Mapping[str, Any]) -> str:
     if not isinstance(values, list) or len(values) != 2:
         return "must have two ends"
     if any(
-        isinstance(each, bool) or not isinstance(each, wanted) or not math.isfinite(each) for each in values
+        isinstance(each, bool) or not isinstance(each, wanted) or not abs(each) < _LARGEST for each in values
     ):
         return "must have two ends that are whole numbers" if kind == "int" else "must have two finite ends"
     if values[0] > values[1]:

@@ -66,9 +66,10 @@ def is_scenario(path: Path) -> bool:
         FileNotFoundError: no such file.
 
     """
+    text = read_text(path)
     try:
-        data = tomllib.loads(read_text(path))
-    except (RecursionError, tomllib.TOMLDecodeError):
+        data = tomllib.loads(text)
+    except (RecursionError, ValueError):
         return False
     return "topology" in data or "flows" in data
 
