@@ -90,6 +90,10 @@ def read_tune(path: str | PathLike[str]) -> TuneSpec:
         mistakes.add(
             None, "hot_spot", "", "either this table, or [[case]] for each case", "[hot_spot], [[case]]"
         )
+    for name in ("hot_spot", "space", "fixed", "goals", "budget"):
+        if not isinstance(data.get(name, {}), dict):
+            mistakes.add(None, name, repr(data[name]), "must be a table", f"[{name}]")
+    mistakes.check()
     goals = _goals(data.get("goals", {}), mistakes)
     budget = _budget(data.get("budget", {}), mistakes)
     ranges = dict(read_ranges("space", data.get("space", {}), mistakes))
@@ -169,7 +173,7 @@ def _goals(table: Any, mistakes: Mistakes) -> Goals:  # noqa: ANN401
     minimize, limits = table.get("minimize", ["loss"]), table.get("limits", [NO_LOSS])
     try:
         check_goals(minimize)
-        return Goals(tuple(minimize), tuple(read_limit(limit) for limit in limits))
+        return Goals(tuple(minimize), tuple(read_limit(str(limit)) for limit in limits))
     except (BecalmError, TypeError) as error:
         mistakes.add(None, "goals", "", str(error))
         return Goals()
