@@ -90,10 +90,15 @@ def read_tune(path: str | PathLike[str]) -> TuneSpec:
         mistakes.add(
             None, "hot_spot", "", "either this table, or [[case]] for each case", "[hot_spot], [[case]]"
         )
-    for name in ("hot_spot", "space", "fixed", "goals", "budget"):
-        if not isinstance(data.get(name, {}), dict):
-            mistakes.add(None, name, repr(data[name]), "must be a table", f"[{name}]")
-    mistakes.check()
+    no_tables = [
+        name
+        for name in ("hot_spot", "space", "fixed", "goals", "budget")
+        if not isinstance(data.get(name, {}), dict)
+    ]
+    for name in no_tables:
+        mistakes.add(None, name, repr(data[name]), "must be a table", f"[{name}]")
+    if no_tables:
+        mistakes.check()
     goals = _goals(data.get("goals", {}), mistakes)
     budget = _budget(data.get("budget", {}), mistakes)
     ranges = dict(read_ranges("space", data.get("space", {}), mistakes))
