@@ -264,7 +264,7 @@ def load_results(folder: str | PathLike[str]) -> Results:
         entries = manifest["tables"]
         units = {name: entry["units"] for name, entry in entries.items()}
         replications = [Replication(**item) for item in manifest["replications"]]
-        text, name = manifest["scenario"]["toml"], manifest["scenario"]["name"]
+        text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
     scenario = Scenario(text, name=name)

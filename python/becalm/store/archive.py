@@ -161,7 +161,7 @@ def unpack(path: Path) -> Results:
 
 
 def _scenario(manifest: Mapping[str, Any]) -> Scenario:
-    return Scenario(manifest["scenario"]["toml"], name=manifest["scenario"]["name"])
+    return Scenario(str(manifest["scenario"]["toml"]), name=str(manifest["scenario"]["name"]))
 
 
 @contextlib.contextmanager

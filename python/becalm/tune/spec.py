@@ -90,6 +90,15 @@ def read_tune(path: str | PathLike[str]) -> TuneSpec:
         mistakes.add(
             None, "hot_spot", "", "either this table, or [[case]] for each case", "[hot_spot], [[case]]"
         )
+    no_tables = [
+        name
+        for name in ("hot_spot", "space", "fixed", "goals", "budget")
+        if not isinstance(data.get(name, {}), dict)
+    ]
+    for name in no_tables:
+        mistakes.add(None, name, repr(data[name]), "must be a table", f"[{name}]")
+    if no_tables:
+        mistakes.check()
     goals = _goals(data.get("goals", {}), mistakes)
     budget = _budget(data.get("budget", {}), mistakes)
     ranges = dict(read_ranges("space", data.get("space", {}), mistakes))
@@ -169,7 +178,7 @@ def _goals(table: Any, mistakes: Mistakes) -> Goals:  # noqa: ANN401
     minimize, limits = table.get("minimize", ["loss"]), table.get("limits", [NO_LOSS])
     try:
         check_goals(minimize)
-        return Goals(tuple(minimize), tuple(read_limit(limit) for limit in limits))
+        return Goals(tuple(minimize), tuple(read_limit(str(limit)) for limit in limits))
     except (BecalmError, TypeError) as error:
         mistakes.add(None, "goals", "", str(error))
         return Goals()
