@@ -14,7 +14,7 @@ def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines() == [f"--short: {console.SHORT}"]
-    assert "may be the reverse of those of full runs" in console.SHORT
+    assert "full runs may reverse orders and verdicts" in console.SHORT
 
 
 def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,5 +24,5 @@ def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None
     short = " ".join(capsys.readouterr().out.split())
     console.show_comparison({"tree": table})
     full = capsys.readouterr().out
-    assert "tree; shorter runs and fewer points: orders and verdicts may be the reverse" in short
+    assert "tree; shorter runs and fewer points: full runs may reverse orders and verdicts" in short
     assert "shorter" not in full

@@ -77,7 +77,7 @@ def test_a_signal_during_the_run(file: Path, work: Path, number: str, code: int)
     assert time.monotonic() - begin < 3
     assert (run.returncode, out) == (code, "")
     word = "interrupted" if number == "SIGINT" else "terminated"
-    assert error == f"{word}; nothing half-written was left behind\n"
+    assert error == f"{word}; no half-written files remain\n"
     assert commands.names(work) == []
 
 

@@ -59,7 +59,10 @@ def test_of_many_imports_into_one_file_one_is_there(work: Path) -> None:
 
 def test_a_folder_that_appears_during_the_run_is_not_replaced(scenario: becalm.Scenario, work: Path) -> None:
     results = becalm.run(scenario)
-    with pytest.raises(becalm.ResultsError, match="out: exists by now"), FOLDER.reserve("out") as place:
+    with (
+        pytest.raises(becalm.ResultsError, match="out: was created in the meantime"),
+        FOLDER.reserve("out") as place,
+    ):
         (work / "out").mkdir()
         (work / "out" / "thesis.tex").touch()
         place.write(results.fill)
@@ -77,7 +80,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(
     if not links:
         monkeypatch.setattr(os, "link", none)
     with (
-        pytest.raises(becalm.ResultsError, match="exists by now"),
+        pytest.raises(becalm.ResultsError, match="was created in the meantime"),
         folders.new_file(Path("a.txt")) as partial,
     ):
         partial.write_text("new")
@@ -93,7 +96,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(
     [
         ("file/out", "/work/file is not a folder"),
         ("x" * 300, "file name too long"),
-        ("/proc/out", "no file can be made in /proc"),
+        ("/proc/out", "no file can be created in /proc"),
         ("/dev/null/out", "/dev/null is not a folder"),
     ],
 )
@@ -125,7 +128,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     picture.parent.mkdir(parents=True)
     picture.write_text("mine")
     command = ("reproduce", "santos2003/fig3a")
-    commands.check_message(commands.becalm(*command), "figures/santos2003/fig3a.png: exists already")
+    commands.check_message(commands.becalm(*command), "figures/santos2003/fig3a.png: already exists")
     done = commands.becalm(*command, "--overwrite")
     commands.check_message(done, "fig3a.png: was not written by becalm, and is not overwritten")
     assert picture.read_text() == "mine"

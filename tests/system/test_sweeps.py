@@ -51,6 +51,7 @@ def test_twelve_damaged_points_lose_nothing(spec: Path) -> None:
 RING = """\
 [run]
 duration = "2 ms"
+[switch.arbiter.oldest_first]
 [topology.edges]
 hosts = ["H0..H3"]
 switches = ["S0..S3"]
