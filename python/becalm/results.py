@@ -202,7 +202,7 @@ class Results:
         return {
             **provenance.describe(),
             "scenario": {
-                # Only the file's name: where it lies is nobody else's business.
+                # Only the file's name: paths are private.
                 "name": PurePath(scenario.name).name,
                 "hash": scenario.hash,
                 "toml": scenario.to_toml(),

@@ -48,7 +48,7 @@ pub struct Packet {
     pub marked: bool,
     /// On an ACK: the data packets that it covers.
     pub covers: u16,
-    /// On an ACK: the marked packets that it tells the source of. On a CNP: 1.
+    /// On an ACK: the marked packets that it reports. On a CNP: 1.
     pub marks: u16,
     /// At the switch where it is: the port it came in by.
     pub input: u16,
@@ -59,7 +59,7 @@ pub struct Packet {
 const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
-    /// Whether it tells the source of congestion (BECN).
+    /// Whether it reports congestion to the source (BECN).
     #[inline]
     pub fn becn(&self) -> bool {
         self.marks > 0

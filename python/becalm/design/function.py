@@ -31,7 +31,7 @@ POINTS = 1024
 
 
 class Function:
-    """A function of a rate. What it raises, and what is no rate, is told with the rate where it happens."""
+    """A function of a rate. Errors name the rate at which they occur."""
 
     def __init__(self, call: Callable[[float], Any], name: str, rmin: float, rmax: float) -> None:
         self.name = name

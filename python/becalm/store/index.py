@@ -1,6 +1,6 @@
 """One row for each run of a store, and tables of all runs, as Parquet files that may be deleted at any time.
 
-Whoever needs them next adds what is missing and writes a new file; nobody waits for anybody. Programs that
+The next reader adds the missing runs and writes a new file; no process waits for another. Programs that
 read Parquet (DuckDB, pandas, R) can take the newest file of `index/` as it is.
 """
 

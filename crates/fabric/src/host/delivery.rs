@@ -1,5 +1,7 @@
 //! Delivery of packets, and the answers of destinations.
 
+use becalm_engine::Time;
+
 use crate::context::Context;
 use crate::host::hosts::Hosts;
 use crate::ids::PacketId;
@@ -40,7 +42,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
-    /// Queues an answer to a data packet: its kind, the packets that it covers and the marked ones that it tells of.
+    /// Queues an answer to a data packet: its kind, the packets that it covers and the marked ones that it reports.
     fn queue_answer<O: Observer>(
         &mut self,
         host: u32,
@@ -75,7 +77,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             sequence: packet.sequence,
             next: sender.packets,
             rtt: cx.now.since(packet.injected),
-            held: becalm_engine::Time::from_ns(u64::from(packet.held)),
+            held: Time::from_ns(u64::from(packet.held)),
         };
         self.notify(pacer, &Notice::Ack(ack), cx);
         self.update_eligibility(packet.flow, cx);

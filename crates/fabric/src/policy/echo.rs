@@ -6,7 +6,7 @@ use crate::packet::Packet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// An acknowledgement of this packet and all before it, which opens the source's window: the number of marked
-    /// packets that it tells the source of.
+    /// packets that it reports.
     pub ack: Option<u32>,
     /// Whether a congestion notification packet goes out; it opens no window. It goes before the ACK.
     pub cnp: bool,
@@ -18,7 +18,7 @@ impl Answer {
     /// A congestion notification packet alone.
     pub const CNP: Answer = Answer { ack: None, cnp: true };
 
-    /// An ACK that tells of so many marked packets.
+    /// An ACK that reports this number of marked packets.
     pub const fn ack(marked: u32) -> Answer {
         Answer { ack: Some(marked), cnp: false }
     }

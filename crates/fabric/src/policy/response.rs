@@ -37,7 +37,7 @@ pub struct FlowShape {
 /// An ACK, as its source receives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
-    /// Number of marked packets that it tells of.
+    /// Number of marked packets that it reports.
     pub marked: u32,
     /// Packets that it covers: those since the ACK before it.
     pub covers: u32,
@@ -53,7 +53,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Whether it tells of a mark.
+    /// Whether it reports a mark.
     pub const fn is_marked(&self) -> bool {
         self.marked > 0
     }
