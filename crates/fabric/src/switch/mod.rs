@@ -6,6 +6,7 @@ mod bits;
 mod forwarding;
 mod pool;
 mod ports;
+mod rules;
 mod state;
 mod turns;
 mod view;
