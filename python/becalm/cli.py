@@ -280,7 +280,7 @@ def manage(
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    rollback = None if opensm is None else opensm.with_name(f"{opensm.name}.rollback")
+    rollback = None if opensm is None else options.rollback_of(opensm)
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
     better = "pfister2005"
