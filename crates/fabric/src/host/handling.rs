@@ -11,13 +11,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         let adapter = &mut self.adapters[host as usize];
         match event {
             Event::Arrive(packet) => {
-                if adapter.receive(packet, cx) {
-                    self.deliver(host, packet, cx);
+                if adapter.receive(&packet, cx) {
+                    self.deliver(host, &packet, cx);
                 }
             }
-            Event::Drained(packet) => {
-                adapter.drained(packet, cx);
-                self.deliver(host, packet, cx);
+            Event::Drained(tie) => {
+                let packet = adapter.drained(tie, cx);
+                self.deliver(host, &packet, cx);
             }
             Event::Credit { vl } => {
                 if !cx.called(&adapter.link, vl) {

@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use crate::policy::{Arrival, Attention, Departure, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
-use crate::switch::pool::{Fifo, Pool};
+use crate::switch::pool::{Fifo, Pool, Waiting};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
@@ -182,7 +182,7 @@ impl State {
         }
         let order = |vl: u8| {
             let input = self.choose_input(output, vl, config)?;
-            Some(self.pool.entry(self.voqs[self.voq(output, vl, input)].offered.head).order)
+            Some(self.pool.get(self.voqs[self.voq(output, vl, input)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
     }
@@ -255,9 +255,9 @@ impl State {
     }
 
     /// Puts a packet into its queue.
-    pub fn enqueue(&mut self, packet: Packet, order: u64, config: &SwitchConfig) {
-        let Packet { input, output, vl, kind, .. } = packet;
-        let slot = self.pool.insert(packet, order);
+    pub fn enqueue(&mut self, packet: &Packet, arrival: &Arrival, config: &SwitchConfig) {
+        let &Arrival { input, output, vl, kind, order, .. } = arrival;
+        let slot = self.pool.insert(packet, (input, output), order);
         if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
             if config.arbiter.counts(kind) {
                 self.arrival_order.arrived(slot, order);
@@ -290,7 +290,7 @@ impl State {
         if !head.is_some() {
             return;
         }
-        let &Packet { input, output, vl, .. } = self.pool.packet(head);
+        let &Waiting { input, output, packet: Packet { vl, .. }, .. } = self.pool.get(head);
         let voq = self.voq(output, vl, input);
         self.voqs[voq].offered = Fifo::of_one(head);
         let place = self.turns.place(input);
@@ -299,7 +299,7 @@ impl State {
     }
 
     /// Removes the head of a queue.
-    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &mut Packet {
+    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &Packet {
         let voq = self.voq(output, vl, input);
         let queue = &mut self.voqs[voq].offered;
         let slot = queue.head;
@@ -316,7 +316,7 @@ impl State {
             let place = self.turns.place(input);
             bits::clear(self.offering_mut(output, vl), place);
         }
-        self.pool.remove(slot)
+        &self.pool.remove(slot).packet
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, size).
@@ -326,7 +326,7 @@ impl State {
                 bits::iter(self.offering(output, vl)).map(move |place| {
                     let input = self.turns.input(place);
                     let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.entry(head).size)
+                    (output, vl, input, self.pool.get(head).packet.size)
                 })
             })
         })
