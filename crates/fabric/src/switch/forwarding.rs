@@ -8,7 +8,7 @@
 
 use becalm_engine::Time;
 
-use crate::config::{Arbiter, InputReads, Queueing, Switching};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ids::{PacketId, PortId};
@@ -208,13 +208,17 @@ impl<K: Marker> Switch<K> {
         let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter {
+        if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = cx.shared.config.arbiter {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
             // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
             let frees = !cx.shared.config.arbiter.counts(kind) || state.arrival_order.departed(order);
             if frees && held_up_others {
                 state.unblock_all_outputs();
             }
+        }
+        if !state.bypasses.is_empty() && cx.shared.config.arbiter.counts(kind) {
+            let lane = state.at(output, vl);
+            state.bypasses[lane].departed(order);
         }
         self.send(&departure, id, marked, cx);
     }

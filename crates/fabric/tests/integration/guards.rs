@@ -83,8 +83,7 @@ struct Scene {
 fn scenes() -> impl Strategy<Value = Scene> {
     let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
     let arbiter = prop_oneof![
-        (0u32..6, any::<bool>())
-            .prop_map(|(max_bypass, counts_answers)| Arbiter::OldestFirst { max_bypass, counts_answers }),
+        bounded_arbiters(),
         Just(Arbiter::RoundRobin)
     ];
     let switch =
