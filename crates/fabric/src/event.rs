@@ -27,6 +27,11 @@ pub enum Event {
     Arrive(PacketId),
     /// At a switch: a packet from a slow link may start on a faster one without running dry.
     Ready(PacketId),
+    /// At a switch: the last byte is in of the next packet of the port and lane that had to wait.
+    Stored {
+        /// Virtual lane.
+        vl: u8,
+    },
     /// An adapter may be able to send.
     Wake,
     /// A source has to post or to change.
@@ -45,7 +50,7 @@ impl Event {
         match self {
             Event::Credit { .. } => 0,
             Event::Tail { .. } | Event::Free => 1,
-            Event::Arrive(_) | Event::Ready(_) => 2,
+            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } => 2,
             Event::Drained(_) => 2,
             Event::Timer(_) => 3,
             Event::Post(_) => 4,
@@ -72,6 +77,7 @@ impl Event {
             Event::Credit { .. }
             | Event::Tail { .. }
             | Event::Free
+            | Event::Stored { .. }
             | Event::Wake
             | Event::Post(_)
             | Event::Timer(_)

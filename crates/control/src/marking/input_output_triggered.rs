@@ -21,7 +21,7 @@
 //! link underutilized, as the paper finds, and without it does not.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Full, Fullness, Method, Trigger};
 use crate::scheme::MarkingScheme;
@@ -33,8 +33,8 @@ becalm_schema::table! {
         pub threshold: u32 = 8; "packets"; 1..=65_535,
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
-        /// Which packets can fill an input buffer.
-        pub full: Full = Full::Waiting,
+        /// When an input buffer is looked at whether it is full.
+        pub full: Full = Full::Forwarded,
         /// Free slots with which an input buffer counts as full already.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
         /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
@@ -65,12 +65,20 @@ impl MarkingScheme for InputOutputTriggered {
 
 impl Marker for InputOutputTriggered {
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        self.trigger.on_full_input(arrival, switch);
+        self.trigger.on_full_input(Full::Forwarded, arrival, switch);
         self.trigger.on_long_output(self.threshold, arrival, switch);
+    }
+
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.trigger.on_full_input(Full::Stored, arrival, switch);
     }
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.trigger.departing(departure, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.trigger.attention()
     }
 }
 
@@ -80,7 +88,7 @@ mod tests {
     use crate::marking::trigger::fake::{Switch, shape};
 
     fn marker(threshold: u32, method: Method) -> InputOutputTriggered {
-        let (full, headroom, spare_blocked) = (Full::Waiting, 0, Time::ZERO);
+        let (full, headroom, spare_blocked) = (Full::Forwarded, 0, Time::ZERO);
         InputOutputTriggered::new(&Params { threshold, method, full, headroom, spare_blocked }, shape())
     }
 

@@ -14,8 +14,9 @@
 //! # Parameters
 //! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. They differ
 //!   when packets overtake each other: with counters the first to leave are marked, so the sources hear sooner.
-//! - `full`: whether a packet that cuts straight through can fill its buffer: `waiting` for no, `stored` for yes. The
-//!   papers do not say when a buffer is looked at.
+//! - `full`: when an input buffer is looked at whether it is full, which the papers do not say: after the forwarding
+//!   decision for a packet that has to wait (`forwarded`), or when the last byte of such a packet is in and it still
+//!   waits (`stored`). A packet that waits for less than its own time then fills nothing.
 //! - `headroom`: free slots with which a buffer counts as full already: the lower threshold of footnote 3 in both papers.
 //! - `spare_blocked`: packets on a link that was recently blocked get no mark (footnote 4 of the first paper), and this
 //!   is what recently means.
@@ -26,7 +27,7 @@
 //! - ACKs are counted and marked like all packets; on them a mark means nothing.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Full, Fullness, Method, Trigger};
 use crate::scheme::MarkingScheme;
@@ -36,8 +37,8 @@ becalm_schema::table! {
     pub struct Params {
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
-        /// Which packets can fill an input buffer.
-        pub full: Full = Full::Waiting,
+        /// When an input buffer is looked at whether it is full.
+        pub full: Full = Full::Forwarded,
         /// Free slots with which an input buffer counts as full already.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
         /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
@@ -66,11 +67,19 @@ impl MarkingScheme for InputTriggered {
 
 impl Marker for InputTriggered {
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        self.trigger.on_full_input(arrival, switch);
+        self.trigger.on_full_input(Full::Forwarded, arrival, switch);
+    }
+
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.trigger.on_full_input(Full::Stored, arrival, switch);
     }
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.trigger.departing(departure, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.trigger.attention()
     }
 }
 
@@ -80,7 +89,7 @@ mod tests {
     use crate::marking::trigger::fake::{Switch, shape};
 
     const PLAIN: Params =
-        Params { method: Method::Counters, full: Full::Waiting, headroom: 0, spare_blocked: Time::ZERO };
+        Params { method: Method::Counters, full: Full::Forwarded, headroom: 0, spare_blocked: Time::ZERO };
 
     fn marker(method: Method) -> InputTriggered {
         InputTriggered::new(&Params { method, ..PLAIN }, shape())
@@ -136,12 +145,16 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_cuts_through_triggers_where_buffers_are_looked_at_as_it_is_stored() {
+    fn a_packet_that_waits_until_it_is_stored_triggers_then() {
         let mut marker = InputTriggered::new(&Params { full: Full::Stored, ..PLAIN }, shape());
         let mut switch = Switch::new(2);
-        let congested = switch.arrive(&mut marker, 0, 3, 0);
-        let victim = switch.arrive_cutting_through(&mut marker, 0, 2, 0);
-        assert!(switch.depart(&mut marker, victim) && switch.depart(&mut marker, congested));
+        let first = switch.arrive(&mut marker, 0, 3, 0);
+        let second = switch.arrive(&mut marker, 0, 3, 0);
+        assert!(!switch.depart(&mut marker, first), "its header is in, not its last byte");
+        let third = switch.arrive(&mut marker, 0, 3, 0);
+        switch.store(&mut marker, third);
+        assert!(switch.depart(&mut marker, second) && switch.depart(&mut marker, third));
+        assert_eq!(marker.attention(), Attention::Storage);
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! - Packets are marked when they leave; a watermark on the order of arrival selects them.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
 use super::trigger::{Full, Fullness, Watermarks, is_spared};
 use crate::scheme::MarkingScheme;
@@ -25,8 +25,8 @@ use crate::scheme::MarkingScheme;
 becalm_schema::table! {
     /// When an input buffer becomes full, all packets in it are marked.
     pub struct Params {
-        /// Which packets can fill an input buffer.
-        pub full: Full = Full::Waiting,
+        /// When an input buffer is looked at whether it is full.
+        pub full: Full = Full::Forwarded,
         /// Free slots with which an input buffer counts as full already.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
         /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
@@ -55,16 +55,31 @@ impl MarkingScheme for Naive {
     }
 }
 
-impl Marker for Naive {
-    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        if self.fullness.reached_by(arrival, switch) {
+impl Naive {
+    /// If a packet fills its input buffer, marks the packets in it.
+    fn look<V: SwitchView>(&mut self, time: Full, arrival: &Arrival, switch: &V) {
+        if self.fullness.is_reached(time, arrival, switch) {
             self.inputs.raise(arrival.input, arrival.vl, arrival.order);
         }
+    }
+}
+
+impl Marker for Naive {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.look(Full::Forwarded, arrival, switch);
+    }
+
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.look(Full::Stored, arrival, switch);
     }
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.inputs.covers(departure.input, departure.vl, departure.order)
             && !is_spared(departure, self.spare_blocked, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.fullness.attention()
     }
 }
 
@@ -74,7 +89,7 @@ mod tests {
     use crate::marking::trigger::fake::{Switch, shape};
 
     fn marker() -> Naive {
-        Naive::new(&Params { full: Full::Waiting, headroom: 0, spare_blocked: Time::ZERO }, shape())
+        Naive::new(&Params { full: Full::Forwarded, headroom: 0, spare_blocked: Time::ZERO }, shape())
     }
 
     #[test]

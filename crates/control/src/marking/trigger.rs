@@ -1,7 +1,7 @@
 //! The common part of triggered markers: marks for packets that wait for an output at a trigger.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Arrival, Departure, SwitchShape, SwitchView};
+use becalm_fabric::policy::{Arrival, Attention, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
     /// How the packets that wait for an output when marking is triggered get their marks.
@@ -14,11 +14,11 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// Which packets can fill an input buffer.
+    /// When an input buffer is looked at whether it is full.
     pub enum Full {
-        /// Those that have to wait: a buffer is looked at after the forwarding decision.
-        Waiting = "waiting",
-        /// All, those that cut straight through as well: a buffer is looked at as a packet is stored.
+        /// When a packet has to wait, after the forwarding decision.
+        Forwarded = "forwarded",
+        /// When the last byte of a packet is in, if the packet waits then.
         Stored = "stored",
     }
 }
@@ -32,10 +32,17 @@ pub(super) struct Fullness {
 }
 
 impl Fullness {
-    /// Whether a packet fills its input buffer.
-    pub(super) fn reached_by<V: SwitchView>(self, arrival: &Arrival, switch: &V) -> bool {
-        let counts = arrival.waits || self.full == Full::Stored;
-        counts && switch.room(arrival.input, arrival.vl) <= self.headroom
+    /// Whether the input buffer of a packet is full, at this time.
+    pub(super) fn is_reached<V: SwitchView>(self, time: Full, arrival: &Arrival, switch: &V) -> bool {
+        self.full == time && arrival.waits && switch.room(arrival.input, arrival.vl) <= self.headroom
+    }
+
+    /// What a marker with this rule must be shown.
+    pub(super) fn attention(self) -> Attention {
+        match self.full {
+            Full::Forwarded => Attention::Tails,
+            Full::Stored => Attention::Storage,
+        }
     }
 }
 
@@ -96,8 +103,8 @@ impl Trigger {
     }
 
     /// If a packet fills its input buffer, marks the packets that wait for any output of the buffer's packets.
-    pub(super) fn on_full_input<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        if !self.fullness.reached_by(arrival, switch) {
+    pub(super) fn on_full_input<V: SwitchView>(&mut self, time: Full, arrival: &Arrival, switch: &V) {
+        if !self.fullness.is_reached(time, arrival, switch) {
             return;
         }
         for output in 0..self.ports {
@@ -105,6 +112,11 @@ impl Trigger {
                 self.mark_waiting(output, arrival, switch);
             }
         }
+    }
+
+    /// What the marker must be shown.
+    pub(super) fn attention(&self) -> Attention {
+        self.fullness.attention()
     }
 
     /// If a packet has to wait and is one too many for its output, the one in transmission included, marks the waiting
@@ -190,6 +202,14 @@ pub(super) mod fake {
             self.waiting.push(Departure { now, order, input, output, vl, size, kind, tie: 0, switch: 0 });
             marker.arrived(&Arrival { now, order, input, output, vl, size, kind, waits }, self);
             order
+        }
+
+        /// The last byte of a waiting packet comes in.
+        pub fn store(&mut self, marker: &mut impl Marker, order: u64) {
+            let packet = self.waiting.iter().find(|packet| packet.order == order).expect("the packet waits");
+            let &Departure { input, output, vl, size, kind, .. } = packet;
+            let arrival = Arrival { now: self.now, order, input, output, vl, size, kind, waits: true };
+            marker.stored(&arrival, self);
         }
 
         /// A packet leaves at once; returns whether it is marked.

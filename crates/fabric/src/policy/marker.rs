@@ -104,12 +104,19 @@ pub enum Attention {
     /// [`SwitchView::room`], [`SwitchView::present`] or [`SwitchView::present_from`] whether a packet leaves just
     /// before or just after another one arrives at the same time.
     Tails,
+    /// Also packets whose last byte has come in while they wait: [`Marker::stored`].
+    Storage,
 }
 
 /// A switch's policy of marking packets. One marker serves one switch.
 pub trait Marker {
     /// A packet has arrived.
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V);
+
+    /// The last byte of a packet that had to wait has come in, and the packet still waits.
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        let _ = (arrival, switch);
+    }
 
     /// A packet's header is about to leave: mark it?
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool;

@@ -32,6 +32,7 @@ impl<K: Marker> Switch<K> {
             Event::Arrive(packet) => self.arrive(port, packet, cx),
             Event::Ready(packet) => self.admit(packet, cx),
             Event::Credit { vl } => self.credit(port, vl, cx),
+            Event::Stored { vl } => self.stored(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
             Event::Free => self.free(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
@@ -65,7 +66,7 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let &Packet { input, output, vl, size, kind, .. } = &cx.shared.arena[id];
+        let &Packet { input, output, vl, size, kind, tie, .. } = &cx.shared.arena[id];
         let units = state.room.need(size);
         let at = state.port(input);
         let buffer = state.settle(input, vl, cx.now, cx.observer);
@@ -82,6 +83,9 @@ impl<K: Marker> Switch<K> {
             let packet = cx.shared.arena.remove(id);
             state.enqueue(packet, order, &cx.shared.config);
         }
+        if arrival.waits && !self.state.storing.is_empty() {
+            self.watch(arrival, u64::from(tie), cx);
+        }
         if !self.state.unmarked {
             self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
             self.note_congestion(output, vl, cx);
@@ -94,6 +98,34 @@ impl<K: Marker> Switch<K> {
             self.arbitrate(cx);
         } else {
             self.pass(&arrival, id, cx);
+        }
+    }
+
+    /// Sees to it that the marker hears of the last byte of a packet that has to wait.
+    fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
+        let &Arrival { now, input, output, vl, size, .. } = &arrival;
+        let state = &mut self.state;
+        let time_on = |port: u16| state.outputs[usize::from(port)].link.rate.time_of(size);
+        let left = match cx.shared.config.switching {
+            // On the way to a faster link, the packet has been held until what is missing takes as long as there.
+            Switching::CutThrough => {
+                let whole = time_on(input).min(time_on(output));
+                Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
+            }
+            Switching::StoreAndForward => Time::ZERO,
+        };
+        let (at, node) = (state.at(input, vl), state.node);
+        state.storing[at].push_back(arrival);
+        cx.schedule(now + left, node, input, tie, Event::Stored { vl });
+    }
+
+    /// Handles the last byte of a packet that had to wait.
+    fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let at = self.state.at(input, vl);
+        let arrival = self.state.storing[at].pop_front().expect("one for every event");
+        if self.state.still_waits(&arrival, &cx.shared.config) {
+            let arrival = Arrival { now: cx.now, ..arrival };
+            self.marker.stored(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
         }
     }
 

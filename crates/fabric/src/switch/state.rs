@@ -1,5 +1,7 @@
 //! The buffers, queues and outputs of a switch.
 
+use std::collections::VecDeque;
+
 use becalm_engine::{Stream, Time};
 
 use crate::config::{Arbiter, Bypass, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
@@ -49,6 +51,8 @@ pub(crate) struct State {
     listed: bool,
     pub next_order: u64,
     pub arrival_order: ArrivalOrder,
+    /// By (port, VL): the packets that had to wait and whose last byte is not in; empty unless the marker asks for them.
+    pub storing: Vec<VecDeque<Arrival>>,
     /// By (output, VL); empty unless overtaking is bounded there.
     pub bypasses: Vec<Bypasses>,
     /// The packets that wait.
@@ -102,6 +106,7 @@ impl State {
             one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
             arrival_order: ArrivalOrder::default(),
+            storing: if attention == Attention::Storage { vec![VecDeque::new(); ports * vls] } else { Vec::new() },
             bypasses: match config.arbiter {
                 Arbiter::OldestFirst { bypass: Bypass::Output, .. } => vec![Bypasses::default(); ports * vls],
                 _ => Vec::new(),
@@ -335,6 +340,16 @@ impl State {
             bits::clear(self.offering_mut(output, vl), place);
         }
         self.pool.remove(slot)
+    }
+
+    /// Whether a packet that had to wait still does: queues are in order of arrival.
+    pub fn still_waits(&self, arrival: &Arrival, config: &SwitchConfig) -> bool {
+        let &Arrival { output, input, vl, order, .. } = arrival;
+        let head = match config.queueing {
+            Queueing::Voq => self.voqs[self.voq(output, vl, input)].offered.head,
+            Queueing::Fifo => self.inputs[self.at(input, vl)].fifo.head,
+        };
+        head.is_some() && self.pool.entry(head).order <= order
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, size).

@@ -21,8 +21,8 @@ class Reading:
     """Packets that an input buffer sends at the same time: `many`, one per output, or `one`."""
     bypass: str = "switch"
     """The bound of 4 on overtaking: that of the oldest packet of the `switch`, or of each on its own `output`."""
-    full: str = "waiting"
-    """When a buffer counts as full: once a `waiting` packet takes the last slot, or any that is `stored`."""
+    full: str = "forwarded"
+    """When a buffer counts as full: when a packet is `forwarded` to its output, or `stored`."""
     method: str = "counters"
     """How the packets at a trigger get their marks: by `counters` or by a `scan`."""
 
@@ -54,7 +54,7 @@ class Reading:
         return replace(experiment, points=points)
 
 
-def different(full: Iterable[str] = ("waiting", "stored")) -> list[Reading]:
+def different(full: Iterable[str] = ("forwarded", "stored")) -> list[Reading]:
     """Return all readings that differ.
 
     Where an input buffer feeds several outputs at once, nothing overtakes on its own output, and the packets for
