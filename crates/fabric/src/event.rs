@@ -29,6 +29,11 @@ pub enum Event {
     /// At a switch: a packet from a slow link may start on a faster one without running dry; its
     /// place among those that the switch holds.
     Ready(u32),
+    /// At a switch: the last byte is in of the next packet of the port and lane that had to wait.
+    Stored {
+        /// Virtual lane.
+        vl: u8,
+    },
     /// An adapter may be able to send.
     Wake,
     /// A source has to post or to change.
@@ -47,7 +52,7 @@ impl Event {
         match self {
             Event::Credit { .. } => 0,
             Event::Tail { .. } | Event::Free => 1,
-            Event::Arrive(_) | Event::Ready(_) => 2,
+            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } => 2,
             Event::Drained(_) => 2,
             Event::Timer(_) => 3,
             Event::Post(_) => 4,

@@ -119,7 +119,7 @@ pub mod sim;
 mod switch;
 
 pub use config::{
-    AdapterConfig, Arbiter, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
+    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
     SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;

@@ -28,7 +28,9 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Event::Post(source) => self.post(source, cx),
             Event::Timer(pacer) => self.on_timer(pacer, cx),
             Event::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
-            Event::Tail { .. } | Event::Free | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
+            Event::Tail { .. } | Event::Free | Event::Ready(_) | Event::Stored { .. } => {
+                unreachable!("{event:?} is not for a host")
+            }
         }
         self.adapters[host as usize].try_transmit(&mut self.flows, cx);
     }

@@ -3,6 +3,7 @@
 mod arbitration;
 mod arrival_order;
 mod bits;
+mod bypasses;
 mod forwarding;
 mod pool;
 mod ports;
