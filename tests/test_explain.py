@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 import becalm
 import explain_scenes
 from becalm.cli import BAD_INPUT, app
-from becalm.explain import RULES, TOPICS, Explanation
+from becalm.explain import TOPICS, Explanation
 from becalm.explain.page import page
+from becalm.explain.rules import RULES
 from explain_scenes import FABRICS, Scene
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"

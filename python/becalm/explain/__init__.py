@@ -1,22 +1,16 @@
 """A diagnosis in words: sentences about a run, made from its tables by stated rules.
 
 From the bottom: `model` (sentences), `limits`, `facts` (the tables as arrays), `blame` (bottlenecks and their
-causes), `case` (all of it, worked out once), `rule`, the rules in `spread`, `control` and `advice`, `page`
-(their description), `cli`.
+causes), `case` (all of it, worked out once), `rule`, the rules in `spread`, `control` and `advice`, `rules` (all
+of them), `page` (their description), `cli`.
 """
 
 from __future__ import annotations
 
-from becalm.explain import advice as _advice  # noqa: F401
-from becalm.explain import control as _control  # noqa: F401
-from becalm.explain import spread as _spread  # noqa: F401
-from becalm.explain.case import Case
-from becalm.explain.facts import Facts
 from becalm.explain.model import TOPICS, Explanation, Reference, Sentence
-from becalm.explain.rule import RULES
 from becalm.results import Results
 
-__all__ = ["RULES", "TOPICS", "Explanation", "Reference", "Sentence", "explain"]
+__all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 
 
 def explain(results: Results, replication: int = 0) -> Explanation:
@@ -30,8 +24,11 @@ def explain(results: Results, replication: int = 0) -> Explanation:
         ResultsError: no such replication, or a table that every run has is missing.
 
     """
+    # Here, so that importing becalm stays light.
+    from becalm.explain.case import Case
+    from becalm.explain.facts import Facts
+    from becalm.explain.rules import RULES
+
     case = Case(Facts(results, replication))
-    sentences = [sentence for rule in RULES for sentence in rule.make(case)]
-    topics = list(TOPICS)
-    sentences.sort(key=lambda each: topics.index(each.topic))
-    return Explanation(results.scenario.name, replication, tuple(sentences))
+    sentences = tuple(sentence for rule in RULES for sentence in rule.make(case))
+    return Explanation(results.scenario.name, replication, sentences)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from becalm.explain import limits
 from becalm.explain.model import TOPICS
-from becalm.explain.rule import RULES, Rule
+from becalm.explain.rules import RULES
 
 _INTRODUCTION = """\
 # The rules of `becalm explain`
@@ -57,14 +57,10 @@ def page() -> str:
     """Return the page of all rules and limits, as Markdown."""
     lines = ["| cause | when |", "|---|---|", *(f"| {name} | {when} |" for name, when in _CAUSES.items())]
     lines += ["\n## Rules\n", "| rule | part | what it says and when |", "|---|---|---|"]
-    lines += [f"| `{rule.name}` | {TOPICS[rule.topic]} | {rule.says} |" for rule in sorted(RULES, key=_place)]
+    lines += [f"| `{rule.name}` | {TOPICS[rule.topic]} | {rule.says} |" for rule in RULES]
     lines += ["\n## Limits\n", "| limit | value | meaning |", "|---|---|---|"]
     lines += [f"| `{name}` | {value} | {meaning} |" for name, value, meaning in _limits()]
     return _INTRODUCTION + "\n".join(lines) + "\n"
-
-
-def _place(rule: Rule) -> int:
-    return list(TOPICS).index(rule.topic)
 
 
 def _limits() -> list[tuple[str, float, str]]:

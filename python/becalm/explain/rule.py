@@ -23,7 +23,7 @@ class Rule(NamedTuple):
 
 
 RULES: list[Rule] = []
-"""All rules, in the order in which they speak."""
+"""The rules of the modules that are imported; `becalm.explain.rules` has all."""
 
 
 def rule(name: str, topic: str) -> Callable[[Make], Make]:
