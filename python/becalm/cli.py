@@ -11,6 +11,7 @@ import typer
 
 from becalm.commands import administrator, offers
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
+from becalm.explain import cli as explain
 from becalm.mistakes import printable
 from becalm.store import cli as store
 from becalm.sweep import cli as sweep
@@ -363,6 +364,7 @@ administrator.register(app, guarded)
 offers.register(app)
 
 
+app.command()(explain.explain)
 app.command()(sweep.sweep)
 app.command()(tune.tune)
 app.add_typer(store.app, name="store")
