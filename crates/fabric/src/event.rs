@@ -2,7 +2,7 @@
 
 use becalm_engine::{Key, Time, mix};
 
-use crate::ids::{PacketId, PortId, SourceId};
+use crate::ids::{FlowId, PacketId, PortId, RankId, SourceId};
 
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,10 @@ pub enum Event {
     Wake,
     /// A source has to post or to change.
     Post(SourceId),
+    /// A rank of a job has something to do.
+    Rank(RankId),
+    /// The last byte of a message of a job has left its adapter.
+    Left(FlowId),
     /// The deadline of a response; the number of its pacer.
     Timer(u32),
     /// At a host: a packet has been drained.
@@ -48,7 +52,7 @@ impl Event {
             Event::Arrive(_) | Event::Ready(_) => 2,
             Event::Drained(_) => 2,
             Event::Timer(_) => 3,
-            Event::Post(_) => 4,
+            Event::Post(_) | Event::Rank(_) | Event::Left(_) => 4,
             Event::Wake => 5,
             Event::Rate(_) => 6,
         }
@@ -74,6 +78,8 @@ impl Event {
             | Event::Free
             | Event::Wake
             | Event::Post(_)
+            | Event::Rank(_)
+            | Event::Left(_)
             | Event::Timer(_)
             | Event::Rate(_) => self,
         }

@@ -144,14 +144,14 @@ impl Rank {
         self.go_on(turn);
     }
 
-    /// Has a message of a rank beside it arrive later.
-    pub fn arrives_at<S: Surroundings>(&mut self, at: Time, arrival: Arrival, around: &mut S) {
-        self.later(at, Due::Arrival(arrival), around);
+    /// Has a message of a rank beside it arrive later; [`Rank::wake`] is wanted then.
+    pub fn arrives_at(&mut self, at: Time, arrival: Arrival) {
+        self.later(at, Due::Arrival(arrival));
     }
 
-    /// Has a message to a rank beside it leave later.
-    pub fn leaves_at<S: Surroundings>(&mut self, at: Time, op: u32, around: &mut S) {
-        self.later(at, Due::Left(op), around);
+    /// Has a message to a rank beside it leave later; [`Rank::wake`] is wanted then.
+    pub fn leaves_at(&mut self, at: Time, op: u32) {
+        self.later(at, Due::Left(op));
     }
 
     /// Does all that is due.
@@ -210,10 +210,9 @@ impl Rank {
         Some(Stuck { rank, op: place, what: program.op(op).action.to_string(), why })
     }
 
-    fn later<S: Surroundings>(&mut self, at: Time, due: Due, around: &mut S) {
+    fn later(&mut self, at: Time, due: Due) {
         self.later.push(Reverse((at, self.entries, due)));
         self.entries += 1;
-        around.wake(at);
     }
 
     /// Begins what is ready, and what becomes ready by it.
@@ -265,7 +264,8 @@ impl Rank {
             if matches!(action, Action::Calc { .. }) {
                 self.calculating.begin(turn.now);
             }
-            self.later(until, Due::Lane(lane), turn.around);
+            self.later(until, Due::Lane(lane));
+            turn.around.wake(until);
         }
     }
 
