@@ -12,6 +12,7 @@
 //! | [`matching`] | which message goes to which receive |
 //! | [`rank`] | the execution of one rank, by whatever surrounds it |
 //! | [`loggops`] | the time of a program without a network, and whether it ends |
+//! | [`collectives`] | collective operations as programs |
 //!
 //! # Example
 //!
@@ -34,6 +35,7 @@
 //! # Ok::<(), becalm_workload::ProgramError>(())
 //! ```
 
+pub mod collectives;
 pub mod error;
 pub mod loggops;
 pub mod matching;
@@ -41,6 +43,7 @@ pub mod program;
 pub mod rank;
 mod rendezvous;
 
+pub use collectives::{Collective, Repetition};
 pub use error::{ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
