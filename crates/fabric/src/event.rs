@@ -2,7 +2,7 @@
 
 use becalm_engine::{Key, Time, mix};
 
-use crate::ids::{PortId, SourceId};
+use crate::ids::{FlowId, PortId, RankId, SourceId};
 use crate::packet::Packet;
 
 /// An event at a node; the node is the key's target, the port its source.
@@ -29,10 +29,19 @@ pub enum Event {
     /// At a switch: a packet from a slow link may start on a faster one without running dry; its
     /// place among those that the switch holds.
     Ready(u32),
+    /// At a switch: the last byte is in of the next packet of the port and lane that had to wait.
+    Stored {
+        /// Virtual lane.
+        vl: u8,
+    },
     /// An adapter may be able to send.
     Wake,
     /// A source has to post or to change.
     Post(SourceId),
+    /// A rank of a job has something to do.
+    Rank(RankId),
+    /// The last byte of a message of a job has left its adapter.
+    Left(FlowId),
     /// The deadline of a response; the number of its pacer.
     Timer(u32),
     /// At a host: a packet has been drained; its place among those that the host drains.
@@ -50,9 +59,9 @@ impl Event {
         match self {
             Event::Credit { .. } => 0,
             Event::Tail { .. } | Event::Free => 1,
-            Event::Arrive(_) | Event::Ready(_) | Event::Drained(_) => Event::ARRIVE,
+            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } | Event::Drained(_) => Event::ARRIVE,
             Event::Timer(_) => 3,
-            Event::Post(_) => 4,
+            Event::Post(_) | Event::Rank(_) | Event::Left(_) => 4,
             Event::Wake => 5,
             Event::Rate(_) => 6,
         }

@@ -30,9 +30,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 adapter.unblock();
                 self.post(source, cx);
             }
+            Event::Rank(rank) => self.on_rank(rank, cx),
+            Event::Left(flow) => self.on_left(flow, cx),
             Event::Timer(pacer) => self.on_timer(pacer, cx),
             Event::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
-            Event::Tail { .. } | Event::Free | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
+            Event::Tail { .. } | Event::Free | Event::Ready(_) | Event::Stored { .. } => {
+                unreachable!("{event:?} is not for a host")
+            }
         }
         self.adapters[host as usize].try_transmit(&mut self.flows, cx);
     }

@@ -1,6 +1,6 @@
 //! Arbitration: which packet of a switch leaves next.
 
-use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
 use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
@@ -26,13 +26,23 @@ impl State {
         M::input_reads(config) == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
     }
 
-    /// Whether a packet must let the oldest packet of the switch go first.
+    /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
     ///
     /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
-    pub fn must_yield<M: Rules, O: Observer>(&self, order: u64, kind: Kind, cx: &mut Context<'_, O>) -> bool {
-        let Arbiter::OldestFirst { max_bypass, .. } = M::arbiter(&cx.shared.config) else { return false };
+    pub fn must_yield<M: Rules, O: Observer>(
+        &self,
+        order: u64,
+        (output, vl): (u16, u8),
+        kind: Kind,
+        cx: &mut Context<'_, O>,
+    ) -> bool {
+        let Arbiter::OldestFirst { max_bypass, bypass, .. } = M::arbiter(&cx.shared.config) else { return false };
+        if bypass == Bypass::Output {
+            let held = self.bypasses[self.at(output, vl)].hold(order, max_bypass);
+            return held && cx.shared.config.arbiter.counts(kind);
+        }
         if self.arrival_order.overtaken < max_bypass || self.arrival_order.first == order {
             return false;
         }
@@ -63,7 +73,7 @@ impl State {
         !behind_others
             && !self.is_reading::<M>(input, config)
             && self.has_credit(output, vl, size, cx)
-            && !self.must_yield::<M, O>(order, kind, cx)
+            && !self.must_yield::<M, O>(order, (output, vl), kind, cx)
     }
 
     /// The input whose packet an output's VL would take next.
@@ -114,7 +124,7 @@ impl State {
         let input = self.choose_input::<M>(output, vl, &cx.shared.config)?;
         let head = self.voqs[M::voq(self, output, vl, input)].offered.head;
         let &Waiting { order, packet: Packet { kind, size, .. }, .. } = self.pool.get(head);
-        if self.must_yield::<M, O>(order, kind, cx) {
+        if self.must_yield::<M, O>(order, (output, vl), kind, cx) {
             return None;
         }
         let has_credit = self.has_credit(output, vl, size, cx);
@@ -122,6 +132,9 @@ impl State {
         let lane = &mut self.lanes[at];
         if lane.stalled == has_credit {
             lane.stalled = !has_credit;
+            if has_credit {
+                lane.blocked_until = Some(cx.now);
+            }
             cx.observer.stalled(cx.now, port, vl, !has_credit);
         }
         if !has_credit {

@@ -8,7 +8,7 @@
 
 use becalm_engine::Time;
 
-use crate::config::{Arbiter, InputReads, Queueing, Switching};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ids::PortId;
@@ -47,10 +47,11 @@ impl<K: Marker> Switch<K> {
                 self.admit::<M, O>(&packet, (port, output), cx);
             }
             Event::Credit { vl } => self.credit::<M, O>(port, vl, cx),
+            Event::Stored { vl } => self.stored(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
             Event::Free => self.free::<M, O>(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
-            Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
+            Event::Wake | Event::Post(_) | Event::Rank(_) | Event::Left(_) | Event::Timer(_) | Event::Drained(_) => {
                 unreachable!("{event:?} is not for a switch")
             }
         }
@@ -94,8 +95,11 @@ impl<K: Marker> Switch<K> {
             state.enqueue::<M>(packet, ports, order, &cx.shared.config);
         }
         if !state.unmarked {
-            let &Packet { vl, size, kind, .. } = packet;
+            let &Packet { vl, size, kind, tie, .. } = packet;
             let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits };
+            if waits && !state.storing.is_empty() {
+                self.watch(arrival, u64::from(tie), cx);
+            }
             self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
             // The departure of one that passes at once is noted now, too.
             if queued {
@@ -110,6 +114,34 @@ impl<K: Marker> Switch<K> {
             self.arbitrate::<M, O>(cx);
         } else {
             self.pass::<M, O>(packet, ports, order, cx);
+        }
+    }
+
+    /// Sees to it that the marker hears of the last byte of a packet that has to wait.
+    fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
+        let &Arrival { now, input, output, vl, size, .. } = &arrival;
+        let state = &mut self.state;
+        let time_on = |port: u16| state.outputs[usize::from(port)].link.rate.time_of(size);
+        let left = match cx.shared.config.switching {
+            // On the way to a faster link, the packet has been held until what is missing takes as long as there.
+            Switching::CutThrough => {
+                let whole = time_on(input).min(time_on(output));
+                Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
+            }
+            Switching::StoreAndForward => Time::ZERO,
+        };
+        let (at, node) = (state.at(input, vl), state.node);
+        state.storing[at].push_back(arrival);
+        cx.schedule(now + left, node, input, tie, Event::Stored { vl });
+    }
+
+    /// Handles the last byte of a packet that had to wait.
+    fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let at = self.state.at(input, vl);
+        let arrival = self.state.storing[at].pop_front().expect("one for every event");
+        if self.state.still_waits(&arrival, &cx.shared.config) {
+            let arrival = Arrival { now: cx.now, ..arrival };
+            self.marker.stored(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
         }
     }
 
@@ -219,7 +251,7 @@ impl<K: Marker> Switch<K> {
         state.dequeue::<M>(output, vl, input, &cx.shared.config);
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass, .. } = M::arbiter(&cx.shared.config) {
+        if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
             // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
             let counts = cx.shared.config.arbiter.counts(packet.kind);
@@ -227,6 +259,10 @@ impl<K: Marker> Switch<K> {
             if frees && held_up_others {
                 state.unblock_all_outputs();
             }
+        }
+        if !state.bypasses.is_empty() && cx.shared.config.arbiter.counts(packet.kind) {
+            let lane = state.at(output, vl);
+            state.bypasses[lane].departed(order);
         }
         self.send::<M, O>(&packet, ports, marked, cx);
     }

@@ -3,9 +3,11 @@
 mod arbitration;
 mod arrival_order;
 mod bits;
+mod bypasses;
 mod forwarding;
 mod pool;
 mod ports;
+mod queues;
 mod rules;
 mod state;
 mod turns;

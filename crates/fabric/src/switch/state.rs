@@ -1,17 +1,19 @@
 //! The buffers, queues and outputs of a switch.
 
+use std::collections::VecDeque;
+
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, InputReads, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{EgressLink, Rate};
-use crate::packet::Packet;
-use crate::policy::{Attention, Observer};
+use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
-use crate::switch::pool::{Fifo, Pool, Waiting};
+use crate::switch::bypasses::Bypasses;
+use crate::switch::pool::Pool;
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
 use crate::switch::rules::{Common, Configured, Rules};
 use crate::switch::turns::Turns;
@@ -50,6 +52,10 @@ pub(crate) struct State {
     listed: bool,
     pub next_order: u64,
     pub arrival_order: ArrivalOrder,
+    /// By (port, VL): the packets that had to wait and whose last byte is not in; empty unless the marker asks for them.
+    pub storing: Vec<VecDeque<Arrival>>,
+    /// By (output, VL); empty unless overtaking is bounded there.
+    pub bypasses: Vec<Bypasses>,
     /// The packets that wait.
     pub pool: Pool,
     /// Whether all links have the same rate.
@@ -103,6 +109,11 @@ impl State {
             one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
             arrival_order: ArrivalOrder::default(),
+            storing: if attention == Attention::Storage { vec![VecDeque::new(); ports * vls] } else { Vec::new() },
+            bypasses: match config.arbiter {
+                Arbiter::OldestFirst { bypass: Bypass::Output, .. } => vec![Bypasses::default(); ports * vls],
+                _ => Vec::new(),
+            },
             pool: Pool::default(),
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
@@ -143,7 +154,7 @@ impl State {
 
     /// Notes that an input has an offered packet, or has none any more.
     #[inline]
-    fn offer<M: Rules>(&mut self, output: u16, vl: u8, input: u16, offered: bool) {
+    pub fn offer<M: Rules>(&mut self, output: u16, vl: u8, input: u16, offered: bool) {
         let (at, place) = (M::at(self, output, vl), self.turns.place(input));
         let change = if offered { bits::set } else { bits::clear };
         if M::one_word(self) {
@@ -260,115 +271,6 @@ impl State {
                 self.settle::<Configured, O>(input, vl, now, observer);
             }
         }
-    }
-
-    /// Counts a packet that begins to wait.
-    #[inline]
-    pub fn count<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
-        let &Packet { vl, size, .. } = packet;
-        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, input));
-        let lane = &mut self.lanes[lane];
-        lane.waiting += 1;
-        lane.waiting_bytes += u64::from(size);
-        self.voqs[voq].waiting += 1;
-    }
-
-    /// Counts out a packet that waited.
-    #[inline]
-    pub fn discount<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
-        let &Packet { vl, size, .. } = packet;
-        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, input));
-        let lane = &mut self.lanes[lane];
-        lane.waiting -= 1;
-        lane.waiting_bytes -= u64::from(size);
-        self.voqs[voq].waiting -= 1;
-    }
-
-    /// Puts a packet into its queue.
-    pub fn enqueue<M: Rules>(
-        &mut self,
-        packet: &Packet,
-        (input, output): (u16, u16),
-        order: u64,
-        config: &SwitchConfig,
-    ) {
-        let &Packet { vl, kind, .. } = packet;
-        let slot = self.pool.insert(packet, (input, output), order);
-        if matches!(M::arbiter(config), Arbiter::OldestFirst { .. }) {
-            if config.arbiter.counts(kind) {
-                self.arrival_order.arrived(slot, order);
-            } else {
-                self.arrival_order.ignored();
-            }
-        }
-        if M::queueing(config) == Queueing::Fifo {
-            let buffer = self.at(input, vl);
-            let fifo = &mut self.inputs[buffer].fifo;
-            self.pool.push(fifo, slot);
-            if fifo.head == slot {
-                self.offer_head(buffer);
-            }
-            return;
-        }
-        let voq = M::voq(self, output, vl, input);
-        let queue = &mut self.voqs[voq].offered;
-        let is_first = !queue.head.is_some();
-        self.pool.push(queue, slot);
-        if is_first {
-            self.offer::<M>(output, vl, input, true);
-        }
-    }
-
-    /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
-    /// packet belongs to the buffer's list, so it is offered without being pushed.
-    fn offer_head(&mut self, buffer: usize) {
-        let head = self.inputs[buffer].fifo.head;
-        if !head.is_some() {
-            return;
-        }
-        let &Waiting { input, output, packet: Packet { vl, .. }, .. } = self.pool.get(head);
-        let voq = self.voq(output, vl, input);
-        self.voqs[voq].offered = Fifo::of_one(head);
-        self.offer::<Configured>(output, vl, input, true);
-        self.list(output);
-    }
-
-    /// Removes the head of a queue.
-    pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) {
-        let voq = M::voq(self, output, vl, input);
-        let queue = &mut self.voqs[voq].offered;
-        let slot = queue.head;
-        match M::queueing(config) {
-            Queueing::Voq => self.pool.pop(queue),
-            Queueing::Fifo => {
-                *queue = Fifo::default();
-                let buffer = self.at(input, vl);
-                self.pool.pop(&mut self.inputs[buffer].fifo);
-                self.offer_head(buffer);
-            }
-        }
-        if !self.voqs[voq].offered.head.is_some() {
-            self.offer::<M>(output, vl, input, false);
-        }
-        self.pool.remove(slot);
-    }
-
-    /// The packets that wait at the head of some queue, as (output, VL, input, size).
-    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
-        (0..self.ports).flat_map(move |output| {
-            (0..self.vls).flat_map(move |vl| {
-                bits::iter(self.offering::<Configured>(output, vl)).map(move |place| {
-                    let input = self.turns.input(place);
-                    let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.get(head).packet.size)
-                })
-            })
-        })
-    }
-
-    /// Packets that are counted as waiting.
-    pub fn waiting_packets(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.waiting as usize).sum()
     }
 }
 
