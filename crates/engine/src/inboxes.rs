@@ -14,6 +14,8 @@ use crate::windows::Windows;
 
 /// Windows with inboxes: the present one and those that follow.
 const SLOTS: usize = 8;
+/// Events for which a new inbox has room.
+const FIRST_ROOM: usize = 16;
 /// No group has its turn.
 const NOBODY: usize = usize::MAX;
 
@@ -284,7 +286,7 @@ impl<E: Copy> Inboxes<E> {
 #[inline(never)]
 fn make_room<E>(list: &mut Vec<Entry<E>>, spare: &mut Vec<Vec<Entry<E>>>) {
     match list.len() {
-        0 => *list = spare.pop().unwrap_or_default(),
+        0 => *list = spare.pop().unwrap_or_else(|| Vec::with_capacity(FIRST_ROOM)),
         len => list.reserve(len),
     }
 }

@@ -60,14 +60,10 @@ impl LinkCredit {
     /// Adds the units that have come back by `time` to the known ones.
     #[inline(never)]
     fn collect(&mut self, time: Time) {
-        let (mut units, mut count) = (0, 0);
-        let (first, second) = self.returning.as_slices();
-        for &(_, each) in first.iter().chain(second).take_while(|(arrival, _)| *arrival <= time) {
-            units += each;
-            count += 1;
-        }
-        self.known += units;
-        for _ in 0..count {
+        while let Some(&(arrival, units)) = self.returning.front()
+            && arrival <= time
+        {
+            self.known += units;
             self.returning.pop_front();
         }
     }
