@@ -15,7 +15,7 @@ use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
-use crate::switch::rules::{Common, Configured, Rules};
+use crate::switch::rules::{self, Common, Configured, OneLane, Rules};
 use crate::switch::state::State;
 use crate::switch::view::View;
 
@@ -33,9 +33,10 @@ impl<K: Marker> Switch<K> {
     /// Handles an event at a port.
     #[inline]
     pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
-        match self.state.common {
-            true => self.handle_by::<Common, O>(port, event, cx),
-            false => self.handle_by::<Configured, O>(port, event, cx),
+        match self.state.rules {
+            rules::Kind::Common => self.handle_by::<Common, O>(port, event, cx),
+            rules::Kind::OneLane => self.handle_by::<OneLane, O>(port, event, cx),
+            rules::Kind::Configured => self.handle_by::<Configured, O>(port, event, cx),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The rules that all switches of a fabric follow, as far as the compiler may know them.
 //!
 //! Most fabrics have one virtual lane, virtual output queues and round robin. For these the way of a packet is compiled
-//! a second time, with [`Common`] in place of [`Configured`]: what these rules leave open is not asked for every packet.
+//! once more, with [`Common`] in place of [`Configured`], and for other arbiters with [`OneLane`]: what is known then is not
+//! asked for every packet.
 
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
@@ -61,16 +62,13 @@ pub(crate) struct Configured;
 
 impl Rules for Configured {}
 
-/// One lane, virtual output queues, round robin among at most 64 inputs, each of which feeds any number of outputs at the
-/// same time, and transmission times that do not vary.
-pub(crate) struct Common;
+/// One lane, virtual output queues of at most 64 inputs, and transmission times that do not vary.
+pub(crate) struct OneLane;
 
-impl Common {
+impl OneLane {
     /// Whether a switch with so many ports follows these rules.
     pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
         config.queueing == Queueing::Voq
-            && config.arbiter == Arbiter::RoundRobin
-            && config.input_reads == InputReads::Many
             && config.vls == 1
             && config.vl_arbitration == VlArbitration::RoundRobin
             && config.service == Distribution::Fixed
@@ -78,20 +76,10 @@ impl Common {
     }
 }
 
-impl Rules for Common {
+impl Rules for OneLane {
     #[inline(always)]
     fn queueing(_: &SwitchConfig) -> Queueing {
         Queueing::Voq
-    }
-
-    #[inline(always)]
-    fn arbiter(_: &SwitchConfig) -> Arbiter {
-        Arbiter::RoundRobin
-    }
-
-    #[inline(always)]
-    fn input_reads(_: &SwitchConfig) -> InputReads {
-        InputReads::Many
     }
 
     #[inline(always)]
@@ -112,5 +100,73 @@ impl Rules for Common {
     #[inline(always)]
     fn at(_: &State, port: u16, _: u8) -> usize {
         usize::from(port)
+    }
+}
+
+/// The rules of [`OneLane`], and round robin among inputs, each of which feeds any number of outputs at the same time.
+pub(crate) struct Common;
+
+impl Common {
+    /// Whether a switch with so many ports follows these rules.
+    pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
+        OneLane::holds(config, ports) && config.arbiter == Arbiter::RoundRobin && config.input_reads == InputReads::Many
+    }
+}
+
+impl Rules for Common {
+    #[inline(always)]
+    fn queueing(config: &SwitchConfig) -> Queueing {
+        OneLane::queueing(config)
+    }
+
+    #[inline(always)]
+    fn arbiter(_: &SwitchConfig) -> Arbiter {
+        Arbiter::RoundRobin
+    }
+
+    #[inline(always)]
+    fn input_reads(_: &SwitchConfig) -> InputReads {
+        InputReads::Many
+    }
+
+    #[inline(always)]
+    fn one_lane(state: &State) -> bool {
+        OneLane::one_lane(state)
+    }
+
+    #[inline(always)]
+    fn one_word(state: &State) -> bool {
+        OneLane::one_word(state)
+    }
+
+    #[inline(always)]
+    fn varies(state: &State) -> bool {
+        OneLane::varies(state)
+    }
+
+    #[inline(always)]
+    fn at(state: &State, port: u16, vl: u8) -> usize {
+        OneLane::at(state, port, vl)
+    }
+}
+
+/// The rules that a switch is compiled for and follows: the first of those that hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Common,
+    OneLane,
+    Configured,
+}
+
+impl Kind {
+    /// The kind of a switch with so many ports.
+    pub fn of(config: &SwitchConfig, ports: usize) -> Kind {
+        if Common::holds(config, ports) {
+            Kind::Common
+        } else if OneLane::holds(config, ports) {
+            Kind::OneLane
+        } else {
+            Kind::Configured
+        }
     }
 }

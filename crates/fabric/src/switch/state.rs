@@ -15,7 +15,7 @@ use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
 use crate::switch::pool::Pool;
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
-use crate::switch::rules::{Common, Configured, Rules};
+use crate::switch::rules::{self, Configured, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 
@@ -66,8 +66,7 @@ pub(crate) struct State {
     pub lazy_tails: bool,
     /// The marker need not be shown anything.
     pub unmarked: bool,
-    /// It follows the [`Common`] rules.
-    pub common: bool,
+    pub rules: rules::Kind,
 }
 
 impl State {
@@ -118,7 +117,7 @@ impl State {
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
             unmarked: attention == Attention::Nothing,
-            common: Common::holds(config, ports),
+            rules: rules::Kind::of(config, ports),
         }
     }
 
