@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from becalm import Scenario
 from becalm.lab import Experiment, Lab, Report, registry, reproduce, select
-from becalm.lab.model import spread
+from becalm.lab.expect import at_least
+from becalm.lab.model import Point, Remarks, Statement, spread
 from becalm.progress import SweepProgress
 from becalm.quantities import seconds
 
@@ -199,3 +202,40 @@ def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         reproduce(["santos2003/fig3a"], out=tmp_path, progress=stop)
     assert list(tmp_path.iterdir()) == []
+
+
+def _shaky(name: str, values: list[float], kind: str = "paper") -> Experiment:
+    """Return an experiment that measures one value after the other, whatever it runs."""
+    scene = {
+        "run": {"duration": "10 us"},
+        "topology": {"dumbbell": {}},
+        "flows": [{"name": "f", "from": ["A1"], "to": ["BC"]}],
+    }
+    left = itertools.cycle(values)
+    statement = Statement(
+        "value", "a value of at least 0", ">= 0", lambda _: next(left), at_least(0), True, Remarks(kind=kind)
+    )
+    return Experiment(
+        f"santos2003/{name}",
+        name,
+        1,
+        points=lambda _: [Point({}, scene)],
+        draw=lambda _: pytest.fail("nothing is drawn"),
+        measure=lambda _: {},
+        statements=(statement,),
+    )
+
+
+def test_undecided_sentences_get_more_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    shaky = [-1.0, 1.0]
+    chosen = [_shaky("sure", [1.0]), _shaky("shaky", shaky), _shaky("ours", shaky, "ours")]
+    monkeypatch.setattr("becalm.lab.reports.select", lambda _: chosen)
+
+    def seeds(**options: Any) -> dict[str, list[int]]:  # noqa: ANN401
+        reports = reproduce(threads=1, **options)
+        return {report.title: report.claims[0].seeds for report in reports}
+
+    five, ten = list(range(1, 6)), list(range(1, 11))
+    assert seeds() == {"sure": five, "shaky": ten, "ours": five}
+    assert seeds(seeds=2, seed=7) == {"sure": [7, 8], "shaky": [7, 8], "ours": [7, 8]}
+    assert seeds(short=True) == {"sure": [1], "shaky": [1], "ours": [1]}
