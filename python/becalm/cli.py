@@ -11,6 +11,7 @@ import typer
 
 from becalm.commands import administrator, offers
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
+from becalm.explain import cli as explain
 from becalm.mistakes import printable
 from becalm.store import cli as store
 from becalm.sweep import cli as sweep
@@ -284,7 +285,7 @@ def manage(
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    rollback = None if opensm is None else opensm.with_name(f"{opensm.name}.rollback")
+    rollback = None if opensm is None else options.rollback_of(opensm)
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
     better = "pfister2005"
@@ -367,6 +368,7 @@ administrator.register(app, guarded)
 offers.register(app)
 
 
+app.command()(explain.explain)
 app.command()(sweep.sweep)
 app.command()(tune.tune)
 app.add_typer(store.app, name="store")

@@ -62,6 +62,7 @@ impl Scenario {
             flows,
             responses,
             sources: self.sources(seed),
+            jobs: Vec::new(),
             changes: self.rate_changes(),
             markers: markers.collect(),
             echo: Echoing::new(&sections.echo),

@@ -291,6 +291,14 @@ fn stations() {
         ("a queue for nothing", spoilt("[switch]", "[adapter]\nqueue = 0\n[switch]")),
         ("a full queue without end", spoilt("[switch]", "[adapter]\nwhen_full = \"drop\"\n[switch]")),
         ("ACKs free of no bound", spoilt("buffer", "arbiter.oldest_first.acks = \"free\"\nbuffer")),
+        (
+            "a bound that is none, on an output",
+            spoilt("buffer", "input_reads = \"one\"\narbiter.oldest_first.bypass = \"output\"\nbuffer"),
+        ),
+        (
+            "a bound on an output where nothing is overtaken",
+            spoilt("buffer", "arbiter.oldest_first = {max_bypass = 4, bypass = \"output\"}\nbuffer"),
+        ),
         ("sizes around nothing", spoilt("greedy = {}", "greedy = {sizes = \"exponential\"}")),
     ];
     insta::assert_snapshot!(listed(&cases));
