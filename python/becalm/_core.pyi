@@ -14,6 +14,7 @@ __all__ = [
     "parse",
     "run",
     "seconds",
+    "trace",
 ]
 
 __version__: str
@@ -25,6 +26,11 @@ class _Outcome(TypedDict):
     events: int
     packet_hops: int
     guards: list[str]
+    tables: dict[str, list[tuple[str, str, Any]]]
+
+class _Trace(TypedDict):
+    fingerprint: int
+    end: int
     tables: dict[str, list[tuple[str, str, Any]]]
 
 @final
@@ -48,6 +54,16 @@ def run(
     threads: int = 1,
     progress: Callable[[float, float, int, int], object] | None = None,
 ) -> _Outcome: ...
+def trace(
+    scenario: Scenario,
+    replication: int,
+    flows: list[int] | None,
+    links: list[int] | None,
+    start: int,
+    stop: int,
+    most: int,
+    progress: Callable[[float, float, int, int], object] | None = None,
+) -> _Trace: ...
 def catalogue() -> str: ...
 def json_schema() -> str: ...
 def seconds(text: str) -> float | None: ...

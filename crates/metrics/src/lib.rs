@@ -13,6 +13,7 @@
 //! | [`ports`] | ports as indices of flat arrays |
 //! | `quantiles` | compact histograms |
 //! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`] | observers, one per question |
+//! | [`recorder`] | a recording of single packets for traces, in a run of its own |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
@@ -65,6 +66,7 @@ pub mod occupancy;
 pub mod paces;
 pub mod ports;
 mod quantiles;
+pub mod recorder;
 pub mod series;
 pub mod snapshots;
 pub mod spans;

@@ -9,6 +9,7 @@
 //!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::routing`] the paths.
 //! - `assemble`: the model, as the fabric needs it.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
+//! - `trace`: [`Scenario::trace`], a run that records single packets.
 //!
 //! [`catalogue`] and [`json_schema`] describe the contents of scenarios, as data.
 //!
@@ -37,8 +38,10 @@ mod run;
 mod scenario;
 pub mod sections;
 mod summary;
+mod trace;
 
 pub use catalogue::{catalogue, json_schema};
 pub use memory::MemoryEstimate;
 pub use run::{Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;
+pub use trace::{Trace, TraceSpec};

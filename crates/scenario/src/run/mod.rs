@@ -20,7 +20,7 @@ use crate::scenario::Scenario;
 use counters::{Counters, Observed};
 
 /// Wall time between two calls of the progress function.
-const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 /// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", "flows kept their order", "no deadlock"];
 
