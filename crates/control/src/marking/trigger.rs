@@ -183,7 +183,15 @@ pub(super) mod fake {
     impl Switch {
         /// A switch with `room` packets in each input buffer.
         pub fn new(room: u32) -> Switch {
-            Switch { credit: u32::MAX, now: Time::ZERO, blocked_until: None, room, arrivals: 0, waiting: Vec::new(), sending: Vec::new() }
+            Switch {
+                credit: u32::MAX,
+                now: Time::ZERO,
+                blocked_until: None,
+                room,
+                arrivals: 0,
+                waiting: Vec::new(),
+                sending: Vec::new(),
+            }
         }
 
         /// A packet comes and waits; returns its order of arrival.

@@ -13,4 +13,5 @@ mod view;
 mod vl_arbiter;
 
 pub(crate) use forwarding::Switch;
+pub(crate) use pool::Slot;
 pub(crate) use state::State;

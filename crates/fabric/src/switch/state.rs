@@ -15,7 +15,7 @@ use crate::policy::{Arrival, Attention, Departure, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
-use crate::switch::pool::{Fifo, Pool};
+use crate::switch::pool::{Fifo, Pool, Waiting};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
@@ -194,7 +194,7 @@ impl State {
         }
         let order = |vl: u8| {
             let input = self.choose_input(output, vl, config)?;
-            Some(self.pool.entry(self.voqs[self.voq(output, vl, input)].offered.head).order)
+            Some(self.pool.get(self.voqs[self.voq(output, vl, input)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
     }
@@ -267,9 +267,9 @@ impl State {
     }
 
     /// Puts a packet into its queue.
-    pub fn enqueue(&mut self, packet: Packet, order: u64, config: &SwitchConfig) {
-        let Packet { input, output, vl, kind, .. } = packet;
-        let slot = self.pool.insert(packet, order);
+    pub fn enqueue(&mut self, packet: &Packet, arrival: &Arrival, config: &SwitchConfig) {
+        let &Arrival { input, output, vl, kind, order, .. } = arrival;
+        let slot = self.pool.insert(packet, (input, output), order);
         if matches!(config.arbiter, Arbiter::OldestFirst { bypass: Bypass::Switch, .. }) {
             if config.arbiter.counts(kind) {
                 self.arrival_order.arrived(slot, order);
@@ -312,8 +312,8 @@ impl State {
         if !head.is_some() {
             return;
         }
-        let &Packet { input, output, vl, kind, .. } = self.pool.packet(head);
-        self.waits(self.pool.entry(head).order, kind, output, vl, config);
+        let &Waiting { order, input, output, packet: Packet { vl, kind, .. }, .. } = self.pool.get(head);
+        self.waits(order, kind, output, vl, config);
         let voq = self.voq(output, vl, input);
         self.voqs[voq].offered = Fifo::of_one(head);
         let place = self.turns.place(input);
@@ -322,7 +322,7 @@ impl State {
     }
 
     /// Removes the head of a queue.
-    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &mut Packet {
+    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &Packet {
         let voq = self.voq(output, vl, input);
         let queue = &mut self.voqs[voq].offered;
         let slot = queue.head;
@@ -339,7 +339,7 @@ impl State {
             let place = self.turns.place(input);
             bits::clear(self.offering_mut(output, vl), place);
         }
-        self.pool.remove(slot)
+        &self.pool.remove(slot).packet
     }
 
     /// Whether a packet that had to wait still does: queues are in order of arrival.
@@ -349,7 +349,7 @@ impl State {
             Queueing::Voq => self.voqs[self.voq(output, vl, input)].offered.head,
             Queueing::Fifo => self.inputs[self.at(input, vl)].fifo.head,
         };
-        head.is_some() && self.pool.entry(head).order <= order
+        head.is_some() && self.pool.get(head).order <= order
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, size).
@@ -359,7 +359,7 @@ impl State {
                 bits::iter(self.offering(output, vl)).map(move |place| {
                     let input = self.turns.input(place);
                     let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.entry(head).size)
+                    (output, vl, input, self.pool.get(head).packet.size)
                 })
             })
         })

@@ -144,6 +144,8 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
+        ("a spread of random arrivals", spoilt("greedy = {}", "poisson = {load = 0.1}\nstart_spread = \"1 us\"")),
+        ("a spread beyond the end", spoilt("traffic.greedy = {}", "start_spread = \"1 s\"")),
         ("a load too late", spoilt("greedy = {}", "poisson = {load = 0.1, changes = [{at = \"10 ms\", load = 0.2}]}")),
         (
             "paced without a response",

@@ -49,7 +49,8 @@ fn a_bound_on_each_output_holds_back_that_output_alone() {
         saturation(n, &format!("input_reads = \"one\"\n{arbiter}"))
     };
     let none = carried(16, "\"unlimited\"");
-    let [strict, own, of_the_switch] = ["0, bypass = \"output\"", "4, bypass = \"output\"", "4"].map(|bound| carried(16, bound));
+    let [strict, own, of_the_switch] =
+        ["0, bypass = \"output\"", "4, bypass = \"output\"", "4"].map(|bound| carried(16, bound));
     assert!(of_the_switch < strict && strict < own && own < none, "{of_the_switch} {strict} {own} {none}");
 }
 

@@ -12,6 +12,9 @@ from becalm.papers.santos2002 import buffers, flows, policies, remarks
 READING = Reading()
 """The reading of the switches under which most sentences hold; docs/reproductions/readings.md has the others."""
 
+PHASE = "100 us"
+"""Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
+
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""

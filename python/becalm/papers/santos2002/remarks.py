@@ -19,8 +19,8 @@ HEADROOM = {SMALL: (0, 1, 2, 3), LARGE: (0, 2, 4, 6)}
 """Free slots with which a buffer counts as full already."""
 RECENTLY = "20 us"
 """About ten packet times."""
-LOCAL = 5
-"""Flows at each switch of the row that congest its far end."""
+FLOWS = 10
+"""Flows of each switch of the row that congest its far end."""
 
 
 def experiments() -> list[Experiment]:
@@ -83,21 +83,21 @@ def _blocked() -> Experiment:
 
 
 def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
-    """Switches A, B and C in a row; flows of all three go to a host of C, a victim from A to a host of B.
+    """Switches A, B and C in a row; flows of all three go to a host of C, a victim goes from A to another host of C.
 
-    Congestion at C's output fills C's buffer for the link from B, which is blocked then, and packets that wait
-    for it fill B's buffer for the link from A: there the two policies differ.
+    Congestion at C's output fills C's buffer for the link from B, which is blocked then. Packets that wait for
+    it fill B's buffer for the link from A, those of the victim among them: there the two policies differ.
     """
-    sides = [(name, [f"{name}1..{name}{LOCAL}"]) for name in "ABC"]
-    hosts = [*(host for _, names in sides for host in names), "AV", "BV", "CC"]
+    sides = [(name, [f"{name}1..{name}{FLOWS}"]) for name in "ABC"]
+    hosts = [*(host for _, names in sides for host in names), "AV", "CV", "CC"]
     cables = [
         *({"between": [names[0], name]} for name, names in sides),
-        *({"between": [host, host[0]]} for host in ("AV", "BV", "CC")),
+        *({"between": [host, host[0]]} for host in ("AV", "CV", "CC")),
         {"between": ["A", "B"]},
         {"between": ["B", "C"]},
     ]
     flows = [
-        {"name": name, "from": names, "to": ["CC"], "start": f"{place * 500} us", "stagger": "100 us"}
+        {"name": name, "from": names, "to": ["CC"], "start": f"{place} ms", "stagger": "100 us"}
         for place, (name, names) in enumerate(sides)
     ]
     duration = 250 if short else 500
@@ -108,7 +108,7 @@ def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
         "marking": {"input_triggered": keys},
         "echo": {"ack": {}},
         "response": {"lipd": {}},
-        "flows": [*flows, {"name": "victim", "from": ["AV"], "to": ["BV"], "start": "2 ms"}],
+        "flows": [*flows, {"name": "victim", "from": ["AV"], "to": ["CV"], "start": "4 ms"}],
     }
 
 
