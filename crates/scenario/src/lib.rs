@@ -8,6 +8,7 @@
 //! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
 //!   [`Scenario::memory_estimate`] the memory of a run.
 //! - `assemble`: the model, as the fabric needs it.
+//! - `fabric`: its nodes, links and paths, for those who show them.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
 //!
 //! [`catalogue`] and [`json_schema`] describe the contents of scenarios, as data.
@@ -30,6 +31,7 @@
 mod assemble;
 mod catalogue;
 mod check;
+mod fabric;
 mod memory;
 mod resolve;
 mod run;
@@ -38,6 +40,7 @@ pub mod sections;
 mod summary;
 
 pub use catalogue::{catalogue, json_schema};
+pub use fabric::{Direction, FlowPaths};
 pub use memory::MemoryEstimate;
 pub use run::{Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;
