@@ -39,9 +39,9 @@ fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>)
     if adapter.port_control.get() != Some(&PortControl::Sl) {
         return;
     }
-    for group in sections.flows.items().iter().filter_map(|group| group.get()) {
-        if let Some(response) = group.response.given() {
-            review.add(response, "cannot be set for a group when adapter.port_control = \"sl\"");
-        }
+    let groups = sections.flows.items().iter().filter_map(|group| group.get()?.response.given());
+    let jobs = sections.jobs.items().iter().filter_map(|job| job.get()?.response.given());
+    for response in groups.chain(jobs) {
+        review.add(response, "cannot be set for a group when adapter.port_control = \"sl\"");
     }
 }
