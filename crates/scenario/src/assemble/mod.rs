@@ -6,13 +6,14 @@ use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
-    Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
+    Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
+    RateChange, Room,
 };
 use becalm_metrics::Watch;
 
 use crate::scenario::Scenario;
-use crate::sections::adapter::PortControl;
 use crate::sections::Settings;
+use crate::sections::adapter::PortControl;
 
 /// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -81,10 +82,10 @@ impl Scenario {
         let first = self.sections.flows.len();
         let wanted = |i: &usize| traffic == Traffic::All || traffic == Traffic::Job(*i);
         let numbers = (0..self.plan.jobs.len()).filter(wanted);
-        numbers.map(|i| self.job(i, FlowId(self.plan.groups[first + i].start))).collect()
+        numbers.map(|i| self.job_spec(i, FlowId(self.plan.groups[first + i].start))).collect()
     }
 
-    fn job(&self, number: usize, first_flow: FlowId) -> JobSpec {
+    fn job_spec(&self, number: usize, first_flow: FlowId) -> JobSpec {
         let section = &self.sections.jobs[number];
         let job = self.plan.jobs[number].as_ref().expect("checked");
         let overhead_rate = section.overhead_rate.as_ref();

@@ -98,10 +98,8 @@ fn listed(ops: &[Operation], ranks: u32, job: &Section, review: &mut Review<'_>)
             wrong("rank", format!("there is no rank {}; the ranks are 0 to {}", operation.rank, ranks - 1));
             return None;
         }
-        let id = builder.add(
-            operation.rank,
-            Op { action: action(operation), lane: operation.lane as u16, part: Part::Eager },
-        );
+        let id = builder
+            .add(operation.rank, Op { action: action(operation), lane: operation.lane as u16, part: Part::Eager });
         let earlier = operation.after.iter().map(|name| (name, When::Done));
         for (name, when) in earlier.chain(operation.after_start.iter().map(|name| (name, When::Start))) {
             let Some(&other) = names.get(&(operation.rank, name.as_str())) else {
@@ -154,7 +152,10 @@ fn place(
         }
         Placement::List if n as u32 == ranks => Some(hosts),
         Placement::List => {
-            review.add(job.hosts.place(), format!("names {n} hosts for {ranks} ranks; with placement = \"list\", one each"));
+            review.add(
+                job.hosts.place(),
+                format!("names {n} hosts for {ranks} ranks; with placement = \"list\", one each"),
+            );
             None
         }
     }

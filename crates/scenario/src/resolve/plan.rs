@@ -10,10 +10,10 @@ use super::jobs::{self, Job};
 use super::network::Network;
 use super::pairs::{MOST_FLOWS, sendings};
 use super::sources::sources;
-use crate::sections::{self, Sections};
 use crate::sections::adapter::Adapter;
 use crate::sections::flows::Group;
 use crate::sections::packet::Packet;
+use crate::sections::{self, Sections};
 
 /// The purpose of the random stream of a group's pattern; the fabric uses others.
 const PATTERN_STREAM: u64 = 1 << 32;

@@ -80,7 +80,7 @@ impl Sections {
     /// If the scenario has errors.
     pub(crate) fn group(&self, number: u32) -> Settings<'_> {
         let number = number as usize;
-        let (name, sl, response) = match self.flows.get(number) {
+        let (name, sl, response) = match self.flows.items().get(number) {
             Some(group) => (&group.name, &group.sl, &group.response),
             None => {
                 let job = &self.jobs[number - self.flows.len()];
