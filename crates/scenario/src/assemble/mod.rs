@@ -158,7 +158,15 @@ impl Scenario {
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
         let vls = *self.sections.switch.vls as u8;
-        Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
+        let groups = self.plan.groups.len();
+        let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
+        if self.sections.observe.frames.is_some() {
+            watch = watch.with_early_stalls();
+        }
+        if *self.sections.observe.spans {
+            watch = watch.with_spans_of_roles();
+        }
+        watch
     }
 
     /// The model at time zero for one replication, for up to `threads` threads.
