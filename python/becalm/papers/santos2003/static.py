@@ -34,6 +34,8 @@ def _fig5() -> Experiment:
         points=lambda _: [_alone(response) for response in RESPONSES],
         measure=_increase,
         draw=increase_curves,
+        phase="",
+        seeded=False,
     )
 
 
