@@ -124,6 +124,17 @@ def test_control_that_holds_is_not_blamed() -> None:
     assert not found[20].about("advice"), str(found[20])
 
 
+def test_a_link_that_waits_for_another_is_no_bottleneck() -> None:
+    """Remote and victim offer twice what the link between the switches carries; it is a third full."""
+    window = {"run.duration": "59 ms", "run.warmup": "45 ms", "flows.victim.stop": "59 ms"}
+    scenario = becalm.load(SCENARIOS / "congestion_spreading.toml").replace(window)
+    found = becalm.explain(becalm.run(scenario, threads=1))
+    assert found.causes == [("hot host", "B->BC")]
+    (said,) = found.about("victims")
+    assert said.place == "victim"
+    assert said.numbers["delivered"] < 0.2 * said.numbers["offered"]
+
+
 @pytest.mark.parametrize("name", READY)
 def test_ready_scenarios_raise_no_false_alarm(name: str) -> None:
     found = becalm.explain(becalm.run(becalm.load(SCENARIOS / f"{name}.toml"), threads=1))

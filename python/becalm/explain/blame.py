@@ -50,10 +50,9 @@ class Bottleneck:
 def bottlenecks(facts: Facts) -> list[Bottleneck]:
     """Return the links where congestion begins, those that were roots first.
 
-    A link counts if it is a root and either overloaded, lasting, or full and crossed by flows that
-    lose; or if it
-    is no root, since control holds it or starves it, but overloaded by flows that no other bottleneck
-    explains.
+    A link counts if it is a root and either overloaded, lasting, or full and crossed by flows that lose. It
+    counts, too, if it is no root, since control holds it or starves it, nor waits for credit, but is overloaded
+    by flows that no other bottleneck explains.
     """
     links, flows = facts.links, facts.flows
     explained = np.zeros(len(flows.row), dtype=bool)
@@ -63,7 +62,9 @@ def bottlenecks(facts: Facts) -> list[Bottleneck]:
         if _counts(facts, link, crossing):
             explained[crossing] = True
             found.append(_bottleneck(facts, link, crossing, root=True))
-    overloaded = np.flatnonzero((links.level > 0) & (facts.demand > limits.OVERLOADED))
+    # A link that waits for credit is behind another one.
+    free = (links.branch < limits.STANDING) | (links.busy >= limits.FULL)
+    overloaded = np.flatnonzero((links.level > 0) & (facts.demand > limits.OVERLOADED) & free)
     for link in sorted((int(each) for each in overloaded), key=lambda each: -facts.demand[each]):
         crossing = facts.crossing(link)
         arriving = np.where(explained[crossing], flows.delivered[crossing], flows.offered[crossing])
