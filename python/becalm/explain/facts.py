@@ -170,7 +170,7 @@ class Facts:
 
     def _within_links(self, offered: Floats) -> Floats:
         """Scale what the flows of a host offer together to what its link carries."""
-        first = self._first_links
+        first = self.first_links
         total = np.bincount(first, offered, minlength=len(self.links.capacity))[first]
         return offered * np.minimum(1.0, self.links.capacity[first] / np.maximum(total, 1e-9))
 
@@ -187,7 +187,8 @@ class Facts:
         return flow[np.argsort(link, kind="stable")], np.concatenate([[0], np.cumsum(counts)])
 
     @cached_property
-    def _first_links(self) -> Places:
+    def first_links(self) -> Places:
+        """The link by which each flow leaves its host."""
         flow, link = self._paths
         return link[np.flatnonzero(np.diff(flow, prepend=-1))]
 
