@@ -59,7 +59,7 @@ def report(
     scenario: Scenario,
     runs: Sequence[tuple[int, str, int, dict[str, list[tuple[str, str, Any]]]]],
     about: str,
-    mostbuiltins.bytes: int = 0,
+    most_bytes: int = 0,
     all: bool = False,
 ) -> tuple[builtins.bytes, int, list[str]]: ...
 def pack(header: str) -> builtins.bytes: ...

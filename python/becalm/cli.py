@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from becalm.commands import administrator, offers
+from becalm.commands import administrator, offers, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.mistakes import printable
 from becalm.store import cli as store
@@ -71,6 +71,9 @@ def run(
     fabric: Annotated[
         Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page that shows the run to a new .html file, with frames.")
+    ] = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
@@ -78,6 +81,7 @@ def run(
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
     from becalm import console, examples, memory
+    from becalm.folders import check_new, check_writable, write_new
     from becalm.results import FOLDER
     from becalm.run import fewer_threads
     from becalm.scenario import parse_change
@@ -92,6 +96,10 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
+    if report is not None:
+        check_new(report)
+        check_writable(report)
+        scenario = reports.watched(scenario)
     limit = memory.limit_of(max_memory)
     default = Path("results") / file.stem
     if not quiet and (why := fewer_threads(scenario, threads)):
@@ -100,8 +108,12 @@ def run(
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
+    if report is not None:
+        write_new(report, becalm.report(results))
     if not quiet:
         console.show_run(results, place.folder)
+    if report is not None:
+        console.say(str(report))
 
 
 @app.command()
@@ -361,6 +373,7 @@ def design(
 
 administrator.register(app, guarded)
 offers.register(app)
+reports.register(app)
 
 
 app.command()(sweep.sweep)

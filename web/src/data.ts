@@ -65,7 +65,11 @@ export interface Growth {
   step: number;
   roots: Float32Array;
   branches: Float32Array;
-  rows: { link: number; vl: number; root: number; branch: number; periods: [number, number, number][] }[];
+  rows: {
+    steps: number;
+    roles: Uint8Array;
+    of: { link: number; vl: number; since: number; root: number; branch: number }[];
+  };
 }
 
 export interface Run {

@@ -33,13 +33,13 @@ function diagnosis(about: About): HTMLElement[] {
 function closing(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   const fold = (id: string, title: string, ...children: HTMLElement[]) => el("details", { id }, el("summary", {}, title), ...children);
-  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs(about.parameters)));
+  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs("parameters", about.parameters)));
   if (about.scenario) made.push(fold("scenario", "Scenario", el("pre", { tabindex: 0 }, about.scenario)));
-  if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs(about.provenance)));
+  if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs("provenance", about.provenance)));
   return [el("footer", {}, ...made)];
 }
 
-function pairs(rows: [string, string][]): HTMLElement {
+function pairs(label: string, rows: [string, string][]): HTMLElement {
   const lines = rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)));
-  return el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "values" }, el("table", { class: "pairs" }, el("tbody", {}, ...lines)));
+  return el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": `table of ${label}` }, el("table", { class: "pairs" }, el("tbody", {}, ...lines)));
 }

@@ -44,8 +44,8 @@ def report(
 ) -> str:
     """Return a page that shows a run, as one HTML file.
 
-    It shows the fabric over time where the scenario asks for it with `observe.frames`, and exact growth of the
-    congestion tree with `observe.spans`.
+    It shows the fabric over time where the scenario asks for it with `observe.frames`, and exact growth of
+    the congestion tree with `observe.spans`.
 
     Args:
         results: what to show.
@@ -61,7 +61,7 @@ def report(
     """
     return filled(
         payload(results, title=title, replication=replication, max_size=max_size, full=full),
-        title or results.scenario.name,
+        title or PurePath(results.scenario.name).stem,
     )
 
 
@@ -99,7 +99,7 @@ def payload(
 
 def filled(packed: bytes, title: str) -> str:
     """Return the page with a payload."""
-    before, mark, after = template().partition(_MARK)
+    before, _, after = template().partition(_MARK)
     heading = f"<title>{html.escape(title)}</title>"
     before = before.replace("<title>becalm report</title>", heading, 1)
     data = base64.b64encode(packed).decode()
@@ -153,11 +153,11 @@ def _about(results: Results, title: str | None) -> dict[str, Any]:
     told["guards"] = results.guards
     summary = scenario.summary
     runs = len(results.replications)
-    hosts, hops = summary["hosts"], results.packet_hops
+    hosts, switches, hops = summary["hosts"], summary["switches"], results.packet_hops
     missing = [] if "frames" in results.tables else [_NO_FRAMES]
-    return heading(title or PurePath(scenario.name).name, told) | {
+    return heading(title or PurePath(scenario.name).stem, told) | {
         "facts": [
-            f"{hosts:,} hosts, {summary['switches']:,} {'switch' if summary['switches'] == 1 else 'switches'}",
+            f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
             f"{hops:,} packet-hops in {results.wall_time:.1f} s",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
             f"becalm {manifest['becalm']}",
@@ -181,7 +181,7 @@ def _left_out(every: int, omitted: list[str], max_size: int) -> Iterator[str]:
     if omitted:
         names = {"stalled": "waits for credit", "marked": "marks", "busy": "load"}
         told = " and ".join(names[name] for name in omitted)
-        yield f"Links over time are shown without {told}: `becalm report --full` keeps all."
+        yield f"Links over time are shown without {told}; becalm report --full keeps all."
 
 
 def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tuple[str, str, Any]]]]:
