@@ -22,6 +22,7 @@ __all__ = [
     "report",
     "run",
     "seconds",
+    "trace",
 ]
 
 __version__: str
@@ -35,6 +36,11 @@ class _Outcome(TypedDict):
     guards: list[str]
     tables: dict[str, list[tuple[str, str, Any]]]
 
+class _Trace(TypedDict):
+    fingerprint: int
+    end: int
+    tables: dict[str, list[tuple[str, str, Any]]]
+
 @final
 class Scenario:
     @property
@@ -45,6 +51,7 @@ class Scenario:
     def memory_estimate(self) -> dict[str, int]: ...
     @property
     def replications(self) -> int: ...
+    def routing(self) -> dict[str, list[tuple[str, str, Any]]]: ...
     def useful_threads(self, cores: int) -> int: ...
     def allowed_threads(self, asked: int) -> int: ...
 
@@ -55,6 +62,16 @@ def run(
     threads: int = 1,
     progress: Callable[[float, float, int, int], object] | None = None,
 ) -> _Outcome: ...
+def trace(
+    scenario: Scenario,
+    replication: int,
+    flows: list[int] | None,
+    links: list[int] | None,
+    start: int,
+    stop: int,
+    most: int,
+    progress: Callable[[float, float, int, int], object] | None = None,
+) -> _Trace: ...
 def report(
     scenario: Scenario,
     runs: Sequence[tuple[int, str, int, dict[str, list[tuple[str, str, Any]]]]],

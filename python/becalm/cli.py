@@ -11,9 +11,11 @@ import typer
 
 from becalm.commands import administrator, offers, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
+from becalm.explain import cli as explain
 from becalm.mistakes import printable
 from becalm.store import cli as store
 from becalm.sweep import cli as sweep
+from becalm.trace import cli as trace
 from becalm.tune import cli as tune
 
 __all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "guarded", "main", "stop", "told"]
@@ -71,23 +73,25 @@ def run(
     fabric: Annotated[
         Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a page that shows the run to a new .html file, with frames.")
-    ] = None,
+    report: reports.Page = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
+    pcap: trace.Pcap = None,
+    packets: trace.Packets = None,
+    perfetto: trace.Chrome = None,
+    traced: trace.Chosen = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
     from becalm import console, examples, memory
-    from becalm.folders import check_new, check_writable, write_new
     from becalm.results import FOLDER
     from becalm.run import fewer_threads
     from becalm.scenario import parse_change
 
     if (file is None) == (example is None):
         stop("run: needs either a scenario or --example with a name from `becalm examples`", BAD_INPUT)
+    traces = trace.wanted(pcap, packets, perfetto, traced)
     file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
@@ -96,11 +100,8 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
-    if report is not None:
-        check_new(report)
-        check_writable(report)
-        scenario = reports.watched(scenario)
-    limit = memory.limit_of(max_memory)
+    scenario = reports.watched(scenario, report)
+    choice, limit = traces.choice(scenario), memory.limit_of(max_memory)
     default = Path("results") / file.stem
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
@@ -108,12 +109,11 @@ def run(
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
-    if report is not None:
-        write_new(report, becalm.report(results))
+    told = [*traces.write(choice), *reports.write(results, report)]
     if not quiet:
         console.show_run(results, place.folder)
-    if report is not None:
-        console.say(str(report))
+        for line in told:
+            console.say(line)
 
 
 @app.command()
@@ -149,13 +149,16 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("figures"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing figures.")] = False,
     short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Seeds to judge by; 5 when not given, 1 with --short.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Reproduce figures of papers and check their claims; exit code 1 if a claim does not hold."""
+    """Reproduce figures of papers and check their claims; exit code 1 if a sentence of a paper fails."""
     from becalm import console, lab
 
-    console.warn_short(short)
+    console.warn_short(short, also="" if seeds else "one seed, ")
     try:
         with console.Bar(quiet=as_json) as bar:
             reports = lab.reproduce(
@@ -164,6 +167,7 @@ def reproduce(
                 overwrite=overwrite,
                 threads=threads,
                 short=short,
+                seeds=seeds,
                 seed=seed,
                 progress=bar.on_experiment,
             )
@@ -174,7 +178,7 @@ def reproduce(
             typer.echo(json.dumps(report.to_json()))
     else:
         console.show_reports(reports)
-    if not all(claim.holds for report in reports for claim in report.claims):
+    if any(report.fails for report in reports):
         raise typer.Exit(FAILED)
 
 
@@ -292,7 +296,7 @@ def manage(
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    rollback = None if opensm is None else opensm.with_name(f"{opensm.name}.rollback")
+    rollback = None if opensm is None else options.rollback_of(opensm)
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
     better = "pfister2005"
@@ -376,6 +380,7 @@ offers.register(app)
 reports.register(app)
 
 
+app.command()(explain.explain)
 app.command()(sweep.sweep)
 app.command()(tune.tune)
 app.add_typer(store.app, name="store")

@@ -90,7 +90,8 @@ export interface About {
   title: string;
   facts: string[];
   notes: string[];
-  diagnosis: { text: string; anchor?: string }[];
+  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. */
+  diagnosis: { topic: string; text: string; place: string; anchor: string }[];
   meanings: Record<string, string>;
   scenario: string;
   parameters: [string, string][];

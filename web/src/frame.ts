@@ -23,8 +23,14 @@ export function frame(root: HTMLElement, about: About, selector: HTMLElement | n
 function diagnosis(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   if (about.diagnosis.length > 0) {
-    const line = ({ text, anchor }: { text: string; anchor?: string }) => el("li", {}, anchor ? el("a", { href: `#${anchor}` }, text) : text);
-    made.push(section("diagnosis", "Diagnosis", el("ul", {}, ...about.diagnosis.map(line))));
+    const topics = [...new Set(about.diagnosis.map((each) => each.topic))];
+    const line = ({ text, anchor }: About["diagnosis"][number]) =>
+      el("li", {}, text, ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
+    const part = (topic: string) => {
+      const said = about.diagnosis.filter((each) => each.topic === topic);
+      return el("div", {}, el("h3", {}, topic), el("ul", {}, ...said.map(line)));
+    };
+    made.push(section("diagnosis", "Diagnosis", el("div", { class: "topics" }, ...topics.map(part))));
   }
   if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, note))));
   return made;

@@ -13,6 +13,7 @@
 //! | [`ports`] | ports as indices of flat arrays |
 //! | `quantiles`, `histogram` | compact histograms, tables of them |
 //! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`] | observers, one per question |
+//! | [`recorder`] | a recording of single packets for traces, in a run of its own |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
@@ -36,7 +37,6 @@
 //!     destination,
 //!     sequence: 0,
 //!     size: 2068,
-//!     payload: 2048,
 //!     tie: 0,
 //!     kind: Kind::Data,
 //!     vl: 0,
@@ -45,8 +45,6 @@
 //!     held: 0,
 //!     covers: 0,
 //!     marks: 0,
-//!     input: 0,
-//!     output: 0,
 //! };
 //! // Two hosts, observed from 10 us on.
 //! let mut hosts = Hosts::new(Time::from_us(10), 2);
@@ -71,6 +69,7 @@ pub mod occupancy;
 pub mod paces;
 pub mod ports;
 mod quantiles;
+pub mod recorder;
 pub mod series;
 pub mod snapshots;
 pub mod spans;

@@ -2,6 +2,7 @@
 //!
 //! - `scenario`: a checked scenario as a Python object.
 //! - `run`: one replication, with progress and Ctrl-C.
+//! - `trace`: a run that records single packets.
 //! - `report`: results as the payload of a page.
 //! - `columns`: result tables as NumPy arrays.
 //! - `errors`: the only place where Rust errors become Python exceptions.
@@ -13,6 +14,7 @@ mod errors;
 mod report;
 mod run;
 mod scenario;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -49,6 +51,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_function(wrap_pyfunction!(scenario::parse, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::pack, module)?)?;
     module.add_function(wrap_pyfunction!(report::fabric, module)?)?;

@@ -12,11 +12,16 @@ import typer
 from becalm.exits import BAD_INPUT, guarded, stop
 
 if TYPE_CHECKING:
+    from becalm.results import Results
     from becalm.scenario import Scenario
 
 FRAMES = 100
 """Frames of a run whose scenario asks for none."""
 
+Page = Annotated[
+    Path | None, typer.Option(help="Write a page that shows the run, frames included, to a new .html file.")
+]
+"""The option of `becalm run`."""
 Source = Annotated[
     Path,
     typer.Argument(
@@ -88,10 +93,19 @@ def view(
     console.say(str(page))
 
 
-def watched(scenario: Scenario) -> Scenario:
-    """Return a scenario that records what a report shows; its runs do not change by it."""
+def watched(scenario: Scenario, page: Path | None) -> Scenario:
+    """Return a scenario that records what its page shows, if there is to be one; runs do not change by it.
+
+    Raises:
+        ResultsError: the page exists or cannot be written.
+
+    """
+    from becalm.folders import check_writable
     from becalm.quantities import seconds
 
+    if page is None:
+        return scenario
+    check_writable(page)
     observe = scenario.resolved["observe"]
     changes: dict[str, object] = {}
     if observe["frames"] is None:
@@ -100,6 +114,17 @@ def watched(scenario: Scenario) -> Scenario:
     if not observe["spans"]:
         changes["observe.spans"] = True
     return scenario.replace(changes) if changes else scenario
+
+
+def write(results: Results, page: Path | None) -> list[str]:
+    """Write the page of a run to a new file, if there is to be one; return its path for the user."""
+    from becalm.folders import write_new
+    from becalm.report import report
+
+    if page is None:
+        return []
+    write_new(page, report(results))
+    return [str(page)]
 
 
 def has_screen() -> bool:

@@ -104,7 +104,13 @@ where
 
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
-        self.parts.simulators().iter().map(|part| part.model.packets_in_flight()).sum()
+        let packets: i64 = self.parts.simulators().iter().map(|part| part.model.shared.packets).sum();
+        packets as usize
+    }
+
+    /// Ranks of jobs that have something left to do.
+    pub fn open_ranks(&self) -> u32 {
+        self.parts.simulators().iter().map(|part| part.model.open_ranks()).sum()
     }
 
     /// All parts joined in one simulator, which can go on alone.

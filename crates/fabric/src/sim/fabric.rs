@@ -1,6 +1,7 @@
 //! The model that the engine runs: hosts, switches, and the events between them.
 
 use becalm_engine::{Agenda, Key, Model, Time};
+use becalm_workload::Rank;
 
 use crate::context::{Context, Place, Shared};
 use crate::event::Event;
@@ -35,6 +36,16 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.shared.hops
     }
 
+    /// Ranks of jobs that have something left to do.
+    pub fn open_ranks(&self) -> u32 {
+        self.hosts.jobs.open_ranks()
+    }
+
+    /// A rank of a job, and what it has done.
+    pub fn rank(&self, job: usize, rank: u32) -> &Rank {
+        self.hosts.jobs.rank(job, rank)
+    }
+
     /// Tells the observer what has left the switches by now.
     pub fn settle(&mut self, now: Time) {
         for switch in &mut self.switches {
@@ -44,8 +55,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
-        let waiting = self.switches.iter().map(|switch| switch.state.pool.len());
-        self.shared.arena.len() + waiting.sum::<usize>()
+        self.shared.packets as usize
     }
 }
 

@@ -18,7 +18,7 @@ fn station(service: Distribution) -> SwitchConfig {
         buffer: Room::UNLIMITED,
         forwarding_delay: Time::ZERO,
         switching: Switching::StoreAndForward,
-        arbiter: Arbiter::OldestFirst { max_bypass: u32::MAX, counts_answers: true },
+        arbiter: Arbiter::OldestFirst { max_bypass: u32::MAX, bypass: Bypass::Switch, counts_answers: true },
         service,
         ..SANTOS
     }
@@ -81,6 +81,7 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
         flows: spec.flows,
         responses: spec.responses,
         sources: spec.sources,
+        jobs: spec.jobs,
         changes: spec.changes,
         markers: vec![Finds { least, verdicts: VecDeque::new() }],
         echo: spec.echo,

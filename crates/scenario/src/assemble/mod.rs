@@ -6,14 +6,14 @@ use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
-    Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
+    Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
+    RateChange, Room, SourceSpec,
 };
 use becalm_metrics::Watch;
-use becalm_schema::Located;
 
 use crate::scenario::Scenario;
+use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
-use crate::sections::flows::Group;
 
 /// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -31,9 +31,19 @@ pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
 /// The model when all its parts are together again.
 pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
-/// The purposes of the random streams of timers' phases and of hosts' clocks.
+/// The traffic of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Traffic {
+    /// All of it.
+    All,
+    /// That of one job.
+    Job(usize),
+}
+
+/// The purposes of the random streams of timers' phases, of hosts' clocks and of the starts of sources.
 const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
+const START_STREAM: u64 = 1 << 35;
 
 /// The clock of a response: a phase of its own, and the error of its host's.
 fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
@@ -44,8 +54,8 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 }
 
 impl Scenario {
-    /// The fabric in its initial state.
-    fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
+    /// The fabric in its initial state, with all traffic or a part of it.
+    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
         let vls = *sections.switch.vls as u8;
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
@@ -59,11 +69,38 @@ impl Scenario {
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
-            sources: self.plan.sources.clone(),
+            sources: if traffic == Traffic::All { self.sources(seed) } else { Vec::new() },
+            jobs: self.jobs(traffic),
             changes: self.rate_changes(),
             markers: markers.collect(),
             echo: Echoing::new(&sections.echo),
             seed,
+        }
+    }
+
+    /// The jobs of a run.
+    fn jobs(&self, traffic: Traffic) -> Vec<JobSpec> {
+        let first = self.sections.flows.len();
+        let wanted = |i: &usize| traffic == Traffic::All || traffic == Traffic::Job(*i);
+        let numbers = (0..self.plan.jobs.len()).filter(wanted);
+        numbers.map(|i| self.job_spec(i, FlowId(self.plan.groups[first + i].start))).collect()
+    }
+
+    fn job_spec(&self, number: usize, first_flow: FlowId) -> JobSpec {
+        let section = &self.sections.jobs[number];
+        let job = self.plan.jobs[number].as_ref().expect("checked");
+        let overhead_rate = section.overhead_rate.as_ref();
+        JobSpec {
+            program: job.program.clone(),
+            start: *section.start,
+            hosts: job.hosts.clone(),
+            pairs: job.pairs.clone(),
+            first_flow,
+            overhead: *section.overhead,
+            overhead_per_byte: overhead_rate.map_or(0.0, |rate| 1e12 / rate.rate().bytes_per_second()),
+            local_latency: *section.local_latency,
+            local_rate: section.local_rate.as_ref().map(|rate| rate.rate()),
+            record: *section.record_ops,
         }
     }
 
@@ -74,7 +111,7 @@ impl Scenario {
     }
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.
-    fn capacity_bytes(&self) -> u32 {
+    pub(crate) fn capacity_bytes(&self) -> u32 {
         match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
             Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
@@ -84,14 +121,14 @@ impl Scenario {
     /// The flows and their responses: one for each flow, or one for all of a host and service level.
     fn flows(&self, seed: u64) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
-        let new = |group: &Located<Group>| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
+        let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
         // Some responses share a table among their clones.
-        let initial: Vec<Responding> = sections.flows.iter().map(new).collect();
+        let initial: Vec<Responding> = sections.groups().map(new).collect();
         let mut responses = Vec::new();
         let mut shared: HashMap<(NodeId, u32), u32> = HashMap::new();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for flow in &self.plan.flows {
-            let group = &sections.flows[flow.group as usize];
+            let sl = sections.group(flow.group).sl;
             let mut add = || {
                 let mut response = initial[flow.group as usize].clone();
                 if let Responding::Ibta(timed) = &mut response {
@@ -102,12 +139,26 @@ impl Scenario {
             };
             let response = match *sections.adapter.port_control {
                 PortControl::Qp => add(),
-                PortControl::Sl => *shared.entry((flow.source, *group.sl)).or_insert_with(add),
+                PortControl::Sl => *shared.entry((flow.source, sl)).or_insert_with(add),
             };
-            let vl = sections.switch.vl(*group.sl).expect("checked") as u8;
+            let vl = sections.switch.vl(sl).expect("checked") as u8;
             flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response });
         }
         (flows, responses)
+    }
+
+    /// The traffic sources, each with its start in the spread of its group.
+    fn sources(&self, seed: u64) -> Vec<SourceSpec> {
+        let mut sources = self.plan.sources.clone();
+        for (number, source) in sources.iter_mut().enumerate() {
+            let group = self.plan.flows[source.flows.start as usize].group;
+            let spread = *self.sections.flows[group as usize].start_spread;
+            if spread > Time::ZERO {
+                let share = Stream::new(seed, number as u64, START_STREAM).unit();
+                source.start = source.start.saturating_add(spread.scaled(share));
+            }
+        }
+        sources
     }
 
     /// Number of cores, of those available, that make one run faster; at least 1. Threads meet once for every
@@ -152,11 +203,11 @@ impl Scenario {
         watch
     }
 
-    /// The model at time zero for one replication, for up to `threads` threads.
-    pub(crate) fn simulator(&self, replication: u32, threads: usize) -> Result<Model, FabricError> {
+    /// The model at time zero for one replication, for up to `threads` threads, with all traffic or a part of it.
+    pub(crate) fn simulator(&self, replication: u32, threads: usize, traffic: Traffic) -> Result<Model, FabricError> {
         let run = &self.sections.run;
         let seed = run.seed.wrapping_add(u64::from(replication));
-        let spec = self.fabric_spec(seed);
+        let spec = self.fabric_spec(seed, traffic);
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
             _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
@@ -170,6 +221,41 @@ impl Scenario {
 mod tests {
     use super::*;
     use becalm_fabric::policy::{Notice, Response};
+
+    /// When the sources of ten flows start.
+    fn starts(seed: u64, keys: &str) -> Vec<Time> {
+        let text = format!(
+            r#"
+            [run]
+            duration = "1 ms"
+            [topology.dumbbell]
+            [[flows]]
+            name = "f"
+            from = ["A1..A10"]
+            to = ["BC"]
+            start = "100 us"
+            stagger = "10 us"
+            {keys}
+            "#
+        );
+        let scenario = Scenario::parse(&text, "starts.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        scenario.sources(seed).into_iter().map(|source| source.start).collect()
+    }
+
+    #[test]
+    fn starts_are_spread_by_the_seed() {
+        let exact = starts(1, "");
+        let staggered: Vec<Time> = (0..10).map(|i| Time::from_us(100 + 10 * i)).collect();
+        assert_eq!(exact, staggered);
+        let one = starts(1, "start_spread = \"8 us\"");
+        let later: Vec<Time> = one.iter().zip(&exact).map(|(&start, &first)| Time(start.0 - first.0)).collect();
+        assert!(later.iter().all(|&time| time < Time::from_us(8)));
+        assert!((0..10).all(|i| !later[..i].contains(&later[i])), "each its own: {later:?}");
+        let mean = later.iter().map(|time| time.0).sum::<u64>() / 10;
+        assert!(mean > Time::from_us(2).0 && mean < Time::from_us(6).0, "over all of the spread: {later:?}");
+        assert_eq!(one, starts(1, "start_spread = \"8 us\""));
+        assert_ne!(one, starts(2, "start_spread = \"8 us\""));
+    }
 
     /// When the timers of four flows of two hosts first expire.
     fn deadlines(seed: u64, keys: &str, adapter: &str) -> Vec<Time> {

@@ -4,12 +4,13 @@ use becalm_fabric::Room;
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
-use crate::sections::switch::{Switch, Switching, VlArbitration};
+use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
     buffer(switch, sections, review);
     storing(switch, sections, review);
+    bypass(switch, review);
     lanes(switch, sections, review);
     weights(switch, sections, review);
 }
@@ -39,10 +40,24 @@ fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// The lanes that groups use; `None` for a group whose service level could not be read.
+/// Notes a bound on overtaking where nothing can be overtaken.
+fn bypass(switch: &Switch, review: &mut Review<'_>) {
+    let (Some(Arbiter::OldestFirst(order)), Some(InputReads::Many)) = (switch.arbiter.get(), switch.input_reads.get())
+    else {
+        return;
+    };
+    if order.bypass == Bypass::Output {
+        let problem = "needs input_reads = \"one\" for arbiter.oldest_first.bypass = \"output\": otherwise the oldest \
+                       packet for an output is never overtaken there";
+        review.add(Place::first_given(&[switch.input_reads.place(), switch.arbiter.place()]), problem);
+    }
+}
+
+/// The lanes that groups and jobs use; `None` for one whose service level could not be read.
 fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
-    let groups = sections.flows.items().iter();
-    groups.map(|group| Some(switch.vl(*group.get()?.sl.get()?).unwrap_or(0)))
+    let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
+    let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
+    groups.chain(jobs).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
 }
 
 /// Notes unused virtual lanes: settings without an effect.
