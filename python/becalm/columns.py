@@ -1,6 +1,7 @@
 """What the columns of the result tables mean; their units are with the tables, in `Results.units`.
 
-All tables but those over time cover the measured window, from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.
+All tables but those over time cover the measured window, from `run.warmup` to `run.duration`. Rates are
+bytes on the wire per second, with headers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TABLES: Mapping[str, str] = {
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
-    "frames": "One row per step of `observe.frames` and virtual lane; one byte per link, in the order of `links`.",
+    "frames": "One row per step of `observe.frames` and lane; one byte per link, in the order of `links`.",
     "frames_groups": "One row per step of `observe.frames` and group.",
     "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
 }
@@ -62,7 +63,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "latencies": {
         "group": "Name of the group.",
         "from": "Smallest latency of the range, in steps of 1 ns.",
-        "to": "Latency from which on the next range begins; there are 16 between a power of two and the next.",
+        "to": "Latency at which the next range begins; there are 16 between a power of two and the next.",
         "packets": "Delivered data packets with a latency in the range.",
     },
     "links": {
@@ -150,9 +151,9 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "vl": "Virtual lane.",
         "occupancy": "Share of the input buffer at each link's end that is taken, of 255.",
         "role": "Role of the output at its beginning: 0 calm, 1 root, 2 branch.",
-        "busy": "Share of the time since the frame before in which the link sent, of 255; all lanes together.",
+        "busy": "Share of the time since the frame before in which the link sent, of 255; on any lane.",
         "stalled": "Share of that time in which a packet waited for credit, of 255; on any lane.",
-        "marked": "Share of the packets sent in that time that the switch marked, of 255; all lanes together.",
+        "marked": "Share of the packets sent in that time that the switch marked, of 255; on any lane.",
     },
     "frames_groups": {
         "time": "Time of the frame.",
