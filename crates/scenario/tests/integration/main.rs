@@ -6,6 +6,7 @@ mod catalogue;
 mod congestion;
 mod convergence;
 mod golden;
+mod jobs;
 mod labels;
 mod observing;
 mod paths;
