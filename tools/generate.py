@@ -14,6 +14,7 @@ import becalm
 from becalm import _core
 from becalm.columns import COLUMNS, REPLICATION, TABLES
 from becalm.contents import Entry, Parameter, catalogue, default, expects
+from becalm.explain.page import page as rules_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 SCHEMES = {
@@ -33,6 +34,7 @@ def pages() -> dict[str, str]:
     """Return the text of every generated file by its path below `docs`."""
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
     made["results.md"] = results()
+    made["explain.md"] = rules_page()
     for kind in SCHEMES:
         for entry in catalogue()[kind]:
             made[f"schemes/{kind}.{entry.name}.md"] = scheme(kind, entry)
@@ -82,7 +84,7 @@ OBSERVED = {
     "run": {"duration": "1 ms"},
     "topology": {"dumbbell": {"local": 1, "remote": 1}},
     "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
-    "observe": {"paces": True, "snapshots": ["1 ms"]},
+    "observe": {"paces": True, "snapshots": ["1 ms"], "frames": "1 ms", "spans": True},
 }
 """A scenario whose results have every table."""
 
@@ -93,7 +95,7 @@ def results() -> str:
     lines = [
         "# The columns of results",
         "",
-        "Written by `make docs`. All tables but `series`, `paces` and `snapshots` cover the measured window,",
+        "Written by `make docs`. All tables but those with times of their own cover the measured window,",
         "from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.",
         "[model.md](model.md#what-is-measured) describes how things are counted.",
         "",

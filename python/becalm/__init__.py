@@ -9,7 +9,8 @@ Typical use:
 Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
 `results` (tables and folders), `run` (one scenario), `sweep` (many scenarios), `plot` (tables to figures),
 `theory` (closed networks without a simulation), `lab` (experiments and their claims), `papers` (the papers'
-experiments), `comparison` (all schemes side by side), `design` (a workbench for response functions), `cli`.
+experiments), `comparison` (all schemes side by side), `explain` (a run in words), `design` (a workbench for
+response functions), `cli`.
 """
 
 from becalm._core import __version__
@@ -26,11 +27,13 @@ from becalm.errors import (
     StoreError,
     SweepError,
 )
+from becalm.explain import Explanation, explain
 from becalm.progress import SweepProgress
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
 from becalm.sweep import SweepResults, sweep
+from becalm.trace import Trace, trace
 from becalm.tune import Tuned, tune
 from becalm.workload import read_connection_matrix
 
@@ -39,6 +42,7 @@ __all__ = [
     "DeadlockError",
     "Design",
     "DesignError",
+    "Explanation",
     "FabricError",
     "MemoryLimitError",
     "Mistake",
@@ -51,13 +55,16 @@ __all__ = [
     "SweepError",
     "SweepProgress",
     "SweepResults",
+    "Trace",
     "Tuned",
     "__version__",
     "design",
+    "explain",
     "load",
     "load_results",
     "read_connection_matrix",
     "run",
     "sweep",
+    "trace",
     "tune",
 ]

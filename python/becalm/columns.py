@@ -1,7 +1,6 @@
 """What the columns of the result tables mean; their units are with the tables, in `Results.units`.
 
-All tables but `series`, `paces` and `snapshots` cover the measured window, from `run.warmup` to
-`run.duration`. Rates are bytes on the wire per second, with headers.
+All tables but those over time cover the measured window, from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ _LATENCY = "time from the posting of a packet's message to the arrival of its la
 TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
     "groups": "One row per group of flows, `[[flows]]` of the scenario.",
+    "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
@@ -22,6 +22,9 @@ TABLES: Mapping[str, str] = {
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
+    "frames": "One row per step of `observe.frames` and virtual lane; one byte per link, in the order of `links`.",
+    "frames_groups": "One row per step of `observe.frames` and group.",
+    "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
 }
 """Meaning of the rows of each table."""
 
@@ -55,6 +58,12 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "latency_p50": "Median latency.",
         "latency_p99": "99th percentile of latency.",
         "latency_max": "Largest latency.",
+    },
+    "latencies": {
+        "group": "Name of the group.",
+        "from": "Smallest latency of the range, in steps of 1 ns.",
+        "to": "Latency from which on the next range begins; there are 16 between a power of two and the next.",
+        "packets": "Delivered data packets with a latency in the range.",
     },
     "links": {
         "from": "Node that sends on the link.",
@@ -135,6 +144,30 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "occupancy": "Share of the input buffer at the link's end that is taken.",
         "waiting": "Bytes that wait for the link at its beginning.",
         "role": "Role of the output at its beginning: `root`, `branch` or `calm`.",
+    },
+    "frames": {
+        "time": "Time of the frame.",
+        "vl": "Virtual lane.",
+        "occupancy": "Share of the input buffer at each link's end that is taken, of 255.",
+        "role": "Role of the output at its beginning: 0 calm, 1 root, 2 branch.",
+        "busy": "Share of the time since the frame before in which the link sent, of 255; all lanes together.",
+        "stalled": "Share of that time in which a packet waited for credit, of 255; on any lane.",
+        "marked": "Share of the packets sent in that time that the switch marked, of 255; all lanes together.",
+    },
+    "frames_groups": {
+        "time": "Time of the frame.",
+        "group": "Name of the group.",
+        "rate": "Delivered bytes since the frame before, per time.",
+        "marked_share": "Marked over delivered packets in that time; NaN if none was delivered.",
+    },
+    "spans": {
+        "from": "Node of the output.",
+        "from_port": "Its port.",
+        "to": "Node at the other end of its link.",
+        "vl": "Virtual lane.",
+        "role": "`root` or `branch`.",
+        "begin": "Start of the period; it may lie before the measured window.",
+        "end": "Its end, or that of the run.",
     },
 }
 """Meaning of each column by table; every table has `replication` besides."""

@@ -9,7 +9,7 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets and their arena, distributions, errors |
+//! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets, distributions, errors |
 //! | [`network`] | link rates, topologies and their generators, routes and the paths by them |
 //! | [`config`] | settings of switches and adapters, sizes of packets |
 //! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
@@ -120,7 +120,7 @@ pub mod sim;
 mod switch;
 
 pub use config::{
-    AdapterConfig, Arbiter, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
+    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
     SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;
@@ -128,7 +128,7 @@ pub use error::FabricError;
 pub use event::Event;
 pub use host::job::JobSpec;
 pub use host::traffic::{SourceSpec, Traffic};
-pub use ids::{FlowId, NodeId, PacketId, PortId, RankId, SourceId};
+pub use ids::{FlowId, NodeId, PortId, RankId, SourceId};
 pub use message::Message;
 pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
 pub use network::latency::Unloaded;

@@ -104,7 +104,8 @@ where
 
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
-        self.parts.simulators().iter().map(|part| part.model.packets_in_flight()).sum()
+        let packets: i64 = self.parts.simulators().iter().map(|part| part.model.shared.packets).sum();
+        packets as usize
     }
 
     /// Ranks of jobs that have something left to do.

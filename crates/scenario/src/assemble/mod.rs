@@ -7,7 +7,7 @@ use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, Re
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
     Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
-    RateChange, Room,
+    RateChange, Room, SourceSpec,
 };
 use becalm_metrics::Watch;
 
@@ -40,9 +40,10 @@ pub(crate) enum Traffic {
     Job(usize),
 }
 
-/// The purposes of the random streams of timers' phases and of hosts' clocks.
+/// The purposes of the random streams of timers' phases, of hosts' clocks and of the starts of sources.
 const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
+const START_STREAM: u64 = 1 << 35;
 
 /// The clock of a response: a phase of its own, and the error of its host's.
 fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
@@ -54,7 +55,7 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 
 impl Scenario {
     /// The fabric in its initial state, with all traffic or a part of it.
-    fn fabric_spec(&self, seed: u64, traffic: Traffic) -> FabricSpec<Responding, Marking, Echoing> {
+    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
         let vls = *sections.switch.vls as u8;
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
@@ -68,7 +69,7 @@ impl Scenario {
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
-            sources: if traffic == Traffic::All { self.plan.sources.clone() } else { Vec::new() },
+            sources: if traffic == Traffic::All { self.sources(seed) } else { Vec::new() },
             jobs: self.jobs(traffic),
             changes: self.rate_changes(),
             markers: markers.collect(),
@@ -110,7 +111,7 @@ impl Scenario {
     }
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.
-    fn capacity_bytes(&self) -> u32 {
+    pub(crate) fn capacity_bytes(&self) -> u32 {
         match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
             Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
@@ -146,6 +147,20 @@ impl Scenario {
         (flows, responses)
     }
 
+    /// The traffic sources, each with its start in the spread of its group.
+    fn sources(&self, seed: u64) -> Vec<SourceSpec> {
+        let mut sources = self.plan.sources.clone();
+        for (number, source) in sources.iter_mut().enumerate() {
+            let group = self.plan.flows[source.flows.start as usize].group;
+            let spread = *self.sections.flows[group as usize].start_spread;
+            if spread > Time::ZERO {
+                let share = Stream::new(seed, number as u64, START_STREAM).unit();
+                source.start = source.start.saturating_add(spread.scaled(share));
+            }
+        }
+        sources
+    }
+
     /// Number of cores, of those available, that make one run faster; at least 1. Threads meet once for every
     /// look-ahead, and need enough work in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
@@ -177,7 +192,15 @@ impl Scenario {
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
         let vls = *self.sections.switch.vls as u8;
-        Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
+        let groups = self.plan.groups.len();
+        let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
+        if self.sections.observe.frames.is_some() {
+            watch = watch.with_early_stalls();
+        }
+        if *self.sections.observe.spans {
+            watch = watch.with_spans_of_roles();
+        }
+        watch
     }
 
     /// The model at time zero for one replication, for up to `threads` threads, with all traffic or a part of it.
@@ -198,6 +221,41 @@ impl Scenario {
 mod tests {
     use super::*;
     use becalm_fabric::policy::{Notice, Response};
+
+    /// When the sources of ten flows start.
+    fn starts(seed: u64, keys: &str) -> Vec<Time> {
+        let text = format!(
+            r#"
+            [run]
+            duration = "1 ms"
+            [topology.dumbbell]
+            [[flows]]
+            name = "f"
+            from = ["A1..A10"]
+            to = ["BC"]
+            start = "100 us"
+            stagger = "10 us"
+            {keys}
+            "#
+        );
+        let scenario = Scenario::parse(&text, "starts.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        scenario.sources(seed).into_iter().map(|source| source.start).collect()
+    }
+
+    #[test]
+    fn starts_are_spread_by_the_seed() {
+        let exact = starts(1, "");
+        let staggered: Vec<Time> = (0..10).map(|i| Time::from_us(100 + 10 * i)).collect();
+        assert_eq!(exact, staggered);
+        let one = starts(1, "start_spread = \"8 us\"");
+        let later: Vec<Time> = one.iter().zip(&exact).map(|(&start, &first)| Time(start.0 - first.0)).collect();
+        assert!(later.iter().all(|&time| time < Time::from_us(8)));
+        assert!((0..10).all(|i| !later[..i].contains(&later[i])), "each its own: {later:?}");
+        let mean = later.iter().map(|time| time.0).sum::<u64>() / 10;
+        assert!(mean > Time::from_us(2).0 && mean < Time::from_us(6).0, "over all of the spread: {later:?}");
+        assert_eq!(one, starts(1, "start_spread = \"8 us\""));
+        assert_ne!(one, starts(2, "start_spread = \"8 us\""));
+    }
 
     /// When the timers of four flows of two hosts first expire.
     fn deadlines(seed: u64, keys: &str, adapter: &str) -> Vec<Time> {

@@ -22,10 +22,13 @@ from becalm.papers.ramakrishnan1990 import (
 )
 
 ORDER = (
-    *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
-    *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
+    *("windows", "fig2", "filter", "fig4", "fig5", "bits", "probability", "fig6", "fig7", "fig8", "integer"),
+    *("search", "factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
 )
 """The figures and remarks in the paper's order."""
+
+PHASE = "77.5 us"
+"""Each user starts up to a round trip of 77.5 units later than stated: the text gives no starts."""
 
 
 def experiments() -> list[Experiment]:

@@ -1,0 +1,43 @@
+"""The 95% confidence interval of a mean, by Student's distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+QUANTILES = (
+    *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912),
+    *(2.364624, 2.306004, 2.262157, 2.228139, 2.200985, 2.178813),
+    *(2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922),
+    *(2.093024, 2.085963, 2.079614, 2.073873, 2.068658, 2.063899),
+    *(2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272),
+)
+"""The 97.5% quantiles of Student's distribution with 1 to 30 degrees of freedom."""
+
+
+class Interval(NamedTuple):
+    """A mean and the ends of its 95% confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """Return the mean of independent values with its interval; that of a single value is the value.
+
+    With more than 31 values the quantile for 31 is used: the interval is then up to 4% too wide.
+
+    Args:
+        values: one or more, finite.
+
+    """
+    count = len(values)
+    if min(values) == max(values):
+        # A sum could round, and the mean of equal values is that value.
+        return Interval(values[0], values[0], values[0])
+    mean = math.fsum(values) / count
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    reach = QUANTILES[min(count - 1, len(QUANTILES)) - 1] * deviation / math.sqrt(count)
+    return Interval(mean, mean - reach, mean + reach)
