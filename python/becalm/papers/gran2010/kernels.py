@@ -1,9 +1,9 @@
 """The benchmarks behind gran2010's Table III as programs of four ranks.
 
 HPC Challenge ran on the hosts of the victim, `H1` and `H4`. Of all numbers of processes, four of them on two
-hosts, placed round-robin, fit the table: 4 of 12 ordered pairs are then inside a host, and the average rows of
-the ping-pong test are (4 least + 8 most) / 12 of its other rows. Sizes and loops are those of HPC Challenge's
-defaults: 8 B and 2,000,000 B, N = 1000 and NB = 80 on a 2 x 2 grid.
+hosts, placed round-robin, fit the table: 4 of 12 ordered pairs are then inside a host, and the average rows
+of the ping-pong test are (4 least + 8 most) / 12 of its other rows. Sizes and loops are HPC Challenge's
+own: 8 B and 2,000,000 B, N = 1000 and NB = 80 on a 2 x 2 grid.
 
 `calc` makes each kernel as long as column a) says; columns b) and c) follow.
 """
@@ -36,7 +36,7 @@ class Kernel:
     counts: list[int] = field(default_factory=lambda: [0] * RANKS)
 
     def step(self, rank: int, *actions: Op) -> tuple[int, int]:
-        """Add operations that begin when all of the rank's last step have ended; return the first and last."""
+        """Add operations that begin when the rank's last step has ended; return the first and last."""
         first, names = self.counts[rank], []
         for action in actions:
             name = str(self.counts[rank])
