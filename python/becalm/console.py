@@ -87,7 +87,8 @@ def _safe(text: str) -> str:
 
 def summary(results: Results) -> list[Table]:
     """Return the tables at the end of a run: groups, then the hottest links, means over the replications."""
-    return [_groups(results), _links(results)]
+    completion = [_completion(results)] if "completion" in results.tables else []
+    return [_groups(results), *completion, _links(results)]
 
 
 def _groups(results: Results) -> Table:
@@ -111,6 +112,30 @@ def _groups(results: Results) -> Table:
     ]
     columns = ("group", "flows", "rate", "of a link", "Jain", "marked", "latency", "99%")
     return table("Groups of flows", columns, rows)
+
+
+def _completion(results: Results) -> Table:
+    import polars as pl
+
+    numbers = pl.col(pl.Float64).mean()
+    groups = results.tables["completion"].group_by("group", maintain_order=True)
+    rows = [
+        (
+            row["group"],
+            str(row["messages"]),
+            str(row["unfinished"]),
+            *[seconds(row[f"completion_{each}"]) for each in ("p50", "p99", "max")],
+            *[_ratio(row[f"slowdown_{each}"]) for each in ("p50", "p99", "p999")],
+        )
+        for row in groups.agg(pl.col("messages", "unfinished").sum(), numbers).iter_rows(named=True)
+    ]
+    columns = ("group", "messages", "unfinished", "completion", "99%", "largest", "slowdown", "99%", "99.9%")
+    return table("Messages", columns, rows)
+
+
+def _ratio(value: float | None) -> str:
+    """Return a ratio with two digits after the point; `-` for none."""
+    return "-" if value is None or value != value else f"{value:.2f}"
 
 
 def _links(results: Results) -> Table:
@@ -145,6 +170,8 @@ def show_run(results: Results, folder: Path) -> None:
     )
     out.print(f"{seconds(results.wall_time)} of work: {rates}", soft_wrap=True)
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
+    if results.scenario.resolved["run"]["end"] == "delivered":
+        out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")
     say(f"results in {folder}")
 
 

@@ -98,6 +98,11 @@ impl Latency {
         self.flows[flow].summary()
     }
 
+    /// Latencies of a group's packets in nanoseconds.
+    pub fn distribution(&self, group: usize) -> &Quantiles {
+        &self.groups[group].quantiles
+    }
+
     /// Latency of a group.
     pub fn group(&self, group: usize) -> Summary {
         self.groups[group].summary()

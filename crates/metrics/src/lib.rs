@@ -11,8 +11,9 @@
 //! | [`table`] | named columns with units |
 //! | [`fairness`] | Jain's index |
 //! | [`ports`] | ports as indices of flat arrays |
-//! | `quantiles` | compact histograms |
-//! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`] | observers, one per question |
+//! | [`quantiles`] | compact histograms, and tables of them |
+//! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
+//! | [`completion`] | completion times and slowdowns of messages |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
@@ -60,14 +61,16 @@
 //! assert_eq!(table.columns[0].data, Data::U64(vec![1, 1]));
 //! ```
 
+pub mod completion;
 pub mod fairness;
 pub mod fingerprint;
 pub mod hosts;
 pub mod latency;
+pub mod messages;
 pub mod occupancy;
 pub mod paces;
 pub mod ports;
-mod quantiles;
+pub mod quantiles;
 pub mod series;
 pub mod snapshots;
 pub mod spans;
@@ -75,13 +78,16 @@ pub mod table;
 pub mod tree;
 pub mod watch;
 
+pub use completion::Completion;
 pub use fairness::jain;
 pub use fingerprint::Fingerprint;
 pub use hosts::{Hosts, Received};
 pub use latency::{Latency, Summary};
+pub use messages::{MessageRecord, Messages};
 pub use occupancy::Occupancy;
 pub use paces::Paces;
 pub use ports::Ports;
+pub use quantiles::Quantiles;
 pub use series::Series;
 pub use snapshots::Snapshot;
 pub use spans::Spans;

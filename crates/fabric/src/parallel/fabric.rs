@@ -102,6 +102,16 @@ where
         self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
     }
 
+    /// Whether all messages that were posted have been delivered and answered; see [`Fabric::is_drained`].
+    pub fn is_drained(&self) -> bool {
+        self.parts.simulators().iter().all(|part| part.model.is_drained())
+    }
+
+    /// The observers of all parts.
+    pub fn observers(&self) -> impl Iterator<Item = &O> {
+        self.parts.simulators().iter().map(|part| &part.model.observer)
+    }
+
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
         self.parts.simulators().iter().map(|part| part.model.packets_in_flight()).sum()

@@ -8,12 +8,12 @@ use becalm_engine::{Stream, Time};
 use becalm_fabric::{
     Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
 };
-use becalm_metrics::Watch;
+use becalm_metrics::{Messages, Watch};
 use becalm_schema::Located;
 
 use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
-use crate::sections::flows::Group;
+use crate::sections::flows::{Group, Restart};
 
 /// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -105,7 +105,8 @@ impl Scenario {
                 PortControl::Sl => *shared.entry((flow.source, *group.sl)).or_insert_with(add),
             };
             let vl = sections.switch.vl(*group.sl).expect("checked") as u8;
-            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response });
+            let restart = *group.restart == Restart::Message;
+            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response, restart });
         }
         (flows, responses)
     }
@@ -141,7 +142,10 @@ impl Scenario {
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
         let vls = *self.sections.switch.vls as u8;
-        Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
+        let groups = self.plan.groups.len();
+        let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
+        watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from, self.plan.flows.len())));
+        watch
     }
 
     /// The model at time zero for one replication, for up to `threads` threads.
@@ -154,7 +158,7 @@ impl Scenario {
             _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
         let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
-        ParallelFabric::new(spec, || self.watch(*run.warmup), &partition, &groups)
+        ParallelFabric::new(spec, || self.watch(self.measured_from()), &partition, &groups)
     }
 }
 

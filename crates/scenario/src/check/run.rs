@@ -2,11 +2,15 @@
 
 use becalm_schema::Review;
 
+use crate::check::groups::readable;
 use crate::sections::Sections;
 use crate::sections::adapter::{Adapter, PortControl};
+use crate::sections::flows::{Restart, Traffic};
+use crate::sections::run::End;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     warmup(sections, review);
+    end(sections, review);
     if let Some(adapter) = sections.adapter.get() {
         caps(adapter, review);
         port_control(adapter, sections, review);
@@ -18,6 +22,20 @@ fn warmup(sections: &Sections, review: &mut Review<'_>) {
     let (Some(warmup), Some(duration)) = (run.warmup.get(), run.duration.get()) else { return };
     if warmup >= duration {
         review.add(run.warmup.place(), format!("must be below duration = {duration}"));
+    }
+}
+
+/// A run that is to end with its messages needs traffic that ends.
+fn end(sections: &Sections, review: &mut Review<'_>) {
+    let Some(run) = sections.run.get().filter(|run| run.end.get() == Some(&End::Delivered)) else { return };
+    for group in readable(&sections.flows) {
+        let (Some(name), Some(None), Some(traffic)) = (group.name.get(), group.stop.get(), group.traffic.get()) else {
+            continue;
+        };
+        if !matches!(traffic, Traffic::Batch(_)) {
+            let problem = format!("needs traffic that ends, but `{name}` goes on for ever; set its stop");
+            review.add(run.end.place(), problem);
+        }
     }
 }
 
@@ -39,9 +57,12 @@ fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>)
     if adapter.port_control.get() != Some(&PortControl::Sl) {
         return;
     }
-    for group in sections.flows.items().iter().filter_map(|group| group.get()) {
+    for group in readable(&sections.flows) {
         if let Some(response) = group.response.given() {
             review.add(response, "cannot be set for a group when adapter.port_control = \"sl\"");
+        }
+        if group.restart.get() == Some(&Restart::Message) {
+            review.add(group.restart.place(), "needs a response for each flow: adapter.port_control = \"qp\"");
         }
     }
 }

@@ -1,22 +1,24 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: counters and observations; `tables`, `congestion`: the tables made from them.
+//! `counters`: counters and observations; `tables`, `messages`, `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
+mod messages;
 mod tables;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
-use becalm_fabric::{FabricError, FlowId, FlowView};
+use becalm_fabric::{FabricError, FlowId, FlowView, SourceSpec, Traffic};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
 use thiserror::Error;
 
 use crate::assemble::{Model, Whole};
 use crate::resolve::{ALL, Link};
 use crate::scenario::Scenario;
+use crate::sections::run::End;
 use counters::{Counters, Observed};
 
 /// Wall time between two calls of the progress function.
@@ -40,11 +42,13 @@ pub struct Progress {
 /// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces` and `snapshots` where
-    /// they are observed.
+    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`, `completion`,
+    /// `completion_by_size`, `messages` and `histograms` where they are observed.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
+    /// Simulated time at the end.
+    pub end: Time,
     /// Events handled.
     pub events: u64,
     /// Packets that crossed a link.
@@ -95,6 +99,28 @@ impl Scenario {
         Ok(Prepared { scenario: self, model: self.simulator(replication, threads)? })
     }
 
+    /// Start of the measured window.
+    pub(crate) fn measured_from(&self) -> Time {
+        let run = &self.sections.run;
+        match *run.end {
+            End::Duration => *run.warmup,
+            End::Delivered => {
+                let first = self.plan.sources.iter().map(|source| source.start).min().unwrap_or(Time::ZERO);
+                first.max(*run.warmup).min(Time(run.duration.0 - 1))
+            }
+        }
+    }
+
+    /// Time from which no source posts any more, if the run may end then.
+    fn quiet_from(&self) -> Option<Time> {
+        let last = |source: &SourceSpec| match source.traffic {
+            Traffic::Batch { .. } => source.start,
+            Traffic::Greedy { .. } | Traffic::OnOff { .. } | Traffic::Poisson { .. } => source.stop,
+        };
+        let ends = *self.sections.run.end == End::Delivered;
+        ends.then(|| self.plan.sources.iter().map(last).max().unwrap_or(Time::ZERO))
+    }
+
     /// The links that series follow, as places in the list of links.
     fn followed(&self) -> Vec<usize> {
         let (links, names) = (&self.network.links, &self.sections.observe.links);
@@ -133,20 +159,24 @@ impl Prepared<'_> {
             followed: &followed,
             progress,
             duration: *scenario.sections.run.duration,
+            drained: false,
             reported: Instant::now(),
         };
         let before = run.measure()?;
         let after = run.counters();
-        let Running { model, series, paces, snapshots, .. } = run;
+        let Running { model, series, paces, snapshots, drained, .. } = run;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
         let before =
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
+        let last = whole.model.observer.hosts.last_arrival();
+        let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
         let observed = Observed { watch: &whole.model.observer, followed: &followed, series, paces, snapshots };
         Ok(Results {
             tables: tables::all(scenario, &observed, &before, &after),
+            end: after.time,
             fingerprint: whole.model.observer.fingerprint.value(),
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
@@ -170,6 +200,8 @@ struct Running<'a> {
     followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
     duration: Time,
+    /// Whether everything was delivered before that.
+    drained: bool,
     reported: Instant,
 }
 
@@ -179,7 +211,8 @@ impl Running<'_> {
     // Not inlined, so that a profiler can tell the run from its set-up and its tables.
     #[inline(never)]
     fn measure(&mut self) -> Result<Option<Counters>, RunError> {
-        let (warmup, step) = (*self.scenario.sections.run.warmup, *self.scenario.sections.observe.step);
+        let (warmup, step) = (self.scenario.measured_from(), *self.scenario.sections.observe.step);
+        let quiet_from = self.scenario.quiet_from();
         let mut before = None;
         let mut sample = Time::ZERO;
         let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
@@ -205,7 +238,8 @@ impl Running<'_> {
                 self.sample(target);
                 sample = sample.saturating_add(step);
             }
-            if target == self.duration {
+            self.drained = before.is_some() && quiet_from.is_some_and(|from| target >= from) && self.model.is_drained();
+            if self.drained || target == self.duration {
                 return Ok(before);
             }
         }

@@ -7,6 +7,7 @@ use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain, snaps
 
 use super::congestion::{Roles, victims};
 use super::counters::{Counters, Observed};
+use super::messages;
 use crate::scenario::Scenario;
 
 /// All tables.
@@ -39,6 +40,7 @@ pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counter
             .collect();
         tables.push(snapshots::table(taken, &ends));
     }
+    tables.extend(messages::tables(scenario, watch, after));
     tables
 }
 

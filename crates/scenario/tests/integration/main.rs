@@ -7,6 +7,7 @@ mod congestion;
 mod convergence;
 mod golden;
 mod labels;
+mod messages;
 mod observing;
 mod paths;
 mod random;
