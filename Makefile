@@ -25,7 +25,7 @@ ci: lint test guard ## what CI runs: all linters, all tests, the count of instru
 
 .PHONY: demo
 demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
-	@# Exit code 1 says that a claim does not hold: the table shows which and why, and nothing went wrong.
+	@# Exit code 1 says that a sentence fails: the table shows which and why, and nothing went wrong.
 	@$(BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
 
 .PHONY: test
@@ -83,6 +83,10 @@ build: $(VENV)/.built ## virtual environment with becalm in it, editable
 .PHONY: docs
 docs: build ## write the generated pages: schemes, scenario keys, JSON Schema, result columns
 	$(BIN)/python tools/generate.py
+
+.PHONY: reproduce
+reproduce: build ## all papers with several seeds, and their pages; takes about an hour of one core
+	$(BIN)/python -m becalm.lab.pages docs/reproductions
 
 .PHONY: pictures
 pictures: build ## draw the pictures of the README and of the docs

@@ -11,8 +11,8 @@ import pytest
 from becalm.lab import claims, registry
 from becalm.lab.discovery import find_measure
 from becalm.lab.expect import expectation
-from becalm.lab.model import Statement, Tables
-from becalm.lab.reports import judge
+from becalm.lab.model import Claim, Statement, Tables
+from becalm.lab.seeds import judge
 
 FILE = "papers/demo/claims.toml"
 GOOD = """
@@ -38,6 +38,11 @@ def load(text: str, other: str = GOOD, figures: tuple[str, ...] = ("fig1",)) -> 
     return [statement for figure in figures for statement in made[figure]]
 
 
+def once(statement: Statement) -> Claim:
+    """Judge a statement by one run."""
+    return judge(statement, [1], [statement.measure(TABLES)])
+
+
 def mistakes(text: str, **options: Any) -> list[str]:  # noqa: ANN401
     with pytest.raises(claims.ClaimsError) as caught:
         load(text, **options)
@@ -52,14 +57,18 @@ def changed(line: str, new: str) -> str:
 
 def test_a_claim_is_judged_as_its_file_says() -> None:
     (statement,) = load(GOOD)
-    claim = judge(statement, TABLES)
+    claim = once(statement)
     assert claim.to_json() == {
         "id": "high",
         "quote": "the link has high utilization",
         "paper": "> 0.9",
-        "measured": 0.95,
         "tolerance": ">= 0.9",
-        "holds": True,
+        "seeds": [1],
+        "values": [0.95],
+        "mean": 0.95,
+        "interval": None,
+        "verdict": "holds",
+        "kind": "paper",
     }
 
 
@@ -67,14 +76,17 @@ def test_each_measures_every_combination() -> None:
     (statement,) = load(
         changed("args", 'args = { column = "root" }\neach = { state = ["a"], buffer = [8, 4] }')
     )
-    claim = judge(statement, TABLES)
-    assert claim.measured == [0.8, 0.95]
+    claim = once(statement)
+    assert claim.mean == [0.8, 0.95]
     assert not claim.holds
 
 
-def test_kind_is_passed_on_where_a_file_sets_it() -> None:
-    (statement,) = load(GOOD + 'kind = "identity"\n')
-    assert judge(statement, TABLES).to_json()["kind"] == "identity"
+def test_remarks_are_passed_on_where_a_file_sets_them() -> None:
+    said = {"kind": "identity", "class": "a", "proof": "demo/readings.md#why", "reading": "readings.md#all"}
+    (statement,) = load(GOOD + "".join(f'{key} = "{value}"\n' for key, value in said.items()))
+    data = once(statement).to_json()
+    assert {key: data[key] for key in said} == said
+    assert Claim.from_json(data) == once(statement)
 
 
 def test_a_repeated_claim_takes_what_it_does_not_say_from_the_other() -> None:
@@ -82,10 +94,15 @@ def test_a_repeated_claim_takes_what_it_does_not_say_from_the_other() -> None:
     repeated = '[[fig1]]\nid = "again"\nsame_as = "demo/fig1/high"\n'
     (same,) = load(repeated, other)
     (first,) = load(other)
-    assert (same.id, same.quote, same.note, same.measure) == ("again", first.quote, first.note, first.measure)
+    assert (same.id, same.quote, same.remarks, same.measure) == (
+        "again",
+        first.quote,
+        first.remarks,
+        first.measure,
+    )
     (own,) = load(repeated + "within = 0.1\npaper = 0.7\n", other)
     assert own.expect.tolerance == "+-0.1"
-    assert not judge(own, TABLES).holds
+    assert not once(own).holds
 
 
 def test_papers_state_shared_sentences_once() -> None:
@@ -136,6 +153,13 @@ def test_papers_state_shared_sentences_once() -> None:
             GOOD + 'kind = "mine"',
             "fig1: high: kind = 'mine': no such kind; valid: paper, ours, repeated, identity",
         ),
+        (GOOD + 'class = "d"', "fig1: high: class = 'd': no such class; valid: a, b, c, metric, noise"),
+        (GOOD + 'proof = "why.md"', "fig1: high: proof = 'why.md': must name a page and a heading, such as "),
+        (GOOD + 'reading = "#all"', "fig1: high: reading = '#all': must name a page and a heading, such as "),
+        (
+            changed("at_least", 'within = "men"').replace('"> 0.9"', "0.9"),
+            "fig1: high: within = 'men': no such rule; valid: a number, mean, digit, about",
+        ),
         (GOOD + GOOD, "fig1: high: a second claim with this id"),
         (changed("id", ""), "fig1: claim 1: needs an `id`"),
         (GOOD.replace("[[fig1]]", "[[fig9]]"), "fig9: no such figure; valid: fig1"),
@@ -185,3 +209,20 @@ def test_an_expectation_that_no_claim_has() -> None:
     assert expectation({"within": 0.1, "of": 2}, "2").test([2.05])
     assert expectation({"at_least": 5, "at_most": 10}, "").tolerance == "5 to 10"
     assert expectation({"decreasing": True, "slack": 0.1}, "").test([3, 3.05, 1])
+
+
+@pytest.mark.parametrize(
+    ("paper", "rule", "tolerance"),
+    [
+        (14.3, "mean", 0.715),
+        (15.5, "digit", 0.05),
+        (3, "digit", 0.5),
+        ("0.50", "digit", 0.005),
+        (50000, "about", 5000),
+    ],
+)
+def test_tolerances_follow_from_the_kind_of_number(paper: float | str, rule: str, tolerance: float) -> None:
+    made = expectation({"within": rule}, paper)
+    assert made.tolerance.startswith(f"+-{tolerance:g} (")
+    assert made.test([float(paper) + 0.999 * tolerance])
+    assert not made.test([float(paper) - 1.001 * tolerance])

@@ -7,15 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import becalm
 from becalm.cli import app
+from becalm.lab import Claim, Report
+from becalm.lab.model import Measured, Remarks
 
 
 def becalm_command(*arguments: object) -> Result:
@@ -151,42 +151,43 @@ def test_reproduce_of_something_unknown() -> None:
     assert "valid: santos2002, santos2003, " in done.stderr
 
 
-@dataclass
-class Claim:
-    holds: bool
-    id: str = "victim_share"
-    quote: str = "the victim [gets] little"
-    paper: float = 0.15
-    measured: float = 0.151
-    tolerance: str = "+-0.02"
-    note: str = "because"
+def claim(verdict: str, kind: str = "paper") -> Claim:
+    values: list[Measured] = [0.15, 0.16]
+    quote = "the victim [gets] little"
+    remarks = Remarks("because", kind=kind)
+    return Claim("victim_share", quote, 0.15, [1, 2], values, "+-0.02", verdict, remarks)
 
 
-@dataclass
-class Report:
-    claims: list[Claim]
-    figures: list[Path]
-    id: str = "santos2003/fig2"
-    title: str = "No control"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "claims": [vars(claim) for claim in self.claims]}
-
-
-@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize(
+    ("second", "exit_code", "score"),
+    [
+        (claim("holds"), 0, "2 of 2 sentences of the paper hold, 0 undecided, 0 fail (seeds 1 to 2)"),
+        (claim("undecided"), 0, "1 of 2 sentences of the paper hold, 1 undecided, 0 fail (seeds 1 to 2)"),
+        (claim("fails"), 1, "1 of 2 sentences of the paper hold, 0 undecided, 1 fail (seeds 1 to 2)"),
+        (
+            claim("fails", "ours"),
+            0,
+            "1 of 1 sentences of the paper hold, 0 undecided, 0 fail; not scored: ours 0 of 1",
+        ),
+    ],
+)
 @pytest.mark.parametrize("arguments", [[], ["--json"]])
-def test_reproduce_prints_claims(monkeypatch: pytest.MonkeyPatch, holds: bool, arguments: list[str]) -> None:
-    report = Report([Claim(holds=True), Claim(holds=holds)], [Path("figures/fig2.png")])
+def test_reproduce_prints_claims(
+    monkeypatch: pytest.MonkeyPatch, second: Claim, exit_code: int, score: str, arguments: list[str]
+) -> None:
+    claims = [claim("holds"), second]
+    report = Report("santos2003/fig2", "No control", claims, [Path("figures/fig2.png")])
     monkeypatch.setattr("becalm.lab.reproduce", lambda *_, **__: [report])
     done = becalm_command("reproduce", *arguments)
-    assert done.exit_code == (0 if holds else 1)
+    assert done.exit_code == exit_code
     if arguments:
         (line,) = done.stdout.splitlines()
         assert json.loads(line) == report.to_json()
         return
-    assert f"{1 + holds} of 2 claims hold" in done.stdout
+    assert score in done.stdout
+    assert "0.155 +-0.064" in done.stdout
     assert "figures/fig2.png" in done.stdout
-    assert ("the victim [gets] little" in done.stdout) is not holds
+    assert ("the victim [gets] little" in done.stdout) is (second.verdict != "holds")
 
 
 def test_version() -> None:

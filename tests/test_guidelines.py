@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 import becalm
 from becalm import manager
 from becalm.cli import app
+from becalm.manager import unwind
 from becalm.tune.api import guideline_control
-from becalm.tune.guidelines import unwind
 from test_tune import FABRIC
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from becalm import Scenario
 from becalm.lab import Experiment, Report, registry, reproduce, select
+from becalm.lab.model import spread
 from becalm.progress import SweepProgress
 from becalm.quantities import seconds
 
@@ -56,7 +57,7 @@ def test_statements_are_complete(experiment: Experiment) -> None:
 @each_experiment
 @pytest.mark.parametrize("short", [False, True])
 def test_scenarios_are_valid(experiment: Experiment, short: bool) -> None:
-    points = experiment.points(short)
+    points = experiment.runs(short)
     hashes = {Scenario(point.scenario).hash for point in points}
     assert len(hashes) == len(points)
     assert len({tuple(point.labels.items()) for point in points}) == len(points)
@@ -130,10 +131,12 @@ def test_json_shape(quick: tuple[Path, list[Report], list[SweepProgress]]) -> No
     _, reports, _ = quick
     for report in reports:
         data = json.loads(json.dumps(report.to_json()))
-        assert set(data) == {"id", "claims"}
+        assert set(data) == {"id", "title", "claims"}
         for claim in data["claims"]:
-            assert set(claim) - {"note"} == {"id", "quote", "paper", "measured", "tolerance", "holds"}
-            assert isinstance(claim["holds"], bool)
+            wanted = {"id", "quote", "paper", "tolerance", "seeds", "values", "mean", "interval"}
+            assert set(claim) - {"note", "class", "proof", "reading"} == wanted | {"verdict", "kind"}
+            assert claim["seeds"] == [1], "the reduced version has one seed"
+            assert claim["verdict"] in ("holds", "fails")
 
 
 def test_the_same_with_one_thread(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
@@ -141,6 +144,27 @@ def test_the_same_with_one_thread(quick: tuple[Path, list[Report], list[SweepPro
     again = reproduce(["santos2002/fig2"], threads=1, short=True)
     assert again[0].to_json() == next(item for item in reports if item.id == "santos2002/fig2").to_json()
     assert again[0].figures == []
+
+
+def test_seeds_change_the_starts_and_the_verdict_is_that_of_the_mean() -> None:
+    (report,) = reproduce(["santos2002/fig2"], threads=2, short=True, seeds=3, seed=4)
+    claim = next(item for item in report.claims if item.id == "victim_share")
+    assert claim.seeds == [4, 5, 6]
+    values = [value for value in claim.values if isinstance(value, float)]
+    assert len(set(values)) == 3
+    assert isinstance(claim.mean, float)
+    assert min(values) < claim.mean < max(values)
+    low, high = claim.to_json()["interval"]
+    assert low < claim.mean < high
+
+
+def test_phases_are_put_on_all_but_random_arrivals() -> None:
+    flows = [{"traffic": {"greedy": {}}}, {"traffic": {"poisson": {}}}, {"start_spread": "1 us"}, {}]
+    spreads = [group.get("start_spread") for group in spread({"flows": flows}, "8 us")["flows"]]
+    assert spreads == ["8 us", None, "1 us", "8 us"]
+    assert spread({"flows": flows}, "") == {"flows": flows}
+    phases = {item.paper: item.phase for item in registry()}
+    assert phases["santos2003"] == "100 us"
 
 
 def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:

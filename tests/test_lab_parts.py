@@ -10,6 +10,7 @@ from becalm.lab.expect import at_least, at_most, between, decreasing, increasing
 from becalm.lab.model import Tables
 from becalm.lab.tables import at, axis, curve, unfairness
 from becalm.papers.common.measure import during
+from becalm.plot import COLOURS, SCHEMES, scheme_colours
 
 
 def test_expectations_judge_every_value() -> None:
@@ -95,3 +96,13 @@ def test_mixed_flows() -> None:
         "dynamic remote",
     ]
     assert [flow["from"] for flow in flows] == [["B1..B5"], ["B6..B10"], ["A1..A5"], ["A6..A10"]]
+
+
+def test_a_scheme_has_one_colour_everywhere() -> None:
+    assert len(set(SCHEMES.values())) == len(SCHEMES)
+    assert scheme_colours(["AIMD", "mine", "lipd", "other"]) == {
+        "AIMD": SCHEMES["aimd"],
+        "mine": COLOURS[-1],
+        "lipd": SCHEMES["lipd"],
+        "other": COLOURS[-2],
+    }

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import becalm
+from becalm import manager
 from becalm.cli import app
 from becalm.opensm import ibnetdiscover, lfts
 from becalm.opensm.importing import Imported, import_fabric, numbered
+from becalm.quantities import seconds
 from fabrics import DATA, TREE, Cable, discovered, dumped, taken, written
 
 FABRICS = ("ft2_18", "ft3_16")
@@ -191,3 +193,16 @@ def test_switches_of_36_ports_deliver_half_of_the_load(tmp_path: Path) -> None:
     scenario = becalm.Scenario(imported.text).replace(changes)
     assert scenario.resolved["switch"]["arbiter"] == {"round_robin": {}}
     assert becalm.run(scenario).groups["share"].item() / 36 == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_a_run_is_longer_than_the_slower_guideline_takes_to_unwind(name: str) -> None:
+    scenario = becalm.Scenario(import_fabric(DATA / name / "ibnetdiscover.txt").text)
+    run = scenario.resolved["run"]
+    measured = seconds(str(run["duration"])) - seconds(str(run["warmup"]))
+    unwinds = [
+        manager.unwind(manager.recommend(scenario, hot_spot_degree=8, guideline=guideline).apply(scenario))
+        for guideline in manager.GUIDELINES
+    ]
+    assert max(unwinds) == pytest.approx(127 * 150 * 1.024e-6)
+    assert max(unwinds) <= measured <= 1.1 * max(unwinds)

@@ -375,6 +375,8 @@ def test_command(tmp_path: Path) -> None:
     assert "loss on the held-out cases: " in done.output
     assert "These are results of the model" in done.output
     assert "congestion_control TRUE" in conf.read_text()
+    zeros = conf.with_name("cong.conf.rollback").read_text()
+    assert "\ncc_sw_cong_setting_threshold 0\n" in zeros
     assert tune_tree.opensm_differs(conf) in ([], None)
     assert CliRunner().invoke(app, arguments).exit_code == 2
     assert CliRunner().invoke(app, [*arguments[:-1], str(tmp_path / "new"), "--resume"]).exit_code == 2

@@ -14,6 +14,7 @@ import becalm
 from becalm import _core
 from becalm.columns import COLUMNS, REPLICATION, TABLES
 from becalm.contents import Entry, Parameter, catalogue, default, expects
+from becalm.explain.page import page as rules_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 SCHEMES = {
@@ -33,6 +34,7 @@ def pages() -> dict[str, str]:
     """Return the text of every generated file by its path below `docs`."""
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
     made["results.md"] = results()
+    made["explain.md"] = rules_page()
     for kind in SCHEMES:
         for entry in catalogue()[kind]:
             made[f"schemes/{kind}.{entry.name}.md"] = scheme(kind, entry)

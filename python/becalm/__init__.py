@@ -9,7 +9,8 @@ Typical use:
 Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
 `results` (tables and folders), `run` (one scenario), `sweep` (many scenarios), `plot` (tables to figures),
 `theory` (closed networks without a simulation), `lab` (experiments and their claims), `papers` (the papers'
-experiments), `comparison` (all schemes side by side), `design` (a workbench for response functions), `cli`.
+experiments), `comparison` (all schemes side by side), `explain` (a run in words), `design` (a workbench for
+response functions), `cli`.
 """
 
 from becalm._core import __version__
@@ -26,6 +27,7 @@ from becalm.errors import (
     StoreError,
     SweepError,
 )
+from becalm.explain import Explanation, explain
 from becalm.progress import SweepProgress
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
@@ -39,6 +41,7 @@ __all__ = [
     "DeadlockError",
     "Design",
     "DesignError",
+    "Explanation",
     "FabricError",
     "MemoryLimitError",
     "Mistake",
@@ -54,6 +57,7 @@ __all__ = [
     "Tuned",
     "__version__",
     "design",
+    "explain",
     "load",
     "load_results",
     "read_connection_matrix",

@@ -32,6 +32,9 @@ HOTTEST_LINKS = 5
 SHORT = "shorter runs and fewer points: full runs may reverse orders and verdicts"
 """Note beside the results of shorter runs."""
 
+VERDICT_STYLES = {"holds": "green", "undecided": "yellow", "fails": "bold red"}
+"""Styles of the verdicts on claims."""
+
 out = Console(highlight=False)
 """Console for results."""
 err = Console(stderr=True, highlight=False)
@@ -191,33 +194,37 @@ def show_entries(kind: str, entries: Sequence[Entry], *, details: bool) -> None:
 
 def show_reports(reports: Sequence[Report]) -> None:
     """Print the claims of every experiment, why some do not hold, and the files of the figures."""
+    from becalm.lab.text import score, seeds
+
     for report in reports:
         out.print(f"{report.id}: {report.title}", style="bold", markup=False)
         out.print(claims(report))
         for claim in report.claims:
             if not claim.holds:
                 out.print(
-                    f'{claim.id} does not hold. The paper: "{claim.quote}" {claim.note}',
-                    style="red",
+                    f'{claim.id}: {claim.verdict}. The paper: "{claim.quote}" {claim.note}',
+                    style=VERDICT_STYLES[claim.verdict],
                     markup=False,
                 )
         for figure in report.figures:
             out.print(f"figure in {figure}", soft_wrap=True, markup=False)
     every = [claim for report in reports for claim in report.claims]
-    out.print(f"{sum(claim.holds for claim in every)} of {len(every)} claims hold", style="bold")
+    out.print(f"{score(every)} (seeds {seeds(every)})", style="bold", soft_wrap=True)
 
 
 def claims(report: Report) -> Table:
     """Return the table of an experiment's claims."""
+    from becalm.lab.text import measured
+
     result = Table()
     result.add_column("claim", no_wrap=True)
-    for column in ("paper", "measured", "tolerance"):
+    for column in ("paper", "mean", "tolerance"):
         result.add_column(column, justify="right", overflow="fold")
-    result.add_column("holds", justify="center")
+    result.add_column("verdict", justify="center", no_wrap=True)
     for claim in report.claims:
-        verdict = "[green]yes[/]" if claim.holds else "[bold red]no[/]"
-        cells = [escape(cell(value)) for value in (claim.id, claim.paper, claim.measured, claim.tolerance)]
-        result.add_row(*cells, verdict)
+        name = f"{claim.id} ({claim.kind})" if claim.kind != "paper" else claim.id
+        cells = [escape(cell(value)) for value in (name, claim.paper, measured(claim), claim.tolerance)]
+        result.add_row(*cells, f"[{VERDICT_STYLES[claim.verdict]}]{claim.verdict}[/]")
     return result
 
 
@@ -230,10 +237,10 @@ def cell(value: Any) -> str:  # noqa: ANN401
     return "-" if value is None else str(value)
 
 
-def warn_short(short: bool) -> None:
-    """Print a note on shorter runs to the error stream, if `short` is set."""
+def warn_short(short: bool, also: str = "") -> None:
+    """Print a note on shorter runs to the error stream, if `short` is set; `also`: what else is less."""
     if short:
-        err.print(f"--short: {SHORT}", soft_wrap=True)
+        err.print(f"--short: {also}{SHORT}", soft_wrap=True)
 
 
 def show_comparison(scenes: Mapping[str, pl.DataFrame], *, short: bool = False) -> None:

@@ -180,6 +180,24 @@ GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {
 }
 
 
+def unwind(scenario: Scenario) -> float:
+    """Return how long it takes from the end of the table of delays to its beginning without a mark, in s."""
+    response, facts = scenario.resolved["response"]["ibta"], scenario.summary
+    last = len(facts["cct"]) - 1
+    if response["ccti_limit"] is not None:
+        last = min(last, response["ccti_limit"])
+    steps = last / response["ccti_decrease"]
+    return float(steps * response["ccti_timer"] * TIMER_UNIT)
+
+
+def longest_unwind(scenario: Scenario, hot_spot_degree: int) -> float:
+    """Return how long the table of the slower guideline takes to unwind on a fabric, in s."""
+    made = (
+        recommend(scenario, hot_spot_degree=hot_spot_degree, guideline=guideline) for guideline in GUIDELINES
+    )
+    return max(unwind(each.apply(scenario)) for each in made)
+
+
 def review(scenario: Scenario, *, hot_spot_degree: int | None = None) -> list[Concern]:
     """Look for settings of IBTA congestion control that cannot work on this fabric.
 

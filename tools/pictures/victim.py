@@ -7,16 +7,16 @@ from pathlib import Path
 import polars as pl
 
 import becalm
-from becalm.plot import COLOURS, panels, save
+from becalm.plot import ROLES, panels, save
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 SCENARIO = ROOT / "scenarios" / "input_triggered_lipd.toml"
 NO_CONTROL = {"marking": {"none": {}}, "response": {"none": {"window": 1}}}
 CURVES = {
-    "B->BC": ("hot link", COLOURS[7]),
-    "A->B": ("link that the victim shares", COLOURS[0]),
-    "victim": ("the victim", COLOURS[1]),
+    "B->BC": ("hot link", ROLES["root"]),
+    "A->B": ("link that the victim shares", ROLES["inter_switch"]),
+    "victim": ("the victim", ROLES["victim"]),
 }
 
 

@@ -106,6 +106,16 @@ macro_rules! markers {
                 }
             }
 
+            fn stored<V: $crate::becalm_fabric::policy::SwitchView>(
+                &mut self,
+                arrival: &$crate::becalm_fabric::policy::Arrival,
+                switch: &V,
+            ) {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.stored(arrival, switch)),+
+                }
+            }
+
             #[inline]
             fn departing<V: $crate::becalm_fabric::policy::SwitchView>(
                 &mut self,

@@ -55,11 +55,12 @@ pub enum Switching {
 pub enum Arbiter {
     /// The packet that came into the switch first, among those that wait for this output.
     ///
-    /// Younger packets may overtake the oldest packet of the whole switch at most `max_bypass` times; then nothing
-    /// leaves the switch before it does, unless it has no credit.
+    /// Younger packets may overtake a packet at most `max_bypass` times.
     OldestFirst {
-        /// Packets that may overtake the oldest one.
+        /// Packets that may overtake one.
         max_bypass: u32,
+        /// The packets that the bound protects, and those that it holds back.
+        bypass: Bypass,
         /// Whether ACKs and CNPs count among them, and are held up as other packets are; otherwise they overtake and are
         /// overtaken at will.
         counts_answers: bool,
@@ -74,6 +75,18 @@ impl Arbiter {
     pub(crate) fn counts(&self, kind: Kind) -> bool {
         kind == Kind::Data || matches!(self, Arbiter::OldestFirst { counts_answers: true, .. })
     }
+}
+
+/// The scope of a bound on overtaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bypass {
+    /// The oldest packet of the whole switch: once it has been overtaken that often, nothing leaves the switch before
+    /// it does, unless it has no credit.
+    Switch,
+    /// Every packet on its own output and virtual lane: once it has been overtaken there that often, nothing younger
+    /// leaves by them before it does. Without effect where an input buffer feeds several outputs at once, since then
+    /// the oldest packet for an output always leaves first.
+    Output,
 }
 
 /// How packets wait in an input buffer.

@@ -5,12 +5,12 @@ use becalm_engine::{Agenda, Key, Time, mix};
 use crate::config::{RateChange, SwitchConfig, Switching};
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
-use crate::ids::{NodeId, PacketId, PortId, SourceId};
+use crate::ids::{NodeId, PortId, SourceId};
 use crate::message::Message;
 use crate::network::link::{EgressLink, LOCAL};
 use crate::network::routing::Routes;
 use crate::network::topology::Topology;
-use crate::packet::PacketArena;
+use crate::packet::Packet;
 use crate::policy::Observer;
 
 /// A node's place in the list of its kind.
@@ -29,7 +29,8 @@ pub(crate) struct Shared {
     pub places: Vec<Place>,
     pub config: SwitchConfig,
     pub changes: Vec<RateChange>,
-    pub arena: PacketArena,
+    /// Packets that hosts of this part have made, less those that they have taken.
+    pub packets: i64,
     pub credit: Vec<LinkCredit>,
     pub hops: u64,
     /// Messages for other parts, by part.
@@ -59,8 +60,7 @@ impl<O: Observer> Context<'_, O> {
 
     /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.
     #[inline]
-    pub fn launch(&mut self, from: PortId, link: &EgressLink, id: PacketId, transmission: Time) -> Time {
-        let packet = &self.shared.arena[id];
+    pub fn launch(&mut self, from: PortId, link: &EgressLink, packet: &Packet, transmission: Time) -> Time {
         let tail = self.now + transmission;
         let arrival = match (link.to_switch, self.shared.config.switching) {
             (true, Switching::CutThrough) => self.now + link.delay + self.shared.config.forwarding_delay,
@@ -69,13 +69,13 @@ impl<O: Observer> Context<'_, O> {
         };
         self.shared.hops += 1;
         self.observer.hop(self.now, from, packet);
-        let event = Event::Arrive(id);
+        let event = Event::Arrive(*packet);
         let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
         if link.part == LOCAL {
             self.agenda.at(arrival, key, event);
         } else {
-            let packet = self.shared.arena.remove(id);
-            self.shared.outboxes[usize::from(link.part)].push(Message::Packet { at: (arrival, key), packet });
+            let message = Message::Packet { at: (arrival, key), packet: *packet };
+            self.shared.outboxes[usize::from(link.part)].push(message);
         }
         tail
     }

@@ -2,7 +2,8 @@
 
 use becalm_engine::{Key, Time, mix};
 
-use crate::ids::{PacketId, PortId, SourceId};
+use crate::ids::{PortId, SourceId};
+use crate::packet::Packet;
 
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +25,23 @@ pub enum Event {
     /// An output of a switch is free again, for which a packet waits.
     Free,
     /// At a switch: the header is through and the output known. At a host: the last byte is in.
-    Arrive(PacketId),
-    /// At a switch: a packet from a slow link may start on a faster one without running dry.
-    Ready(PacketId),
+    Arrive(Packet),
+    /// At a switch: a packet from a slow link may start on a faster one without running dry; its
+    /// place among those that the switch holds.
+    Ready(u32),
+    /// At a switch: the last byte is in of the next packet of the port and lane that had to wait.
+    Stored {
+        /// Virtual lane.
+        vl: u8,
+    },
     /// An adapter may be able to send.
     Wake,
     /// A source has to post or to change.
     Post(SourceId),
     /// The deadline of a response; the number of its pacer.
     Timer(u32),
-    /// At a host: a packet has been drained.
-    Drained(PacketId),
+    /// At a host: a packet has been drained; its place among those that the host drains.
+    Drained(u32),
     /// The link behind the port gets another rate; its place in the list of changes.
     Rate(u32),
 }
@@ -45,7 +52,7 @@ impl Event {
         match self {
             Event::Credit { .. } => 0,
             Event::Tail { .. } | Event::Free => 1,
-            Event::Arrive(_) | Event::Ready(_) => 2,
+            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } => 2,
             Event::Drained(_) => 2,
             Event::Timer(_) => 3,
             Event::Post(_) => 4,
@@ -62,20 +69,6 @@ impl Event {
         let tie = mix(time.0, u64::from(sender.port)) << 4 | u64::from(vl);
         (time, Key::new(sender.node.0, event.kind(), tie, sender.port), event)
     }
-
-    /// The same event for a renumbered packet.
-    pub(crate) fn with_packet(self, renumber: impl Fn(PacketId) -> PacketId) -> Event {
-        match self {
-            Event::Arrive(id) => Event::Arrive(renumber(id)),
-            Event::Ready(id) => Event::Ready(renumber(id)),
-            Event::Drained(id) => Event::Drained(renumber(id)),
-            Event::Credit { .. }
-            | Event::Tail { .. }
-            | Event::Free
-            | Event::Wake
-            | Event::Post(_)
-            | Event::Timer(_)
-            | Event::Rate(_) => self,
-        }
-    }
 }
+
+const _: () = assert!(size_of::<Event>() == size_of::<Packet>());

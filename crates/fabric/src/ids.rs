@@ -24,16 +24,6 @@ id! {
     FlowId
 }
 id! {
-    /// A packet in the arena; reused when the packet is gone.
-    PacketId
-}
-impl PacketId {
-    /// The number of the same packet when all numbers grow by `offset`.
-    pub(crate) fn moved_by(self, offset: u32) -> PacketId {
-        PacketId(self.0 + offset)
-    }
-}
-id! {
     /// A generator of messages.
     SourceId
 }

@@ -9,7 +9,7 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets and their arena, distributions, errors |
+//! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets, distributions, errors |
 //! | [`network`] | link rates, topologies and their generators, routes and the paths by them |
 //! | [`config`] | settings of switches and adapters, sizes of packets |
 //! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
@@ -122,14 +122,14 @@ mod switch;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
-    AdapterConfig, Arbiter, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
+    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
     SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;
 pub use event::Event;
 pub use host::traffic::{SourceSpec, Traffic};
-pub use ids::{FlowId, NodeId, PacketId, PortId, SourceId};
+pub use ids::{FlowId, NodeId, PortId, SourceId};
 pub use message::Message;
 pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
 pub use network::latency::Unloaded;

@@ -64,7 +64,6 @@ pub(crate) mod tests {
             destination: 0,
             sequence,
             size: 2068,
-            payload: 2048,
             tie: 0,
             kind: Kind::Data,
             vl: 0,
@@ -73,8 +72,6 @@ pub(crate) mod tests {
             held: 0,
             covers: 0,
             marks: 0,
-            input: 0,
-            output: 0,
         }
     }
 

@@ -36,7 +36,6 @@
 //!     destination,
 //!     sequence: 0,
 //!     size: 2068,
-//!     payload: 2048,
 //!     tie: 0,
 //!     kind: Kind::Data,
 //!     vl: 0,
@@ -45,8 +44,6 @@
 //!     held: 0,
 //!     covers: 0,
 //!     marks: 0,
-//!     input: 0,
-//!     output: 0,
 //! };
 //! // Two hosts, observed from 10 us on.
 //! let mut hosts = Hosts::new(Time::from_us(10), 2);

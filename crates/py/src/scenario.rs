@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use becalm_schema::{Errors, Origin};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::errors;
+use crate::{columns, errors};
 
 /// A scenario that has been read, completed with defaults and checked.
 #[pyclass(frozen, module = "becalm._core")]
@@ -34,6 +35,11 @@ impl Scenario {
     fn memory_estimate(&self) -> BTreeMap<&'static str, u64> {
         let estimate = self.inner.memory_estimate();
         estimate.parts().into_iter().chain([("total", estimate.total())]).collect()
+    }
+
+    /// Links, paths and a circle of links that can deadlock, as `{table: [(column, unit, values), ...]}`.
+    fn routing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::to_python(py, self.inner.routing())
     }
 
     /// Number of cores, of those available, that make one run faster; at least 1.

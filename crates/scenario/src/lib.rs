@@ -6,7 +6,7 @@
 //! - `resolve`: from names to one network and its flows.
 //! - `check`: checks that its parts fit together; all errors at once.
 //! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
-//!   [`Scenario::memory_estimate`] the memory of a run.
+//!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::routing`] the paths.
 //! - `assemble`: the model, as the fabric needs it.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
 //!
@@ -32,6 +32,7 @@ mod catalogue;
 mod check;
 mod memory;
 mod resolve;
+mod routing;
 mod run;
 mod scenario;
 pub mod sections;

@@ -12,7 +12,7 @@ from becalm.design.hermite import Array
 from becalm.design.law import Law
 from becalm.design.tabulate import DelayTable
 from becalm.design.trial import QUANTITIES
-from becalm.plot import COLOURS, MARKERS, curves, panels
+from becalm.plot import MARKERS, curves, panels, scheme_colours
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,12 +123,13 @@ def _table(axes: Axes, law: Law, delays: DelayTable) -> None:
     rates = np.geomspace(law.rmin, law.rmax, 500)
     rates[0], rates[-1] = law.rmin, law.rmax
     after = delays.rates[[slower for slower, _, _ in delays.steps]]
-    axes.plot(rates / law.rmax, law.f_dec(rates) / law.rmax, color=COLOURS[0], label="f_dec(r)")
+    own, table = scheme_colours((law.name, "table of delays")).values()
+    axes.plot(rates / law.rmax, law.f_dec(rates) / law.rmax, color=own, label="f_dec(r)")
     axes.plot(
         delays.rates / law.rmax,
         after / law.rmax,
         ".",
-        color=COLOURS[3],
+        color=table,
         markersize=4,
         label="table of delays",
     )
@@ -141,7 +142,8 @@ def _table(axes: Axes, law: Law, delays: DelayTable) -> None:
 def _scene(axes: Axes, trial: pl.DataFrame, scene: str, quantity: str, x: str) -> None:
     chosen = trial.filter((trial["scene"] == scene) & (trial["quantity"] == quantity))
     order = chosen["response"].unique(maintain_order=True).to_list()
-    styles = {name: {"color": COLOURS[place], "marker": MARKERS[place]} for place, name in enumerate(order)}
+    colours = scheme_colours(order)
+    styles = {name: {"color": colours[name], "marker": MARKERS[place]} for place, name in enumerate(order)}
     curves(axes, chosen, x="x", y="value", by="response", order=order, styles=styles)
     _dress(axes, x, QUANTITIES[scene][quantity], scene)
     axes.set_xscale("log")
@@ -156,13 +158,14 @@ def _bars(axes: Axes, trial: pl.DataFrame) -> None:
     chosen = trial.filter(trial["scene"] == "tree")
     names = chosen["response"].unique(maintain_order=True).to_list()
     quantities = QUANTITIES["tree"]
+    colours = scheme_colours(names)
     for place, name in enumerate(names):
         values = [
             float(chosen.filter((chosen["response"] == name) & (chosen["quantity"] == q))["value"].item())
             for q in quantities
         ]
         at = np.arange(len(quantities)) + (place - (len(names) - 1) / 2) * 0.8 / len(names)
-        axes.bar(at, values, 0.8 / len(names), color=COLOURS[place], label=name)
+        axes.bar(at, values, 0.8 / len(names), color=colours[name], label=name)
     axes.set_xticks(range(len(quantities)), ["hot link", "Jain's index", "background"])
     # More than what is offered arrives where what had piled up before goes, too.
     _dress(axes, "", "share", "tree", top=max(1.05, 1.05 * axes.dataLim.y1))
@@ -170,15 +173,9 @@ def _bars(axes: Axes, trial: pl.DataFrame) -> None:
 
 def _lines(axes: Axes, laws: Sequence[Law], points: Callable[[Law], tuple[Array, Array]]) -> None:
     """Draw a line for each law; the first, which the figure is about, is the thickest."""
+    colours = scheme_colours(law.name for law in laws)
     for place, law in enumerate(laws):
-        axes.plot(
-            *points(law), color=COLOURS[_colour(place)], label=law.name, linewidth=2.2 if place == 0 else 1.2
-        )
-
-
-def _colour(place: int) -> int:
-    """Keep colour 1 for the design as a congestion control table, so that a law looks alike everywhere."""
-    return place if place == 0 else place + 1
+        axes.plot(*points(law), color=colours[law.name], label=law.name, linewidth=2.2 if place == 0 else 1.2)
 
 
 def _dress(axes: Axes, x: str, y: str, title: str, *, top: float | None = 1.05) -> None:

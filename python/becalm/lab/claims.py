@@ -20,7 +20,10 @@
 | `args` | arguments of the measure besides the tables |
 | `each` | arguments with a list of values: the measure is taken with every value, or every combination |
 | `short` | false where the reduced version of the experiment cannot judge the claim |
-| `kind` | `paper` (the default), `ours`, `repeated` or `identity` |
+| `kind` | what the claim counts as: `paper` (the default), `ours`, `repeated` or `identity`; see `KINDS` |
+| `class` | why it does not hold: `a`, `b`, `c`, `metric` or `noise`; see `CLASSES` |
+| `proof` | where it is proved that it cannot hold: `PAPER/readings.md#anchor` |
+| `reading` | where the readings that were tried are compared, likewise |
 | `note` | how the sentence is read, or why it does not hold |
 | `same_as` | `paper/figure/id` of a claim in the same words, whose keys hold here unless given again |
 """
@@ -37,14 +40,15 @@ from typing import Any, TypeAlias, cast
 from becalm.errors import BecalmError
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import expectation, is_number
-from becalm.lab.model import KINDS, Measured, Statement, Tables
+from becalm.lab.model import CLASSES, KINDS, Measured, Remarks, Statement, Tables
 from becalm.mistakes import reason
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
 """Finds the measure that a paper calls by a name; raises `LookupError` with what is valid."""
 
-TEXTS = ("id", "quote", "measure", "note", "same_as", "kind")
+REMARKS = ("note", "kind", "class", "proof", "reading")
+TEXTS = ("id", "quote", "measure", "same_as", *REMARKS)
 KEYS = (*TEXTS, "paper", *EXPECTED, "args", "each", "short")
 """All keys of a claim."""
 REQUIRED = ("quote", "paper", "measure")
@@ -190,9 +194,13 @@ def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[s
         measure=measure,
         expect=expectation(expected, claim["paper"]),
         short=claim.get("short", True),
-        note=claim.get("note", ""),
-        kind=claim.get("kind", KINDS[0]),
+        remarks=_remarks(claim),
     )
+
+
+def _remarks(claim: Entry) -> Remarks:
+    said = {key: claim[key] for key in REMARKS if key in claim and key != "class"}
+    return Remarks(class_=claim.get("class", ""), **said)
 
 
 def _model(reference: str, others: Callable[[str], Source]) -> tuple[Entry, str]:
@@ -229,6 +237,12 @@ def _check_keys(claim: Entry) -> None:
             wrong.append(f"{key} = {value!r}: must be a text")
         elif key == "kind" and value not in KINDS:
             wrong.append(f"kind = {value!r}: no such kind; valid: {', '.join(KINDS)}")
+        elif key == "class" and value not in CLASSES:
+            wrong.append(f"class = {value!r}: no such class; valid: {', '.join(CLASSES)}")
+        elif key in ("proof", "reading") and ".md#" not in value:
+            wrong.append(
+                f"{key} = {value!r}: must name a page and a heading, such as PAPER/readings.md#heading"
+            )
         elif key == "paper" and not (is_number(value) or (isinstance(value, str) and value)):
             wrong.append(f"paper = {value!r}: must be a number or a text")
         elif key == "short" and not isinstance(value, bool):

@@ -1,7 +1,8 @@
 """Discovery of the papers: their experiments, their claims, and the measures that the claims name.
 
 The only place of the lab that knows where papers are: packages of `becalm.papers`, each with a function
-`experiments` and a file `claims.toml`.
+`experiments`, a constant `PHASE` (how much later than stated sources may start, or nothing) and a file
+`claims.toml`.
 """
 
 from __future__ import annotations
@@ -99,10 +100,18 @@ def _package(paper: str) -> ModuleType:
 
 
 def _experiments(paper: str) -> list[Experiment]:
-    experiments: list[Experiment] = _package(paper).experiments()
+    package = _package(paper)
+    experiments: list[Experiment] = package.experiments()
     figures = [experiment.figure for experiment in experiments]
     statements = claims.statements(_source(paper), figures, find_measure, _source)
-    return [replace(experiment, statements=statements[experiment.figure]) for experiment in experiments]
+    return [
+        replace(
+            experiment,
+            statements=statements[experiment.figure],
+            phase=package.PHASE if experiment.phase is None else experiment.phase,
+        )
+        for experiment in experiments
+    ]
 
 
 @cache

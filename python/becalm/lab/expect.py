@@ -5,6 +5,7 @@
 | keys | what is expected |
 |---|---|
 | `within = 0.02` | the paper's number, give or take 0.02 |
+| `within = "mean"` | the paper's number, give or take what its kind of sentence allows: see `RULES` |
 | `within = 0.02`, `of = 0.8` | 0.8, give or take 0.02, where `paper` is a text or another number |
 | `at_least = 0.9` | values from 0.9 upward |
 | `at_most = 0.1` | values up to 0.1 |
@@ -14,49 +15,82 @@
 | `slack = 0.02` | with either: a step the other way of less than 0.02 passes |
 | `zero_but_last = true` | zeros, and a last value above 0 |
 | `peak_at_least = 0.95` | the largest value in the middle, from 0.95 upward |
+
+An expectation turns the values of a run into margins: how far each is on the right side of its limit. An
+order has one margin for each pair of neighbours. `becalm.lab.verdict` judges margins over the seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Margin(NamedTuple):
+    """How far a value is on the right side of a limit; negative: on the wrong side."""
+
+    distance: float
+    strict: bool = False
+    """Whether a value at the limit is on the wrong side."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether the value is on the right side."""
+        return self.distance > 0 if self.strict else self.distance >= 0
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """A rule for the measured values, and the rule in a few words."""
+    """A rule for the measured values of a run, and the rule in a few words."""
 
     tolerance: str
-    test: Callable[[Sequence[float]], bool]
+    margins: Callable[[Sequence[float]], list[Margin]]
+
+    def test(self, values: Sequence[float]) -> bool:
+        """Tell whether the values of one run pass; no value does not."""
+        margins = self.margins(values)
+        return bool(margins) and all(margin.passes for margin in margins)
 
 
-def near(paper: float, margin: float) -> Expectation:
+def near(paper: float, margin: float, why: str = "") -> Expectation:
     """Expect the paper's number, give or take."""
-    return Expectation(f"+-{margin:g}", lambda values: all(abs(value - paper) <= margin for value in values))
+    return Expectation(
+        f"+-{margin:g}{why}",
+        lambda values: [
+            Margin(distance)
+            for value in values
+            for distance in (margin + (value - paper), margin - (value - paper))
+        ],
+    )
 
 
 def at_least(bound: float) -> Expectation:
     """Expect values from `bound` upward."""
-    return Expectation(f">= {bound:g}", lambda values: all(value >= bound for value in values))
+    return Expectation(f">= {bound:g}", lambda values: [Margin(value - bound) for value in values])
 
 
 def at_most(bound: float) -> Expectation:
     """Expect values up to `bound`."""
-    return Expectation(f"<= {bound:g}", lambda values: all(value <= bound for value in values))
+    return Expectation(f"<= {bound:g}", lambda values: [Margin(bound - value) for value in values])
 
 
 def between(low: float, high: float) -> Expectation:
     """Expect values between two bounds, both included."""
-    return Expectation(f"{low:g} to {high:g}", lambda values: all(low <= value <= high for value in values))
+    return Expectation(
+        f"{low:g} to {high:g}",
+        lambda values: [Margin(distance) for value in values for distance in (value - low, high - value)],
+    )
 
 
 def increasing(slack: float = 0.0) -> Expectation:
     """Expect every value above the one before; a step back of less than `slack` passes."""
     words = f"rising, steps back < {slack:g}" if slack else "rising"
     return Expectation(
-        words, lambda values: all(after - before > -slack for before, after in pairwise(values))
+        words,
+        lambda values: [Margin(after - before + slack, strict=True) for before, after in pairwise(values)],
     )
 
 
@@ -64,24 +98,47 @@ def decreasing(slack: float = 0.0) -> Expectation:
     """Expect every value below the one before; a step up of less than `slack` passes."""
     words = f"falling, steps up < {slack:g}" if slack else "falling"
     return Expectation(
-        words, lambda values: all(after - before < slack for before, after in pairwise(values))
+        words,
+        lambda values: [Margin(before - after + slack, strict=True) for before, after in pairwise(values)],
     )
 
 
 def zero_but_last() -> Expectation:
     """Expect zeros, and a last value above 0."""
     return Expectation(
-        "0, 0, > 0", lambda values: all(value == 0 for value in values[:-1]) and values[-1] > 0
+        "0, 0, > 0",
+        lambda values: [*(Margin(-abs(value)) for value in values[:-1]), Margin(values[-1], strict=True)],
     )
 
 
 def peak_at_least(bound: float) -> Expectation:
     """Expect the largest value in the middle, from `bound` upward."""
-    return Expectation(
-        f"largest in the middle, >= {bound:g}",
-        lambda values: max(values) == values[len(values) // 2] >= bound,
-    )
 
+    def margins(values: Sequence[float]) -> list[Margin]:
+        place = len(values) // 2
+        others = [*values[:place], *values[place + 1 :]]
+        return [*(Margin(values[place] - other) for other in others), Margin(values[place] - bound)]
+
+    return Expectation(f"largest in the middle, >= {bound:g}", margins)
+
+
+def half_a_digit(paper: float | str) -> float:
+    """Return half of the last printed digit of a number; a text such as "0.50" keeps its zeros."""
+    exponent = Decimal(str(paper)).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)
+
+
+RULES: Mapping[str, tuple[Callable[[float | str], float], str]] = {
+    "mean": (lambda paper: 0.05 * abs(float(paper)), "5% of a printed mean"),
+    "digit": (half_a_digit, "half of the last printed digit"),
+    "about": (lambda paper: 0.1 * abs(float(paper)), "10%: about, nearly, approximately"),
+}
+"""Tolerances by the kind of sentence, the same in all papers: how far off a value may be, and why.
+
+A printed mean or measured value may be 5% off, since what the paper leaves open moves it; a number that
+follows from the scene has half of its last printed digit; one that the paper itself calls approximate 10%.
+Where the paper prints a spread, that is the tolerance, given as a number.
+"""
 
 NUMBERS = ("within", "of", "at_least", "at_most", "slack", "peak_at_least")
 FLAGS = ("increasing", "decreasing", "zero_but_last")
@@ -91,7 +148,7 @@ KEYS = (*NUMBERS, *FLAGS)
 _COMBINATIONS: Mapping[frozenset[str], Callable[[Mapping[str, Any]], Expectation]] = {
     frozenset(keys): make
     for keys, make in (
-        (("within", "of"), lambda keys: near(keys["of"], keys["within"])),
+        (("within", "of"), lambda keys: _near(keys["of"], keys["within"])),
         (("at_least",), lambda keys: at_least(keys["at_least"])),
         (("at_most",), lambda keys: at_most(keys["at_most"])),
         (("at_least", "at_most"), lambda keys: between(keys["at_least"], keys["at_most"])),
@@ -119,10 +176,13 @@ def expectation(keys: Mapping[str, Any], paper: float | str) -> Expectation:
     for key, value in keys.items():
         if key in FLAGS and value is not True:
             raise ValueError(f"{key} = {value!r}: can only be true; leave it out otherwise")
-        if key in NUMBERS and not is_number(value):
+        if key == "within" and isinstance(value, str):
+            if value not in RULES:
+                raise ValueError(f"within = {value!r}: no such rule; valid: a number, {', '.join(RULES)}")
+        elif key in NUMBERS and not is_number(value):
             raise ValueError(f"{key} = {value!r}: must be a number")
     if "within" in keys and "of" not in keys:
-        if not is_number(paper):
+        if not is_number(paper) and not (isinstance(paper, str) and _reads_as_number(paper)):
             raise ValueError(f"within: paper = {paper!r} is not a number; say with `of` what the number is")
         keys = {**keys, "of": paper}
     make = _COMBINATIONS.get(frozenset(keys))
@@ -136,3 +196,17 @@ def expectation(keys: Mapping[str, Any], paper: float | str) -> Expectation:
 def is_number(value: object) -> bool:
     """Tell whether a value of a TOML file is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        return Decimal(text).is_finite()
+    except InvalidOperation:
+        return False
+
+
+def _near(paper: float | str, within: float | str) -> Expectation:
+    if isinstance(within, str):
+        margin, why = RULES[within]
+        return near(float(paper), margin(paper), f" ({why})")
+    return near(float(paper), within)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from becalm.intervals import Interval, mean_interval
 from becalm.lab.expect import Expectation
+from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +25,23 @@ Tables: TypeAlias = "dict[str, pl.DataFrame]"
 
 
 KINDS = ("paper", "ours", "repeated", "identity")
-"""Whose sentence a claim is: the paper's, ours, one that another claim judges, or one that is always true."""
+"""What a claim counts as; only `paper` is scored.
+
+- `paper`: a sentence of the paper that could fail here;
+- `ours`: what its quote does not say: a setting or a bound of our own;
+- `repeated`: a sentence about a scene that another claim judges;
+- `identity`: what follows from the scene or the model itself, and cannot fail.
+"""
+
+CLASSES = ("a", "b", "c", "metric", "noise")
+"""Why a claim does not hold.
+
+- `a`: the sentence contradicts the paper itself, or a law: there is a proof;
+- `b`: the paper does not state a parameter that decides;
+- `c`: the model lacks something, or has it otherwise;
+- `metric`: the measure is not quite what the sentence means;
+- `noise`: the effect is smaller than the spread of the runs.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,11 +61,31 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Remarks:
+    """What is said about a claim beside its quote and its numbers."""
+
+    note: str = ""
+    """How the sentence is read, or why it does not hold."""
+    kind: str = KINDS[0]
+    """One of `KINDS`."""
+    class_: str = ""
+    """One of `CLASSES`, or nothing."""
+    proof: str = ""
+    """Where it is proved that it cannot hold: a page and a heading, such as `PAPER/readings.md#heading`."""
+    reading: str = ""
+    """Where the readings that were tried are compared, likewise."""
+
+    def to_json(self) -> dict[str, str]:
+        """Return `kind`, and of the others those that say something."""
+        rest = {"class": self.class_, "proof": self.proof, "reading": self.reading, "note": self.note}
+        return {"kind": self.kind, **{key: value for key, value in rest.items() if value}}
+
+
+@dataclass(frozen=True)
 class Statement:
     """A sentence of a paper that can be judged: how to measure it, and what it says.
 
-    The tolerance of the expectation comes from the sentence's wording or from the spread between seeds; the
-    note holds the explanation where the sentence is read in a particular way or does not hold.
+    The tolerance of the expectation follows from the sentence's wording, the same for the same wording.
     """
 
     id: str
@@ -56,39 +95,91 @@ class Statement:
     expect: Expectation
     short: bool = True
     """Whether the reduced version of the experiment can still judge it."""
-    note: str = ""
-    kind: str = KINDS[0]
-    """One of `KINDS`."""
+    remarks: Remarks = Remarks()
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with its verdict."""
+    """A statement with its verdict over the seeds."""
 
     id: str
     quote: str
     paper: float | str
-    measured: Measured
+    seeds: list[int]
+    values: list[Measured]
+    """What was measured, by seed."""
     tolerance: str
-    holds: bool
-    note: str = ""
-    kind: str = KINDS[0]
+    verdict: str
+    """`holds`, `fails` or `undecided`: see `becalm.lab.verdict`."""
+    remarks: Remarks = Remarks()
+
+    @property
+    def note(self) -> str:
+        """How the sentence is read, or why it does not hold."""
+        return self.remarks.note
+
+    @property
+    def kind(self) -> str:
+        """What it counts as: one of `KINDS`."""
+        return self.remarks.kind
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim holds."""
+        return self.verdict == HOLDS
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """Mean and 95% confidence interval of each value; of infinite values, all three are the median."""
+        return [_interval(values) for values in zip(*map(_listed, self.values), strict=True)]
+
+    @property
+    def mean(self) -> Measured:
+        """Mean over the seeds: a list if the measure returns one."""
+        means = [interval.mean for interval in self.intervals]
+        return means if isinstance(self.values[0], list) else means[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the claim as plain data; `note` and `kind` only where they say something."""
-        data: dict[str, Any] = {
+        """Return the claim as plain data; `interval` is null where one seed was run."""
+        ends = [[_rounded(each.low), _rounded(each.high)] for each in self.intervals]
+        several = isinstance(self.values[0], list)
+        return {
             "id": self.id,
             "quote": self.quote,
             "paper": self.paper,
-            "measured": self.measured,
             "tolerance": self.tolerance,
-            "holds": self.holds,
+            "seeds": self.seeds,
+            "values": self.values,
+            "mean": [_rounded(mean) for mean in self.mean]
+            if isinstance(self.mean, list)
+            else _rounded(self.mean),
+            "interval": None if len(self.seeds) == 1 else ends if several else ends[0],
+            "verdict": self.verdict,
+            **self.remarks.to_json(),
         }
-        if self.note:
-            data["note"] = self.note
-        if self.kind != KINDS[0]:
-            data["kind"] = self.kind
-        return data
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Claim:
+        """Make a claim from what `to_json` returned."""
+        said = {key: data.get(key, "") for key in ("note", "kind", "proof", "reading")}
+        own = {key: data[key] for key in ("id", "quote", "paper", "seeds", "values", "tolerance", "verdict")}
+        return Claim(**own, remarks=Remarks(class_=data.get("class", ""), **said))
+
+
+def _listed(measured: Measured) -> list[float]:
+    return measured if isinstance(measured, list) else [measured]
+
+
+def _interval(values: Sequence[float]) -> Interval:
+    if all(math.isfinite(value) for value in values):
+        return mean_interval(values)
+    middle = sorted(values)[len(values) // 2]
+    return Interval(middle, middle, middle)
+
+
+def _rounded(value: float) -> float:
+    """Six significant digits: more would only look exact."""
+    return float(f"{value:.6g}")
 
 
 @dataclass(frozen=True)
@@ -107,6 +198,14 @@ class Experiment:
     """Turns the results of all points into the tables that measures and figures read."""
     statements: tuple[Statement, ...] = ()
     """What the experiment is judged by; the registry reads it from the paper's claims."""
+    phase: str | None = None
+    """Most that sources may start later than stated, by the seed; None: `PHASE` of the paper's package."""
+    seeded: bool = True
+    """Whether anything depends on the seed; if not, one run is enough."""
+
+    def runs(self, short: bool) -> list[Point]:
+        """Return the scenarios as they are run: with random phases of the sources' starts."""
+        return [Point(point.labels, spread(point.scenario, self.phase or "")) for point in self.points(short)]
 
     @property
     def paper(self) -> str:
@@ -134,6 +233,33 @@ class Report:
         """Whether every claim holds."""
         return all(claim.holds for claim in self.claims)
 
+    @property
+    def fails(self) -> bool:
+        """Whether a sentence of the paper fails."""
+        return self._any(FAILS)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a sentence of the paper is undecided."""
+        return self._any(UNDECIDED)
+
+    def _any(self, verdict: str) -> bool:
+        return any(claim.verdict == verdict and claim.kind == KINDS[0] for claim in self.claims)
+
     def to_json(self) -> dict[str, Any]:
         """Return the verdicts as plain data."""
-        return {"id": self.id, "claims": [claim.to_json() for claim in self.claims]}
+        return {"id": self.id, "title": self.title, "claims": [claim.to_json() for claim in self.claims]}
+
+
+def spread(scenario: dict[str, Any], phase: str) -> dict[str, Any]:
+    """Return a scenario whose sources begin up to `phase` later, by times that are drawn from the seed.
+
+    Groups with a spread of their own keep it; Poisson arrivals have no phase.
+    """
+    if not phase:
+        return scenario
+    flows = [
+        group if "poisson" in group.get("traffic", {}) else {"start_spread": phase, **group}
+        for group in scenario["flows"]
+    ]
+    return {**scenario, "flows": flows}

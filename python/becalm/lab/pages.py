@@ -1,14 +1,16 @@
-"""Reports as pages: one Markdown file per paper, with every figure and every claim.
+"""Reports as pages: one Markdown file per paper with every claim and figure, and an overview of all papers.
 
     python -m becalm.lab.pages docs/reproductions [PAPER ...]
 
-runs all experiments, or those of the papers that are named, and writes their pages anew.
+runs all experiments, or those of the papers that are named, and writes their figures, their verdicts
+(`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
+papers. `--text` runs nothing: it writes the pages anew from the verdicts that are there.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import json
 import shutil
 import sys
 import tempfile
@@ -16,96 +18,211 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from becalm.lab.discovery import about
-from becalm.lab.model import Claim, Measured, Report
-from becalm.lab.reports import reproduce
+from becalm.lab.model import Claim, Report
+from becalm.lab.reports import replace_file, reproduce
+from becalm.lab.text import count, measured, of_kind, score, seeds
+from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
 from becalm.papers import PAPERS
 from becalm.progress import SweepProgress
 
+VERDICTS = "verdicts.json"
+"""Verdicts of a paper, in the folder of its figures: what pages are written from."""
+OVERVIEW = "README.md"
+COMMAND = "python -m becalm.lab.pages docs/reproductions"
 
-def write(reports: Sequence[Report], folder: Path) -> list[Path]:
-    """Write one page per paper into a folder that holds the figures as `PAPER/FIGURE.png`."""
-    papers = dict.fromkeys(report.id.split("/")[0] for report in reports)
-    pages = []
-    for paper in papers:
-        path = folder / f"{paper}.md"
-        partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-        partial.write_text(page(paper, [report for report in reports if report.id.startswith(f"{paper}/")]))
-        pages.append(partial.replace(path))
-    return pages
+METHOD = """\
+Every experiment runs with several seeds. Sources begin at random phases, drawn from the seed, and the
+verdict is that of the mean over the seeds with its 95% confidence interval (Student): a claim **holds** if
+the interval is on the right side of the limit, **fails** if it is on the wrong side, and is *undecided* if
+it contains the limit. A claim with several values is judged by its worst value, an order by its worst pair.
+`+-` is half of the interval; without it no seed changes the value. Experiments with an undecided sentence
+get five more seeds.
+
+The score counts sentences of the paper alone. Not scored: `ours` (a setting or bound that the quote does not
+have), `repeated` (another claim judges it) and `identity` (it follows from the scene itself and cannot
+fail). Classes: **a** the sentence contradicts the paper itself or a law; **b** the paper does not state a
+parameter that decides; **c** the model; **metric** the measure is not quite what the sentence means;
+**noise** the effect is smaller than the spread of the runs."""
+
+
+def write(folder: Path) -> list[Path]:
+    """Write the pages of all papers whose verdicts are in a folder, and the overview."""
+    found = {paper: read(folder, paper) for paper in PAPERS if (folder / paper / VERDICTS).exists()}
+    pages = {folder / f"{paper}.md": page(paper, reports) for paper, reports in found.items()}
+    pages[folder / OVERVIEW] = overview(found)
+    for path, text in pages.items():
+        replace_file(path, text)
+    return list(pages)
+
+
+def read(folder: Path, paper: str) -> list[Report]:
+    """Read the verdicts of a paper."""
+    data = json.loads((folder / paper / VERDICTS).read_text(encoding="utf-8"))
+    return [
+        Report(each["id"], each["title"], [Claim.from_json(claim) for claim in each["claims"]])
+        for each in data
+    ]
+
+
+def overview(found: dict[str, list[Report]]) -> str:
+    """Return the overview: the score of each paper, and every sentence that does not hold."""
+    claims = {paper: _claims(reports) for paper, reports in found.items()}
+    every = [claim for each in claims.values() for claim in each]
+    head = [
+        "| paper | sentences | hold | undecided | fail | not scored | seeds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    rows = [_score_row(f"[{paper}]({paper}.md)", each) for paper, each in claims.items()]
+    parts = [
+        "# The papers, and what of them holds",
+        f"Written by `{COMMAND}`. Each page has all claims of a paper in one table, and its figures.",
+        "\n".join([*head, *rows, _score_row("**all**", every)]),
+        METHOD,
+        "What the papers leave open, and how it is read: [readings.md](readings.md) for santos2002 and "
+        "santos2003, and the `readings.md` of each other paper. Tolerances: "
+        "[CONTRIBUTING](../../CONTRIBUTING.md#verdicts-on-claims).",
+        "## Sentences that fail",
+        _list(claims, FAILS),
+        "## Undecided sentences",
+        _list(claims, UNDECIDED),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _score_row(name: str, claims: Sequence[Claim]) -> str:
+    scored = of_kind(claims, "paper")
+    counts = [len(scored), *(count(scored, verdict) for verdict in (HOLDS, UNDECIDED, FAILS))]
+    cells = [name, *map(str, counts), str(len(claims) - len(scored)), seeds(claims)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _list(claims: dict[str, list[Claim]], verdict: str) -> str:
+    rows = [
+        _row(claim, f"[{paper}]({paper}.md) `{claim.id}`")
+        for paper, each in claims.items()
+        for claim in of_kind(each, "paper")
+        if claim.verdict == verdict
+    ]
+    return "\n".join([*HEAD, *rows]) if rows else "None."
 
 
 def page(paper: str, reports: Sequence[Report]) -> str:
-    """Return a paper's page: what it is, a count of the claims, then figure by figure."""
-    text = about(paper)
-    title, _, source = text.strip().partition("\n")
-    claims = [claim for report in reports for claim in report.claims]
+    """Return a paper's page: what it is, all claims in one table, then figure by figure."""
+    title, _, source = about(paper).strip().partition("\n")
+    rows = [
+        _row(claim, f"[{_figure(report)}](#{_anchor(report)}) `{claim.id}`")
+        for report in reports
+        for claim in report.claims
+    ]
     parts = [
         f"# {title.rstrip('.')}",
         source.strip(),
-        f"`becalm reproduce {paper}` runs everything on this page; it was written by "
-        "`python -m becalm.lab.pages docs/reproductions`. How open points of the paper are read, and "
+        f"`becalm reproduce {paper}` runs everything on this page; it was written by `{COMMAND}`. "
+        "[The overview](README.md) says how verdicts come about. How open points of the paper are read, and "
         "what other readings give, is in [readings.md](readings.md). Claims and tolerances are data: "
         f"[claims.toml](../../python/becalm/papers/{paper}/claims.toml).",
-        f"**{sum(claim.holds for claim in claims)} of {len(claims)} claims hold.**",
+        f"**{score(_claims(reports))}.**",
+        "\n".join([*HEAD, *rows]),
         *(part for report in reports for part in _section(report)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+HEAD = (
+    "| claim | sentence | paper | measured | tolerance | verdict | class | proof or readings |",
+    "|---|---|---|---|---|---|---|---|",
+)
+LONGEST = 140
+"""Characters of a sentence in a table; the section of its figure has all of it."""
+
+
+def _row(claim: Claim, name: str) -> str:
+    verdict = {HOLDS: HOLDS, FAILS: f"**{FAILS}**"}.get(claim.verdict, f"*{claim.verdict}*")
+    said = claim.remarks
+    kind = "" if said.kind == "paper" else f" ({said.kind})"
+    links = [
+        f"[{name}]({place})" for name, place in (("proof", said.proof), ("readings", said.reading)) if place
+    ]
+    cells = [name + kind, _short(claim.quote), _paper(claim), measured(claim), claim.tolerance, verdict]
+    cells = [cell.replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join([*cells, said.class_, ', '.join(links)])} |"
+
+
+def _paper(claim: Claim) -> str:
+    return claim.paper if isinstance(claim.paper, str) else f"{claim.paper:g}"
+
+
+def _short(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return text[:LONGEST].rsplit(" ", 1)[0] + " ..."
+
+
 def _section(report: Report) -> list[str]:
-    head = ["| claim | paper | measured | tolerance | holds |", "|---|---|---|---|---|"]
-    figure = report.id.split("/")[1]
     return [
-        f"## {figure}: {report.title}",
+        f"## {_figure(report)}: {report.title}",
         f"![{report.title}]({report.id}.png)",
-        "\n".join([*head, *(_row(claim) for claim in report.claims)]),
         "\n".join(_sentence(claim) for claim in report.claims),
     ]
 
 
-def _row(claim: Claim) -> str:
-    verdict = "yes" if claim.holds else "**no**"
-    cells = [f"`{claim.id}`", _cell(claim.paper), _cell(claim.measured), _cell(claim.tolerance), verdict]
-    return f"| {' | '.join(cells)} |"
+def _figure(report: Report) -> str:
+    return report.id.split("/")[1]
 
 
-def _cell(value: Measured | str) -> str:
-    if isinstance(value, list):
-        return ", ".join(f"{item:.4g}" for item in value)
-    return value.replace("|", "\\|") if isinstance(value, str) else f"{value:.4g}"
+def _anchor(report: Report) -> str:
+    return anchor(f"{_figure(report)}: {report.title}")
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as Git hosts make it."""
+    kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
+    return kept.strip().replace(" ", "-")
 
 
 def _sentence(claim: Claim) -> str:
-    note = f" {claim.note}" if claim.note else ""
+    note = f" {claim.note.strip()}" if claim.note else ""
     return f'- `{claim.id}`: "{claim.quote}"{note}'
+
+
+def _claims(reports: Sequence[Report]) -> list[Claim]:
+    return [claim for report in reports for claim in report.claims]
 
 
 def _show(now: SweepProgress) -> None:
     sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def main(folder: Path, papers: Sequence[str] = ()) -> None:
-    """Run the experiments of the papers, of all if none is given, and write figures and pages."""
-    with tempfile.TemporaryDirectory() as scratch:
-        reports = reproduce(papers, out=Path(scratch), progress=_show)
-        for report in reports:
-            (folder / report.id).parent.mkdir(parents=True, exist_ok=True)
-            for figure in report.figures:
-                shutil.copyfile(figure, folder / f"{report.id}{figure.suffix}")
-    sys.stderr.write("\n")
-    for path in write(reports, folder):
-        sys.stdout.write(f"{path}\n")
+def run(folder: Path, papers: Sequence[str] = (), seeds: int | None = None) -> None:
+    """Run the experiments of papers, of all if none is given, and write their figures and verdicts."""
+    for paper in papers or PAPERS:
+        with tempfile.TemporaryDirectory() as scratch:
+            reports = reproduce([paper], out=Path(scratch), seeds=seeds, progress=_show)
+            (folder / paper).mkdir(parents=True, exist_ok=True)
+            for report in reports:
+                for figure in report.figures:
+                    shutil.copyfile(figure, folder / f"{report.id}{figure.suffix}")
+        sys.stderr.write("\n")
+        data = [report.to_json() for report in reports]
+        replace_file(folder / paper / VERDICTS, json.dumps(data, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description="Write one page per paper, with every figure and every claim."
-    )
+    parser = argparse.ArgumentParser(description="Write one page per paper, and an overview of all.")
     parser.add_argument("folder", type=Path, help="where the pages are, such as docs/reproductions")
     parser.add_argument("papers", nargs="*", metavar="PAPER", help="such as santos2003; all when not given")
+    parser.add_argument("--seeds", type=int, help="seeds to judge by; 5 when not given, more where undecided")
+    parser.add_argument(
+        "--text", action="store_true", help="run nothing: write pages from the verdicts there"
+    )
     asked = parser.parse_args()
     if not asked.folder.is_dir():
         parser.error(f"{asked.folder}: no such folder")
+    if asked.seeds is not None and asked.seeds < 1:
+        parser.error(f"--seeds {asked.seeds}: must be at least 1")
     if unknown := [paper for paper in asked.papers if paper not in PAPERS]:
         parser.error(f"no such paper: {', '.join(unknown)}; valid: {', '.join(PAPERS)}")
-    main(asked.folder, asked.papers)
+    if not asked.text:
+        run(asked.folder, asked.papers, asked.seeds)
+    for path in write(asked.folder):
+        sys.stdout.write(f"{path}\n")

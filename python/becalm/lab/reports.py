@@ -5,19 +5,30 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from becalm.errors import ResultsError
 from becalm.folders import Taken, reserve_file
 from becalm.lab.discovery import select
-from becalm.lab.model import Claim, Experiment, Measured, Report, Statement, Tables
-from becalm.lab.runner import Lab
+from becalm.lab.model import Experiment, Report
+from becalm.lab.seeds import Measurements, Progress
 from becalm.plot import save
-from becalm.progress import SweepProgress
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ENDS = ("png", "csv", "json")
 """What an experiment leaves behind: figure, points, verdicts."""
+
+
+SEEDS = 5
+"""Seeds of a whole run."""
+MORE = 5
+"""Further seeds for an experiment with an undecided sentence of its paper."""
+SHORT_SEEDS = 1
+"""Seeds of the reduced version: it shows that everything works, and judges by one run."""
 
 
 def reproduce(
@@ -26,10 +37,14 @@ def reproduce(
     overwrite: bool = False,
     threads: int | None = None,
     short: bool = False,
+    seeds: int | None = None,
     seed: int = 1,
-    progress: Callable[[SweepProgress], object] | None = None,
+    progress: Progress | None = None,
 ) -> list[Report]:
-    """Run experiments, judge their statements, draw their figures.
+    """Run experiments with several seeds, judge their statements, draw their figures.
+
+    Sources begin at random phases, drawn from the seed: see `Experiment.phase`. Figures are those of the
+    first seed; an experiment in which nothing depends on the seed is run once.
 
     Args:
         ids: papers and figures; none: everything.
@@ -37,7 +52,9 @@ def reproduce(
         overwrite: whether figures of an earlier call may be replaced.
         threads: runs at once; None: as many as there are cores.
         short: fewer points and shorter runs; statements that these cannot judge are left out.
-        seed: seed of every run.
+        seeds: number of seeds, at least 1; None: 5, and 5 more for experiments with an undecided sentence of
+            their paper; or 1 if `short`.
+        seed: the first seed.
         progress: called after every finished run, by one thread at a time; what it raises ends everything.
 
     Raises:
@@ -48,17 +65,14 @@ def reproduce(
 
     """
     chosen = select(ids)
-    points = {experiment.id: experiment.points(short) for experiment in chosen}
-    lab = Lab(seed, threads)
+    count = seeds if seeds is not None else SHORT_SEEDS if short else SEEDS
     with _reserved(chosen, out, overwrite=overwrite):
-        lab.run([point for group in points.values() for point in group], progress)
-        reports = []
-        for experiment in chosen:
-            tables = experiment.measure(lab.outcomes(points[experiment.id]))
-            claims = [judge(item, tables) for item in experiment.statements if item.short or not short]
-            report = Report(experiment.id, experiment.title, claims, [], tables)
-            reports.append(_write(report, experiment, out))
-    return reports
+        found = Measurements(chosen, short=short)
+        found.run(chosen, range(seed, seed + count), threads, progress)
+        if seeds is None and not short:
+            more = [item for item in chosen if item.seeded and found.report(item).undecided]
+            found.run(more, range(seed + count, seed + count + MORE), threads, progress)
+        return [_write(found.report(item), item, found.points(item), out) for item in chosen]
 
 
 @contextlib.contextmanager
@@ -90,42 +104,20 @@ def _is_own(verdict: Path, experiment: Experiment) -> bool:
         return False
 
 
-def judge(statement: Statement, tables: Tables) -> Claim:
-    """Measure a statement and compare it with what is expected."""
-    measured = statement.measure(tables)
-    values = measured if isinstance(measured, list) else [measured]
-    return Claim(
-        id=statement.id,
-        quote=statement.quote,
-        paper=statement.paper,
-        measured=_rounded(measured),
-        tolerance=statement.expect.tolerance,
-        holds=bool(statement.expect.test(values)),
-        note=statement.note,
-        kind=statement.kind,
-    )
-
-
-def _rounded(measured: Measured) -> Measured:
-    """Six significant digits: more would only look exact."""
-    if isinstance(measured, list):
-        return [float(f"{value:.6g}") for value in measured]
-    return float(f"{measured:.6g}")
-
-
-def _write(report: Report, experiment: Experiment, out: Path | None) -> Report:
+def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, out: Path | None) -> Report:
     """Draw the figure and write the numbers behind it; every file is there whole or not at all."""
     if out is None:
         return report
     figure = _file(out, experiment, "png")
     save(experiment.draw(report.tables), figure)
-    if "points" in report.tables:
-        _replace(_file(out, experiment, "csv"), report.tables["points"].write_csv())
-    _replace(_file(out, experiment, "json"), json.dumps(report.to_json(), indent=2) + "\n")
+    if points is not None:
+        replace_file(_file(out, experiment, "csv"), points.write_csv())
+    replace_file(_file(out, experiment, "json"), json.dumps(report.to_json(), indent=2) + "\n")
     return Report(report.id, report.title, report.claims, [figure], report.tables)
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a text beside a file and rename it, so that the file is there whole or not at all."""
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

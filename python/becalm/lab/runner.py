@@ -45,6 +45,10 @@ class Lab:
 
         run_all(work, len(todo), self._threads)
 
+    def count(self, points: Iterable[Point]) -> int:
+        """Return how many runs these points take: those that are alike share one."""
+        return len({self._scenario(point).hash for point in points})
+
     def outcomes(self, points: Iterable[Point]) -> list[Outcome]:
         """Return the points with their results; `run` has seen them all."""
         return [Outcome(point.labels, self._results[self._scenario(point).hash]) for point in points]

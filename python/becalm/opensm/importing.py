@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from becalm import manager
 from becalm.errors import BecalmError, ScenarioError
 from becalm.opensm import ibnetdiscover, lfts
 from becalm.opensm.fabric import Cable, End, Fabric
@@ -41,10 +43,6 @@ ack = "30 B"
 
 [response.none]
 
-[run]
-duration = "4 ms"
-warmup = "1 ms"
-
 # Each host sends at half of its link's rate to one other host
 [[flows]]
 name = "background"
@@ -52,6 +50,12 @@ from = ["*"]
 [flows.pattern.permutation]
 [flows.traffic.poisson]
 load = 0.5
+"""
+
+_RUN = """
+[run] # the delays of the slower guideline take {unwind} ms to unwind; shorter runs show the beginning alone
+duration = "{duration} ms"
+warmup = "{warmup} ms"
 """
 
 _ALL_WAYS = """\
@@ -112,7 +116,17 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
         notes.append(f"{circle}; allow_cycles = true lets the scenario run all the same")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     head = "\n".join(_head(fabric, tables, notes))
-    return Imported(fabric, f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}", notes)
+    text = f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}"
+    return Imported(fabric, text + _run(text, len(fabric.hosts)), notes)
+
+
+def _run(text: str, hosts: int) -> str:
+    """Return the `[run]` of a scenario that has none: as long as a guideline needs to show its effect."""
+    unwind = 1e3 * manager.longest_unwind(
+        Scenario(text + _RUN.format(unwind=1, duration=1, warmup=0)), min(hosts, SOURCES)
+    )
+    warmup = max(1, round(unwind / 4))
+    return _RUN.format(unwind=f"{unwind:.3g}", duration=math.ceil(unwind) + warmup, warmup=warmup)
 
 
 def _deadlock(topology: str, fabric: Fabric) -> str | None:

@@ -116,6 +116,11 @@ def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) 
     return text([_zero(option) for option in options(scenario, _read(discovered))], {}, head)
 
 
+def rollback_of(path: Path) -> Path:
+    """Return the file with the zeros that belongs to a file of options."""
+    return path.with_name(f"{path.name}.rollback")
+
+
 def _read(discovered: str | PathLike[str] | None) -> Fabric | None:
     return None if discovered is None else ibnetdiscover.read(discovered)
 

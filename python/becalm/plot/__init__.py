@@ -6,6 +6,18 @@ with its congestion.
 
 from becalm.plot.fabric import draw_fabric
 from becalm.plot.lines import curves
-from becalm.plot.style import COLOURS, FORMATS, MARKERS, figure, panels, save
+from becalm.plot.style import COLOURS, FORMATS, MARKERS, ROLES, SCHEMES, figure, panels, save, scheme_colours
 
-__all__ = ["COLOURS", "FORMATS", "MARKERS", "curves", "draw_fabric", "figure", "panels", "save"]
+__all__ = [
+    "COLOURS",
+    "FORMATS",
+    "MARKERS",
+    "ROLES",
+    "SCHEMES",
+    "curves",
+    "draw_fabric",
+    "figure",
+    "panels",
+    "save",
+    "scheme_colours",
+]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
-from becalm.plot.style import COLOURS, figure
+from becalm.plot.style import COLOURS, ROLES, figure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHADES = ("#dedede", COLOURS[5], COLOURS[0], "#001a33")
 """From empty to full: each darker than the one before, to be told apart without colour vision."""
-ROOT, VICTIM = COLOURS[1], COLOURS[4]
+ROOT, VICTIM = ROLES["root"], ROLES["victim"]
 APART = 0.18
 """Distance between the two directions of a cable, in widths of a host."""
 HURT = 0.9

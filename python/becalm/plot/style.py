@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,24 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 """Colours that the colour-blind can tell apart (Okabe and Ito), in the order of use."""
+
+SCHEMES = {
+    name: COLOURS[place]
+    for place, name in enumerate(
+        ("lipd", "fimd", "aimd", "ibta", "binary_feedback", "table", "fixed", "none")
+    )
+}
+"""The colour of each response, the same in all figures."""
+
+ROLES = {
+    "inter_switch": COLOURS[0],
+    "root": COLOURS[1],
+    "local": COLOURS[2],
+    "remote": COLOURS[3],
+    "victim": COLOURS[4],
+}
+"""The colour of each part in a scene of congestion: the link before the root, the root, the flows of either
+side of the link, the victim."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Marks of points, in the order of use."""
@@ -40,6 +60,14 @@ _STYLE: Any = {
     # Names inside the file would differ from run to run without it.
     "svg.hashsalt": "becalm",
 }
+
+
+def scheme_colours(names: Iterable[str]) -> dict[str, str]:
+    """Return a colour for each response: its own in `SCHEMES`, written in any case, or one that is left."""
+    wanted = list(names)
+    taken = {SCHEMES[name.lower()] for name in wanted if name.lower() in SCHEMES}
+    left = itertools.cycle([colour for colour in reversed(COLOURS) if colour not in taken] or COLOURS)
+    return {name: SCHEMES.get(name.lower()) or next(left) for name in wanted}
 
 
 def figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:

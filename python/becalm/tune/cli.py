@@ -49,7 +49,10 @@ def tune(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the study in the folder.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the study, its runs and its result.")] = DEFAULT,
     opensm: Annotated[
-        Path | None, typer.Option(help="Write the recommended parameters as options of OpenSM to a new file.")
+        Path | None,
+        typer.Option(
+            help="Write the recommendation as options of OpenSM to a new file, and zeros to FILE.rollback."
+        ),
     ] = None,
     fabric: Annotated[
         Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
@@ -69,7 +72,8 @@ def tune(
     check_engine(engine, address, slurm)
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    check_new(opensm)
+    rollback = None if opensm is None else options.rollback_of(opensm)
+    check_new(opensm, rollback)
     if resume and not api.is_study(out):
         stop(f"{out}: no study to continue", BAD_INPUT)
     if not resume and out.exists():
@@ -94,17 +98,19 @@ def tune(
             **budget,
         )
     tuned.save(out, spec.scenario)
-    if opensm is not None:
+    if opensm is not None and rollback is not None:
         # A guideline's reasons do not apply to the tuned values.
         none = manager.Recommendation(manager.AS_IT_IS, [])
-        write_new(opensm, options.configuration(tuned.scenario(spec.scenario), none, fabric))
+        best = tuned.scenario(spec.scenario)
+        write_new(opensm, options.configuration(best, none, fabric))
+        write_new(rollback, options.rollback(best, fabric))
     if as_json:
         typer.echo(json.dumps(tuned.to_json(), default=str))
         return
     _show(tuned)
     console.say(f"study, runs, trials and tuned.toml in {out}")
     if opensm is not None:
-        console.say(f"options of OpenSM in {opensm}")
+        console.say(f"options of OpenSM in {opensm}, zeros in {rollback}")
 
 
 def _read(file: Path, hot: str | None, degree: int | None) -> TuneSpec:

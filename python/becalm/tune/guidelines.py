@@ -66,7 +66,7 @@ def try_guidelines(
         name: guideline_control(scenario, hosts if degree is None else degree, name)
         for name in manager.GUIDELINES
     }
-    longest = max(SHORTEST, *(unwind(scenario.replace(control)) for control in controls.values()))
+    longest = max(SHORTEST, *(manager.unwind(scenario.replace(control)) for control in controls.values()))
     cases = _cases(HotSpot(scenario, host, degree, hot=longest, after=longest), degree)
     with TemporaryDirectory(prefix="becalm-guidelines-") as folder:
         store = Store(folder)
@@ -84,16 +84,6 @@ def try_guidelines(
     ]
     better = min(controls, key=lambda name: weighted(cases, means[name], "loss"))
     return Tried(better, cases[0].stop + longest, pl.DataFrame(rows))
-
-
-def unwind(scenario: Scenario) -> float:
-    """Return how long it takes from the end of the table of delays to its beginning without a mark, in s."""
-    response, facts = scenario.resolved["response"]["ibta"], scenario.summary
-    last = len(facts["cct"]) - 1
-    if response["ccti_limit"] is not None:
-        last = min(last, response["ccti_limit"])
-    steps = last / response["ccti_decrease"]
-    return float(steps * response["ccti_timer"] * manager.TIMER_UNIT)
 
 
 def _cases(spot: HotSpot, degree: int | None) -> list[Case]:

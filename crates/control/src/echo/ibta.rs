@@ -102,7 +102,6 @@ mod tests {
             destination: 0,
             sequence: 0,
             size: 2068,
-            payload: 2048,
             tie: 0,
             kind: Kind::Data,
             vl: 0,
@@ -111,8 +110,6 @@ mod tests {
             held: 0,
             covers: 0,
             marks: 0,
-            input: 0,
-            output: 0,
         }
     }
 

@@ -13,16 +13,17 @@
 //! # Parameters
 //! - `threshold`: packets; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
 //!   8 and 16.
-//! - `method`: as for input-triggered marking.
+//! - `method`, `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
 //! Those of input-triggered marking; the threshold is per output and virtual lane. The paper compares it with the
 //! packets that "are waiting for an output link"; with the one in transmission among them a threshold of 4 leaves the
 //! link underutilized, as the paper finds, and without it does not.
 
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_engine::Time;
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
-use super::trigger::{Method, Trigger};
+use super::trigger::{Full, Fullness, Method, Trigger};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
@@ -32,6 +33,12 @@ becalm_schema::table! {
         pub threshold: u32 = 8; "packets"; 1..=65_535,
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
+        /// When an input buffer is looked at whether it is full.
+        pub full: Full = Full::Forwarded,
+        /// Free slots with which an input buffer counts as full already.
+        pub headroom: u32 = 0; "packets"; 0..=65_535,
+        /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
+        pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
 }
 
@@ -46,7 +53,9 @@ impl MarkingScheme for InputOutputTriggered {
     type Params = Params;
 
     fn new(params: &Params, shape: SwitchShape) -> InputOutputTriggered {
-        InputOutputTriggered { threshold: params.threshold, trigger: Trigger::new(params.method, shape) }
+        let &Params { threshold, method, full, headroom, spare_blocked } = params;
+        let trigger = Trigger::new(method, Fullness { full, headroom }, spare_blocked, shape);
+        InputOutputTriggered { threshold, trigger }
     }
 
     fn needs_finite_buffer(_: &Params) -> bool {
@@ -56,12 +65,20 @@ impl MarkingScheme for InputOutputTriggered {
 
 impl Marker for InputOutputTriggered {
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        self.trigger.on_full_input(arrival, switch);
+        self.trigger.on_full_input(Full::Forwarded, arrival, switch);
         self.trigger.on_long_output(self.threshold, arrival, switch);
     }
 
-    fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
-        self.trigger.departing(departure)
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.trigger.on_full_input(Full::Stored, arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        self.trigger.departing(departure, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.trigger.attention()
     }
 }
 
@@ -70,10 +87,15 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{Switch, shape};
 
+    fn marker(threshold: u32, method: Method) -> InputOutputTriggered {
+        let (full, headroom, spare_blocked) = (Full::Forwarded, 0, Time::ZERO);
+        InputOutputTriggered::new(&Params { threshold, method, full, headroom, spare_blocked }, shape())
+    }
+
     #[test]
     fn the_first_packet_in_excess_of_the_threshold_triggers() {
         let mut switch = Switch::new(9);
-        let mut marker = InputOutputTriggered::new(&Params { threshold: 2, method: Method::Counters }, shape());
+        let mut marker = marker(2, Method::Counters);
         let elsewhere = switch.arrive(&mut marker, 0, 3, 0);
         let two = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 1, 2, 0)];
         assert!(!switch.depart(&mut marker, two[0]), "two do not exceed two");
@@ -87,7 +109,7 @@ mod tests {
     #[test]
     fn a_full_input_triggers_too() {
         let mut switch = Switch::new(2);
-        let mut marker = InputOutputTriggered::new(&Params { threshold: 8, method: Method::Scan }, shape());
+        let mut marker = marker(8, Method::Scan);
         let full = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 3, 0)];
         assert!(full.into_iter().all(|packet| switch.depart(&mut marker, packet)));
     }

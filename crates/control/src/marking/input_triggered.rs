@@ -14,16 +14,22 @@
 //! # Parameters
 //! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. They differ
 //!   when packets overtake each other: with counters the first to leave are marked, so the sources hear sooner.
+//! - `full`: when an input buffer is looked at whether it is full, which the papers do not say: after the forwarding
+//!   decision for a packet that has to wait (`forwarded`), or when the last byte of such a packet is in and it still
+//!   waits (`stored`). A packet that waits for less than its own time then fills nothing.
+//! - `headroom`: free slots with which a buffer counts as full already: the lower threshold of footnote 3 in both papers.
+//! - `spare_blocked`: packets on a link that was recently blocked get no mark (footnote 4 of the first paper), and this
+//!   is what recently means.
 //!
 //! # Departures from the source
-//! - A buffer counts as full after the forwarding decision: a packet that cuts straight through does not trigger.
 //! - A packet whose transmission has begun is too late to be marked, and does not count in `cnt1`.
 //! - Buffers and counters are per virtual lane.
 //! - ACKs are counted and marked like all packets; on them a mark means nothing.
 
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_engine::Time;
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
-use super::trigger::{Method, Trigger};
+use super::trigger::{Full, Fullness, Method, Trigger};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
@@ -31,6 +37,12 @@ becalm_schema::table! {
     pub struct Params {
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
+        /// When an input buffer is looked at whether it is full.
+        pub full: Full = Full::Forwarded,
+        /// Free slots with which an input buffer counts as full already.
+        pub headroom: u32 = 0; "packets"; 0..=65_535,
+        /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
+        pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
 }
 
@@ -44,7 +56,8 @@ impl MarkingScheme for InputTriggered {
     type Params = Params;
 
     fn new(params: &Params, shape: SwitchShape) -> InputTriggered {
-        InputTriggered { trigger: Trigger::new(params.method, shape) }
+        let &Params { method, full, headroom, spare_blocked } = params;
+        InputTriggered { trigger: Trigger::new(method, Fullness { full, headroom }, spare_blocked, shape) }
     }
 
     fn needs_finite_buffer(_: &Params) -> bool {
@@ -54,11 +67,19 @@ impl MarkingScheme for InputTriggered {
 
 impl Marker for InputTriggered {
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        self.trigger.on_full_input(arrival, switch);
+        self.trigger.on_full_input(Full::Forwarded, arrival, switch);
     }
 
-    fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
-        self.trigger.departing(departure)
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.trigger.on_full_input(Full::Stored, arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        self.trigger.departing(departure, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.trigger.attention()
     }
 }
 
@@ -67,8 +88,11 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{Switch, shape};
 
+    const PLAIN: Params =
+        Params { method: Method::Counters, full: Full::Forwarded, headroom: 0, spare_blocked: Time::ZERO };
+
     fn marker(method: Method) -> InputTriggered {
-        InputTriggered::new(&Params { method }, shape())
+        InputTriggered::new(&Params { method, ..PLAIN }, shape())
     }
 
     #[test]
@@ -118,5 +142,40 @@ mod tests {
         let (mut switch, mut marker) = (Switch::new(1), marker(Method::Counters));
         let victim = switch.arrive_cutting_through(&mut marker, 0, 2, 0);
         assert!(!switch.depart(&mut marker, victim));
+    }
+
+    #[test]
+    fn a_packet_that_waits_until_it_is_stored_triggers_then() {
+        let mut marker = InputTriggered::new(&Params { full: Full::Stored, ..PLAIN }, shape());
+        let mut switch = Switch::new(2);
+        let first = switch.arrive(&mut marker, 0, 3, 0);
+        let second = switch.arrive(&mut marker, 0, 3, 0);
+        assert!(!switch.depart(&mut marker, first), "its header is in, not its last byte");
+        let third = switch.arrive(&mut marker, 0, 3, 0);
+        switch.store(&mut marker, third);
+        assert!(switch.depart(&mut marker, second) && switch.depart(&mut marker, third));
+        assert_eq!(marker.attention(), Attention::Storage);
+    }
+
+    #[test]
+    fn headroom_lowers_the_threshold() {
+        let mut marker = InputTriggered::new(&Params { headroom: 2, ..PLAIN }, shape());
+        let mut switch = Switch::new(4);
+        let first = switch.arrive(&mut marker, 0, 2, 0);
+        assert!(!switch.depart(&mut marker, first), "three slots are free");
+        let two = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
+        assert!(two.into_iter().all(|packet| switch.depart(&mut marker, packet)));
+    }
+
+    #[test]
+    fn packets_on_a_link_that_was_blocked_are_spared_for_a_time() {
+        for (spare_blocked, marked) in [(0, true), (9, true), (10, false)] {
+            let spare_blocked = Time::from_us(spare_blocked);
+            let mut marker = InputTriggered::new(&Params { spare_blocked, ..PLAIN }, shape());
+            let mut switch = Switch::new(1);
+            (switch.now, switch.blocked_until) = (Time::from_us(30), Some(Time::from_us(20)));
+            let packet = switch.arrive(&mut marker, 0, 2, 0);
+            assert_eq!(switch.depart(&mut marker, packet), marked);
+        }
     }
 }

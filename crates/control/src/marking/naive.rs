@@ -10,34 +10,44 @@
 //! GLOBECOM 2002, section IV-A.
 //!
 //! # Parameters
-//! None.
+//! - `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
-//! - A buffer counts as full after the forwarding decision: a packet that cuts straight through does not trigger.
 //! - Buffers are per virtual lane, and so is marking.
 //! - Packets are marked when they leave; a watermark on the order of arrival selects them.
 
-use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
+use becalm_engine::Time;
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
-use super::trigger::Watermarks;
+use super::trigger::{Full, Fullness, Watermarks, is_spared};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
     /// When an input buffer becomes full, all packets in it are marked.
-    pub struct Params {}
+    pub struct Params {
+        /// When an input buffer is looked at whether it is full.
+        pub full: Full = Full::Forwarded,
+        /// Free slots with which an input buffer counts as full already.
+        pub headroom: u32 = 0; "packets"; 0..=65_535,
+        /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
+        pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+    }
 }
 
 /// The marker.
 #[derive(Clone, Debug)]
 pub struct Naive {
+    fullness: Fullness,
+    spare_blocked: Time,
     inputs: Watermarks,
 }
 
 impl MarkingScheme for Naive {
     type Params = Params;
 
-    fn new(_: &Params, shape: SwitchShape) -> Naive {
-        Naive { inputs: Watermarks::new(shape) }
+    fn new(params: &Params, shape: SwitchShape) -> Naive {
+        let &Params { full, headroom, spare_blocked } = params;
+        Naive { fullness: Fullness { full, headroom }, spare_blocked, inputs: Watermarks::new(shape) }
     }
 
     fn needs_finite_buffer(_: &Params) -> bool {
@@ -45,15 +55,31 @@ impl MarkingScheme for Naive {
     }
 }
 
-impl Marker for Naive {
-    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        if arrival.waits && switch.is_full(arrival.input, arrival.vl) {
+impl Naive {
+    /// If a packet fills its input buffer, marks the packets in it.
+    fn look<V: SwitchView>(&mut self, time: Full, arrival: &Arrival, switch: &V) {
+        if self.fullness.is_reached(time, arrival, switch) {
             self.inputs.raise(arrival.input, arrival.vl, arrival.order);
         }
     }
+}
 
-    fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
+impl Marker for Naive {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.look(Full::Forwarded, arrival, switch);
+    }
+
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.look(Full::Stored, arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         self.inputs.covers(departure.input, departure.vl, departure.order)
+            && !is_spared(departure, self.spare_blocked, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.fullness.attention()
     }
 }
 
@@ -62,10 +88,14 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{Switch, shape};
 
+    fn marker() -> Naive {
+        Naive::new(&Params { full: Full::Forwarded, headroom: 0, spare_blocked: Time::ZERO }, shape())
+    }
+
     #[test]
     fn marks_all_packets_of_the_full_buffer_and_no_others() {
         let mut switch = Switch::new(2);
-        let mut marker = Naive::new(&Params {}, shape());
+        let mut marker = marker();
         let other = switch.arrive(&mut marker, 1, 2, 0);
         let first = switch.arrive(&mut marker, 0, 2, 0);
         let second = switch.arrive(&mut marker, 0, 3, 0);
@@ -79,7 +109,7 @@ mod tests {
     #[test]
     fn keeps_virtual_lanes_apart() {
         let mut switch = Switch::new(2);
-        let mut marker = Naive::new(&Params {}, shape());
+        let mut marker = marker();
         let calm = switch.arrive(&mut marker, 0, 2, 1);
         let full = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
         assert!(!switch.depart(&mut marker, calm));

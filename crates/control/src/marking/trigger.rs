@@ -1,6 +1,7 @@
 //! The common part of triggered markers: marks for packets that wait for an output at a trigger.
 
-use becalm_fabric::policy::{Arrival, Departure, SwitchShape, SwitchView};
+use becalm_engine::Time;
+use becalm_fabric::policy::{Arrival, Attention, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
     /// How the packets that wait for an output when marking is triggered get their marks.
@@ -10,6 +11,45 @@ becalm_schema::words! {
         /// Exactly the packets that waited are marked, in any order of leaving.
         Scan = "scan",
     }
+}
+
+becalm_schema::words! {
+    /// When an input buffer is looked at whether it is full.
+    pub enum Full {
+        /// When a packet has to wait, after the forwarding decision.
+        Forwarded = "forwarded",
+        /// When the last byte of a packet is in, if the packet waits then.
+        Stored = "stored",
+    }
+}
+
+/// The rule by which an input buffer counts as full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fullness {
+    pub full: Full,
+    /// Free slots with which it is full already.
+    pub headroom: u32,
+}
+
+impl Fullness {
+    /// Whether the input buffer of a packet is full, at this time.
+    pub(super) fn is_reached<V: SwitchView>(self, time: Full, arrival: &Arrival, switch: &V) -> bool {
+        self.full == time && arrival.waits && switch.room(arrival.input, arrival.vl) <= self.headroom
+    }
+
+    /// What a marker with this rule must be shown.
+    pub(super) fn attention(self) -> Attention {
+        match self.full {
+            Full::Forwarded => Attention::Tails,
+            Full::Stored => Attention::Storage,
+        }
+    }
+}
+
+/// Whether a packet leaves by a link that was blocked at most this time ago: had a packet to send and no credit.
+pub(super) fn is_spared<V: SwitchView>(departure: &Departure, after: Time, switch: &V) -> bool {
+    let blocked = || switch.blocked_until(departure.output, departure.vl);
+    after > Time::ZERO && blocked().is_some_and(|until| departure.now <= until + after)
 }
 
 /// For every port and virtual lane, the orders of arrival below which packets are marked.
@@ -39,6 +79,8 @@ impl Watermarks {
 #[derive(Clone, Debug)]
 pub(super) struct Trigger {
     ports: u16,
+    fullness: Fullness,
+    spare_blocked: Time,
     marks: Marks,
 }
 
@@ -51,19 +93,18 @@ enum Marks {
 }
 
 impl Trigger {
-    pub(super) fn new(method: Method, shape: SwitchShape) -> Trigger {
+    pub(super) fn new(method: Method, fullness: Fullness, spare_blocked: Time, shape: SwitchShape) -> Trigger {
         let (ports, vls) = (shape.ports, usize::from(shape.vls));
         let marks = match method {
             Method::Counters => Marks::Counters { vls, left: vec![0; usize::from(ports) * vls] },
             Method::Scan => Marks::Scan(Watermarks::new(shape)),
         };
-        Trigger { ports, marks }
+        Trigger { ports, fullness, spare_blocked, marks }
     }
 
-    /// If a packet has to wait and fills its input buffer, marks the packets that wait for any output of the buffer's
-    /// packets.
-    pub(super) fn on_full_input<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
-        if !arrival.waits || !switch.is_full(arrival.input, arrival.vl) {
+    /// If a packet fills its input buffer, marks the packets that wait for any output of the buffer's packets.
+    pub(super) fn on_full_input<V: SwitchView>(&mut self, time: Full, arrival: &Arrival, switch: &V) {
+        if !self.fullness.is_reached(time, arrival, switch) {
             return;
         }
         for output in 0..self.ports {
@@ -71,6 +112,11 @@ impl Trigger {
                 self.mark_waiting(output, arrival, switch);
             }
         }
+    }
+
+    /// What the marker must be shown.
+    pub(super) fn attention(&self) -> Attention {
+        self.fullness.attention()
     }
 
     /// If a packet has to wait and is one too many for its output, the one in transmission included, marks the waiting
@@ -91,8 +137,8 @@ impl Trigger {
     }
 
     /// Whether a packet that leaves is marked.
-    pub(super) fn departing(&mut self, departure: &Departure) -> bool {
-        match &mut self.marks {
+    pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        let chosen = match &mut self.marks {
             Marks::Counters { vls, left } => {
                 let left = &mut left[usize::from(departure.output) * *vls + usize::from(departure.vl)];
                 let marked = *left > 0;
@@ -100,7 +146,8 @@ impl Trigger {
                 marked
             }
             Marks::Scan(watermarks) => watermarks.covers(departure.output, departure.vl, departure.order),
-        }
+        };
+        chosen && !is_spared(departure, self.spare_blocked, switch)
     }
 }
 
@@ -123,6 +170,10 @@ pub(super) mod fake {
     pub struct Switch {
         /// Packets for which every output holds credit.
         pub credit: u32,
+        /// The time of what happens next.
+        pub now: Time,
+        /// When every output was last blocked.
+        pub blocked_until: Option<Time>,
         room: u32,
         arrivals: u64,
         waiting: Vec<Departure>,
@@ -132,7 +183,15 @@ pub(super) mod fake {
     impl Switch {
         /// A switch with `room` packets in each input buffer.
         pub fn new(room: u32) -> Switch {
-            Switch { credit: u32::MAX, room, arrivals: 0, waiting: Vec::new(), sending: Vec::new() }
+            Switch {
+                credit: u32::MAX,
+                now: Time::ZERO,
+                blocked_until: None,
+                room,
+                arrivals: 0,
+                waiting: Vec::new(),
+                sending: Vec::new(),
+            }
         }
 
         /// A packet comes and waits; returns its order of arrival.
@@ -146,11 +205,19 @@ pub(super) mod fake {
         }
 
         fn come(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8, waits: bool) -> u64 {
-            let (now, order, size, kind) = (Time::ZERO, self.arrivals, SIZE, Kind::Data);
+            let (now, order, size, kind) = (self.now, self.arrivals, SIZE, Kind::Data);
             self.arrivals += 1;
             self.waiting.push(Departure { now, order, input, output, vl, size, kind, tie: 0, switch: 0 });
             marker.arrived(&Arrival { now, order, input, output, vl, size, kind, waits }, self);
             order
+        }
+
+        /// The last byte of a waiting packet comes in.
+        pub fn store(&mut self, marker: &mut impl Marker, order: u64) {
+            let packet = self.waiting.iter().find(|packet| packet.order == order).expect("the packet waits");
+            let &Departure { input, output, vl, size, kind, .. } = packet;
+            let arrival = Arrival { now: self.now, order, input, output, vl, size, kind, waits: true };
+            marker.stored(&arrival, self);
         }
 
         /// A packet leaves at once; returns whether it is marked.
@@ -175,8 +242,8 @@ pub(super) mod fake {
     }
 
     impl SwitchView for Switch {
-        fn is_full(&self, input: u16, vl: u8) -> bool {
-            self.count(|packet| packet.input == input && packet.vl == vl) >= self.room
+        fn room(&self, input: u16, vl: u8) -> u32 {
+            self.room - self.count(|packet| packet.input == input && packet.vl == vl)
         }
         fn waiting(&self, output: u16, vl: u8) -> u32 {
             self.count(|packet| packet.output == output && packet.vl == vl)
@@ -194,6 +261,9 @@ pub(super) mod fake {
         }
         fn credit(&self, _: u16, _: u8) -> u32 {
             self.credit
+        }
+        fn blocked_until(&self, _: u16, _: u8) -> Option<Time> {
+            self.blocked_until
         }
         fn packet_time(&self, _: u16, size: u32) -> Time {
             Time::from_ns(u64::from(size))

@@ -60,8 +60,8 @@ impl Switch {
 }
 
 impl SwitchView for Switch {
-    fn is_full(&self, input: u16, vl: u8) -> bool {
-        self.occupancy(input, vl) >= Switch::ROOM
+    fn room(&self, input: u16, vl: u8) -> u32 {
+        Switch::ROOM - self.occupancy(input, vl)
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.count(|packet| (packet.output, packet.vl) == (output, vl))
@@ -77,6 +77,9 @@ impl SwitchView for Switch {
     }
     fn credit(&self, output: u16, _: u8) -> u32 {
         if output.is_multiple_of(2) { u32::MAX } else { 0 }
+    }
+    fn blocked_until(&self, output: u16, _: u8) -> Option<Time> {
+        (output == 1).then_some(Time::from_us(3))
     }
     fn packet_time(&self, _: u16, size: u32) -> Time {
         Time::from_ns(u64::from(size))

@@ -14,7 +14,7 @@ use crate::host::flows::Flows;
 use crate::host::pacer::PacerState;
 use crate::host::send_queue::SendQueue;
 use crate::host::sender::Sender;
-use crate::ids::{FlowId, NodeId, PacketId, PortId};
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::link::EgressLink;
 use crate::packet::{Kind, Packet, tie};
 use crate::policy::{Observer, Response, Sent};
@@ -39,10 +39,12 @@ pub(crate) struct Adapter {
     prepared_at: Time,
     /// Time at which the receive buffer is drained.
     drained_at: Time,
+    /// Packets in the receive buffer, in the order in which they came.
+    draining: VecDeque<Packet>,
     /// The earliest pending [`Event::Wake`].
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
-    pub answers: VecDeque<PacketId>,
+    pub answers: VecDeque<Packet>,
     /// Pacers that may send.
     ready: SendQueue,
     /// Messages posted so far.
@@ -76,6 +78,7 @@ impl Adapter {
             message_at: Time::ZERO,
             prepared_at: Time::MAX,
             drained_at: Time::ZERO,
+            draining: VecDeque::new(),
             wake_at: Time::MAX,
             answers: VecDeque::new(),
             ready: SendQueue::new(config.injection),
@@ -99,35 +102,33 @@ impl Adapter {
         self.config.drain_rate.is_some()
     }
 
-    /// Renumbers the packets that wait.
-    pub fn renumber(&mut self, renumber: impl Fn(PacketId) -> PacketId) {
-        self.answers.iter_mut().for_each(|id| *id = renumber(*id));
-    }
-
     pub fn port(&self) -> PortId {
         PortId { node: self.node, port: 0 }
     }
 
     /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
-    pub fn receive<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) -> bool {
+    pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
         let Some(rate) = self.config.drain_rate else { return true };
-        let packet = &mut cx.shared.arena[id];
-        let (vl, size, tie) = (usize::from(packet.vl), packet.size, u64::from(packet.tie));
-        self.taken[vl] += cx.shared.config.buffer.need(size);
-        self.drained_at = self.drained_at.max(cx.now) + rate.time_of(size);
+        let mut packet = *packet;
+        self.taken[usize::from(packet.vl)] += cx.shared.config.buffer.need(packet.size);
+        self.drained_at = self.drained_at.max(cx.now) + rate.time_of(packet.size);
         if packet.kind == Kind::Data {
             packet.hold(self.drained_at.since(cx.now));
         }
-        cx.schedule(self.drained_at, self.node, 0, tie, Event::Drained(id));
+        self.draining.push_back(packet);
+        cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Event::Drained(packet.tie));
         false
     }
 
-    /// Frees the room of a packet that has been drained.
-    pub fn drained<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
-        let units = cx.shared.config.buffer.need(size);
-        self.taken[usize::from(vl)] -= units;
-        cx.return_credit(&self.credit_return, vl, units, cx.now);
+    /// Frees the room of a packet that has been drained, and returns the packet.
+    pub fn drained<O: Observer>(&mut self, tie: u32, cx: &mut Context<'_, O>) -> Packet {
+        // The first one, unless several are drained at the same time.
+        let at = self.draining.iter().position(|packet| packet.tie == tie).expect("every packet is drained once");
+        let packet = self.draining.remove(at).expect("found");
+        let units = cx.shared.config.buffer.need(packet.size);
+        self.taken[usize::from(packet.vl)] -= units;
+        cx.return_credit(&self.credit_return, packet.vl, units, cx.now);
+        packet
     }
 
     /// Checks again whether a flow may send, after an event that could have changed it.
@@ -239,13 +240,12 @@ impl Adapter {
     fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
         let (mut dry, all_vls) = (0u16, self.all_vls());
         for i in 0..self.answers.len() {
-            let id = self.answers[i];
-            let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
-            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
+            let mut answer = self.answers[i];
+            let vl = answer.vl;
+            if dry & 1 << vl == 0 && self.has_credit(vl, answer.size, cx) {
                 self.answers.remove(i);
-                let answer = &mut cx.shared.arena[id];
                 answer.hold(cx.now.since(answer.posted));
-                self.transmit(id, cx);
+                self.transmit(&answer, cx);
                 return true;
             }
             dry |= 1 << vl;
@@ -291,7 +291,6 @@ impl Adapter {
             destination: sender.destination,
             sequence: sender.packets,
             size,
-            payload: segment.payload,
             tie: tie(flows.seed, id, Kind::Data, sender.packets),
             kind: Kind::Data,
             vl: sender.vl,
@@ -300,8 +299,6 @@ impl Adapter {
             held: 0,
             covers: 0,
             marks: 0,
-            input: 0,
-            output: 0,
         };
         sender.sent(size);
         let pacer = sender.pacer;
@@ -314,8 +311,8 @@ impl Adapter {
         if let Some(rate) = self.config.injection_rate {
             self.fetched_at = cx.now + rate.time_of(size);
         }
-        let packet = cx.shared.arena.insert(packet);
-        self.transmit(packet, cx);
+        cx.shared.packets += 1;
+        self.transmit(&packet, cx);
         self.update_pacer(pacer, cx.now, flows);
         if from_backlog {
             self.backlog.sent();
@@ -342,13 +339,13 @@ impl Adapter {
         has_credit
     }
 
-    fn transmit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
-        let (vl, size) = (cx.shared.arena[id].vl, cx.shared.arena[id].size);
+    fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let &Packet { vl, size, .. } = packet;
         if self.link.credited {
             cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
         }
         self.packets += 1;
         self.bytes += u64::from(size);
-        self.busy_until = cx.launch(self.port(), &self.link, id, self.link.rate.time_of(size));
+        self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
     }
 }

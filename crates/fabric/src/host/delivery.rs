@@ -4,18 +4,17 @@ use becalm_engine::Time;
 
 use crate::context::Context;
 use crate::host::hosts::Hosts;
-use crate::ids::PacketId;
 use crate::packet::{Kind, Packet, tie};
 use crate::policy::{Ack, Echo, Notice, Observer, Response, Unanswered};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
-    pub fn deliver<O: Observer>(&mut self, host: u32, id: PacketId, cx: &mut Context<'_, O>) {
-        let packet = cx.shared.arena.remove(id);
-        cx.observer.delivered(cx.now, &packet);
+    pub fn deliver<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+        cx.shared.packets -= 1;
+        cx.observer.delivered(cx.now, packet);
         match packet.kind {
-            Kind::Data => self.deliver_data(host, &packet, cx),
-            Kind::Ack => self.deliver_ack(&packet, cx),
+            Kind::Data => self.deliver_data(host, packet, cx),
+            Kind::Ack => self.deliver_ack(packet, cx),
             Kind::Cnp => {
                 let sender = &self.flows.senders[packet.flow.index()];
                 if sender.knows(packet.sequence) {
@@ -28,7 +27,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     /// Counts a data packet, and queues the answers to it.
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        if let Some(delivery) = receiver.count(packet) {
+        if let Some(delivery) = receiver.count(packet, packet.size - self.flows.packets.header) {
             cx.observer.message(cx.now, &delivery);
         }
         let unanswered = receiver.unanswered;
@@ -57,14 +56,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             destination: self.flows.host_of(packet.flow),
             kind,
             size: if kind == Kind::Ack { self.flows.packets.ack } else { self.flows.packets.cnp },
-            payload: 0,
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,
             marked: false,
             tie: tie(self.flows.seed, packet.flow, kind, packet.sequence),
             ..*packet
         };
-        let answer = cx.shared.arena.insert(answer);
+        cx.shared.packets += 1;
         self.adapters[host as usize].answers.push_back(answer);
     }
 

@@ -11,13 +11,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         let adapter = &mut self.adapters[host as usize];
         match event {
             Event::Arrive(packet) => {
-                if adapter.receive(packet, cx) {
-                    self.deliver(host, packet, cx);
+                if adapter.receive(&packet, cx) {
+                    self.deliver(host, &packet, cx);
                 }
             }
-            Event::Drained(packet) => {
-                adapter.drained(packet, cx);
-                self.deliver(host, packet, cx);
+            Event::Drained(tie) => {
+                let packet = adapter.drained(tie, cx);
+                self.deliver(host, &packet, cx);
             }
             Event::Credit { vl } => {
                 if !cx.called(&adapter.link, vl) {
@@ -28,7 +28,9 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Event::Post(source) => self.post(source, cx),
             Event::Timer(pacer) => self.on_timer(pacer, cx),
             Event::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
-            Event::Tail { .. } | Event::Free | Event::Ready(_) => unreachable!("{event:?} is not for a host"),
+            Event::Tail { .. } | Event::Free | Event::Ready(_) | Event::Stored { .. } => {
+                unreachable!("{event:?} is not for a host")
+            }
         }
         self.adapters[host as usize].try_transmit(&mut self.flows, cx);
     }

@@ -20,16 +20,16 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Counts a data packet that has arrived. Returns the message that it completes.
-    pub fn count(&mut self, packet: &Packet) -> Option<Delivery> {
+    /// Counts a data packet that has arrived, with so many bytes of payload. Returns the message that it completes.
+    pub fn count(&mut self, packet: &Packet, payload: u32) -> Option<Delivery> {
         self.disordered += u32::from(packet.sequence != self.packets);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
-        self.payload += u64::from(packet.payload);
+        self.payload += u64::from(payload);
         self.marked += u64::from(packet.marked);
         self.unanswered.packets += 1;
         self.unanswered.marked += u32::from(packet.marked);
-        self.message += u64::from(packet.payload);
+        self.message += u64::from(payload);
         packet.last.then(|| {
             let bytes = std::mem::take(&mut self.message);
             self.messages += 1;

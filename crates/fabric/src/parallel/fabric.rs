@@ -114,7 +114,8 @@ where
 
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
-        self.parts.simulators().iter().map(|part| part.model.packets_in_flight()).sum()
+        let packets: i64 = self.parts.simulators().iter().map(|part| part.model.shared.packets).sum();
+        packets as usize
     }
 
     /// All parts joined in one simulator, which can go on alone.

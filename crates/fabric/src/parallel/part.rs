@@ -3,7 +3,7 @@
 use becalm_engine::{Agenda, Entry, Part, Time};
 
 use crate::event::Event;
-use crate::ids::{FlowId, NodeId, PacketId};
+use crate::ids::{FlowId, NodeId};
 use crate::message::Message;
 use crate::network::link::{EgressLink, LOCAL};
 use crate::policy::{Echo, Joint, Marker, Observer, Response};
@@ -24,10 +24,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
 
     fn receive(&mut self, message: Message, agenda: &mut Agenda<Event>) {
         match message {
-            Message::Packet { at: (time, key), packet } => {
-                let id = self.shared.arena.insert(packet);
-                agenda.at(time, key, Event::Arrive(id));
-            }
+            Message::Packet { at: (time, key), packet } => agenda.at(time, key, Event::Arrive(packet)),
             Message::Credit { time, sender, credit: (credit, vl), units } => {
                 if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
                     let (time, key, event) = Event::credit(time, sender, vl);
@@ -51,16 +48,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         agenda: &mut Agenda<Event>,
         theirs: &dyn Fn(NodeId) -> bool,
     ) {
-        let offset = self.shared.arena.join(std::mem::take(&mut other.shared.arena));
-        let shift = |id: PacketId| id.moved_by(offset);
         for Entry { time, key, event } in pending.pending() {
-            agenda.at(*time, *key, event.with_packet(shift));
+            agenda.at(*time, *key, *event);
         }
         self.take_flows(&mut other, theirs);
         for rank in 0..self.hosts.adapters.len() {
             let (ours, its) = (&mut self.hosts.adapters[rank], &mut other.hosts.adapters[rank]);
             if theirs(ours.node) {
-                its.renumber(shift);
                 std::mem::swap(ours, its);
                 std::mem::swap(&mut self.hosts.echoes[rank], &mut other.hosts.echoes[rank]);
                 let link = self.hosts.adapters[rank].link;
@@ -77,6 +71,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
             }
         }
         self.shared.hops += other.shared.hops;
+        self.shared.packets += other.shared.packets;
         self.observer.join(other.observer, theirs);
     }
 

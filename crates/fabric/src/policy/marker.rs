@@ -75,8 +75,8 @@ impl Departure {
 /// shown, the packet itself is among them, and when a departure is shown, it still is. "Present" packets have arrived
 /// and not left: those that wait and those in transmission.
 pub trait SwitchView {
-    /// Whether an input buffer has no room for another packet of the largest size.
-    fn is_full(&self, input: u16, vl: u8) -> bool;
+    /// Packets of the largest size for which an input buffer has room.
+    fn room(&self, input: u16, vl: u8) -> u32;
     /// Packets of this VL that wait for an output.
     fn waiting(&self, output: u16, vl: u8) -> u32;
     /// Bytes of this VL that wait for an output.
@@ -87,6 +87,8 @@ pub trait SwitchView {
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32;
     /// Packets of the largest size for which an output holds credit; `u32::MAX` where the next buffer never fills.
     fn credit(&self, output: u16, vl: u8) -> u32;
+    /// When an output last had a packet to send and no credit for it: now, if that is so now; `None` if it never was.
+    fn blocked_until(&self, output: u16, vl: u8) -> Option<Time>;
     /// Time that a packet of this size takes on the link of a port, at the rate at which the switch sends on it.
     fn packet_time(&self, port: u16, size: u32) -> Time;
 }
@@ -99,15 +101,22 @@ pub enum Attention {
     /// Packets that arrive and packets that are about to leave.
     Packets,
     /// Also the time at which the last byte of a packet leaves: because of [`Marker::left`], or since it matters to
-    /// [`SwitchView::is_full`], [`SwitchView::present`] or [`SwitchView::present_from`] whether a packet leaves just
+    /// [`SwitchView::room`], [`SwitchView::present`] or [`SwitchView::present_from`] whether a packet leaves just
     /// before or just after another one arrives at the same time.
     Tails,
+    /// Also packets whose last byte has come in while they wait: [`Marker::stored`].
+    Storage,
 }
 
 /// A switch's policy of marking packets. One marker serves one switch.
 pub trait Marker {
     /// A packet has arrived.
     fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V);
+
+    /// The last byte of a packet that had to wait has come in, and the packet still waits.
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        let _ = (arrival, switch);
+    }
 
     /// A packet's header is about to leave: mark it?
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool;

@@ -12,7 +12,6 @@ use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{EgressLink, LOCAL};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
-use crate::packet::PacketArena;
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::sim::shapes::Shapes;
@@ -84,7 +83,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 topology: spec.topology,
                 routes: spec.routes,
                 changes: spec.changes,
-                arena: PacketArena::default(),
+                packets: 0,
                 credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes],
                 config: spec.switch,
                 hops: 0,

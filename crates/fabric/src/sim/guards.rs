@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::ids::{NodeId, PortId};
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
+use crate::switch::Slot;
 
 /// An input buffer: (rank of the switch, port, VL).
 type Buffer = (u32, u16, u8);
@@ -47,8 +48,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
         for entry in agenda.pending() {
             let (node, port) = (NodeId(entry.key.target()), entry.key.source());
-            if let Event::Arrive(id) | Event::Ready(id) = entry.event {
-                let packet = &self.shared.arena[id];
+            let packet = match (entry.event, self.shared.places[node.index()]) {
+                (Event::Arrive(packet), _) => Some(packet),
+                (Event::Ready(slot), Place::Switch(rank)) => {
+                    Some(self.switches[rank as usize].state.pool.get(Slot::from(slot)).packet)
+                }
+                _ => None,
+            };
+            if let Some(packet) = packet {
                 let units = self.shared.config.buffer.need(packet.size);
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }

@@ -1,11 +1,11 @@
 //! Arbitration: which packet of a switch leaves next.
 
-use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 use crate::policy::{Arrival, Observer};
 use crate::switch::bits;
-use crate::switch::pool::QueueEntry;
+use crate::switch::pool::Waiting;
 use crate::switch::state::State;
 use crate::switch::vl_arbiter::VlArbiter;
 
@@ -25,22 +25,32 @@ impl State {
         config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
     }
 
-    /// Whether a packet must let the oldest packet of the switch go first.
+    /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
     ///
     /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
-    pub fn must_yield<O: Observer>(&self, order: u64, kind: impl Fn() -> Kind, cx: &mut Context<'_, O>) -> bool {
-        let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter else { return false };
+    pub fn must_yield<O: Observer>(
+        &self,
+        order: u64,
+        (output, vl): (u16, u8),
+        kind: Kind,
+        cx: &mut Context<'_, O>,
+    ) -> bool {
+        let Arbiter::OldestFirst { max_bypass, bypass, .. } = cx.shared.config.arbiter else { return false };
+        if bypass == Bypass::Output {
+            let held = self.bypasses[self.at(output, vl)].hold(order, max_bypass);
+            return held && cx.shared.config.arbiter.counts(kind);
+        }
         if self.arrival_order.overtaken < max_bypass || self.arrival_order.first == order {
             return false;
         }
-        if !cx.shared.config.arbiter.counts(kind()) {
+        if !cx.shared.config.arbiter.counts(kind) {
             return false;
         }
         let Some(&oldest) = self.arrival_order.waiting.front() else { return false };
-        let oldest = self.pool.packet(oldest);
-        self.has_credit(oldest.output, oldest.vl, oldest.size, cx)
+        let &Waiting { output, packet: Packet { vl, size, .. }, .. } = self.pool.get(oldest);
+        self.has_credit(output, vl, size, cx)
     }
 
     /// Whether a packet that arrives now can leave at once.
@@ -55,7 +65,7 @@ impl State {
         !behind_others
             && !self.is_reading(input, config)
             && self.has_credit(output, vl, size, cx)
-            && !self.must_yield(order, || kind, cx)
+            && !self.must_yield(order, (output, vl), kind, cx)
     }
 
     /// The input whose packet an output's VL would take next.
@@ -67,7 +77,7 @@ impl State {
         match config.arbiter {
             Arbiter::OldestFirst { .. } => {
                 let heads = &self.voqs[self.voq(output, vl, 0)..];
-                let order = |input: &u16| self.pool.entry(heads[usize::from(*input)].offered.head).order;
+                let order = |input: &u16| self.pool.get(heads[usize::from(*input)].offered.head).order;
                 free().map(input).min_by_key(order)
             }
             Arbiter::RoundRobin => {
@@ -105,8 +115,8 @@ impl State {
     pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
         let input = self.choose_input(output, vl, &cx.shared.config)?;
         let head = self.voqs[self.voq(output, vl, input)].offered.head;
-        let &QueueEntry { order, size, .. } = self.pool.entry(head);
-        if self.must_yield(order, || self.pool.packet(head).kind, cx) {
+        let &Waiting { order, packet: Packet { kind, size, .. }, .. } = self.pool.get(head);
+        if self.must_yield(order, (output, vl), kind, cx) {
             return None;
         }
         let has_credit = self.has_credit(output, vl, size, cx);
@@ -114,6 +124,9 @@ impl State {
         let lane = &mut self.lanes[at];
         if lane.stalled == has_credit {
             lane.stalled = !has_credit;
+            if has_credit {
+                lane.blocked_until = Some(cx.now);
+            }
             cx.observer.stalled(cx.now, port, vl, !has_credit);
         }
         if !has_credit {

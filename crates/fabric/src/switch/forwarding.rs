@@ -8,13 +8,13 @@
 
 use becalm_engine::Time;
 
-use crate::config::{Arbiter, InputReads, Queueing, Switching};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
-use crate::ids::{PacketId, PortId};
+use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
-use crate::switch::pool::QueueEntry;
+use crate::switch::pool::{Slot, Waiting};
 use crate::switch::state::State;
 use crate::switch::view::View;
 
@@ -29,9 +29,13 @@ impl<K: Marker> Switch<K> {
     /// Handles an event at a port.
     pub fn handle<O: Observer>(&mut self, port: u16, event: Event, cx: &mut Context<'_, O>) {
         match event {
-            Event::Arrive(packet) => self.arrive(port, packet, cx),
-            Event::Ready(packet) => self.admit(packet, cx),
+            Event::Arrive(packet) => self.arrive(port, &packet, cx),
+            Event::Ready(slot) => {
+                let &Waiting { packet, output, .. } = self.state.pool.remove(Slot::from(slot));
+                self.admit(&packet, port, output, cx);
+            }
             Event::Credit { vl } => self.credit(port, vl, cx),
+            Event::Stored { vl } => self.stored(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
             Event::Free => self.free(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
@@ -42,30 +46,29 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
-    fn arrive<O: Observer>(&mut self, input: u16, id: PacketId, cx: &mut Context<'_, O>) {
-        let packet = &mut cx.shared.arena[id];
+    fn arrive<O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let output = cx.shared.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
-        (packet.input, packet.output) = (input, output);
         if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {
-            return self.admit(id, cx);
+            return self.admit(packet, input, output, cx);
         }
         let (size, tie) = (packet.size, u64::from(packet.tie));
         let time_on = |port: u16| self.state.outputs[usize::from(port)].link.rate.time_of(size);
         let (slow, fast) = (time_on(input), time_on(output));
         if slow > fast {
-            cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(id));
+            let slot = self.state.pool.insert(packet, (input, output), 0);
+            cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
         } else {
-            self.admit(id, cx);
+            self.admit(packet, input, output, cx);
         }
     }
 
     /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
-    fn admit<O: Observer>(&mut self, id: PacketId, cx: &mut Context<'_, O>) {
+    fn admit<O: Observer>(&mut self, packet: &Packet, input: u16, output: u16, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let &Packet { input, output, vl, size, kind, .. } = &cx.shared.arena[id];
+        let &Packet { vl, size, kind, tie, .. } = packet;
         let units = state.room.need(size);
         let at = state.port(input);
         let buffer = state.settle(input, vl, cx.now, cx.observer);
@@ -79,8 +82,10 @@ impl<K: Marker> Switch<K> {
             state.count(&arrival);
         }
         if queued {
-            let packet = cx.shared.arena.remove(id);
-            state.enqueue(packet, order, &cx.shared.config);
+            state.enqueue(packet, &arrival, &cx.shared.config);
+        }
+        if arrival.waits && !self.state.storing.is_empty() {
+            self.watch(arrival, u64::from(tie), cx);
         }
         if !self.state.unmarked {
             self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
@@ -93,14 +98,42 @@ impl<K: Marker> Switch<K> {
             }
             self.arbitrate(cx);
         } else {
-            self.pass(&arrival, id, cx);
+            self.pass(&arrival, packet, cx);
+        }
+    }
+
+    /// Sees to it that the marker hears of the last byte of a packet that has to wait.
+    fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
+        let &Arrival { now, input, output, vl, size, .. } = &arrival;
+        let state = &mut self.state;
+        let time_on = |port: u16| state.outputs[usize::from(port)].link.rate.time_of(size);
+        let left = match cx.shared.config.switching {
+            // On the way to a faster link, the packet has been held until what is missing takes as long as there.
+            Switching::CutThrough => {
+                let whole = time_on(input).min(time_on(output));
+                Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
+            }
+            Switching::StoreAndForward => Time::ZERO,
+        };
+        let (at, node) = (state.at(input, vl), state.node);
+        state.storing[at].push_back(arrival);
+        cx.schedule(now + left, node, input, tie, Event::Stored { vl });
+    }
+
+    /// Handles the last byte of a packet that had to wait.
+    fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let at = self.state.at(input, vl);
+        let arrival = self.state.storing[at].pop_front().expect("one for every event");
+        if self.state.still_waits(&arrival, &cx.shared.config) {
+            let arrival = Arrival { now: cx.now, ..arrival };
+            self.marker.stored(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
         }
     }
 
     /// Forwards a packet that cuts through; the queue that it skips is empty.
-    fn pass<O: Observer>(&mut self, arrival: &Arrival, id: PacketId, cx: &mut Context<'_, O>) {
+    fn pass<O: Observer>(&mut self, arrival: &Arrival, packet: &Packet, cx: &mut Context<'_, O>) {
         let &Arrival { now, order, input, output, vl, size, kind, .. } = arrival;
-        let (tie, switch) = (cx.shared.arena[id].tie, self.state.rank);
+        let (tie, switch) = (packet.tie, self.state.rank);
         let departure = Departure { now, order, input, output, vl, size, kind, tie, switch };
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
@@ -115,7 +148,7 @@ impl<K: Marker> Switch<K> {
                 state.unblock_all_outputs();
             }
         }
-        self.send(&departure, id, marked, cx);
+        self.send(&departure, packet, marked, cx);
         self.arbitrate(cx);
     }
 
@@ -199,16 +232,15 @@ impl<K: Marker> Switch<K> {
     fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
         let state = &self.state;
         let head = state.voqs[state.voq(output, vl, input)].offered.head;
-        let (&QueueEntry { order, size, .. }, &Packet { kind, tie, .. }) =
-            (state.pool.entry(head), state.pool.packet(head));
+        let &Waiting { order, packet: Packet { size, kind, tie, .. }, .. } = state.pool.get(head);
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch: state.rank };
         let marked = self.mark(&departure, cx);
         let state = &mut self.state;
         state.discount(&departure);
-        let id = cx.shared.arena.insert(*state.dequeue(output, vl, input, &cx.shared.config));
+        let packet = *state.dequeue(output, vl, input, &cx.shared.config);
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass, .. } = cx.shared.config.arbiter {
+        if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = cx.shared.config.arbiter {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
             // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
             let frees = !cx.shared.config.arbiter.counts(kind) || state.arrival_order.departed(order);
@@ -216,7 +248,11 @@ impl<K: Marker> Switch<K> {
                 state.unblock_all_outputs();
             }
         }
-        self.send(&departure, id, marked, cx);
+        if !state.bypasses.is_empty() && cx.shared.config.arbiter.counts(kind) {
+            let lane = state.at(output, vl);
+            state.bypasses[lane].departed(order);
+        }
+        self.send(&departure, &packet, marked, cx);
     }
 
     /// Asks the marker about a packet that is about to leave.
@@ -231,7 +267,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Puts a packet on its link.
-    fn send<O: Observer>(&mut self, departure: &Departure, id: PacketId, marked: bool, cx: &mut Context<'_, O>) {
+    fn send<O: Observer>(&mut self, departure: &Departure, packet: &Packet, marked: bool, cx: &mut Context<'_, O>) {
         let &Departure { input, output, vl, size, tie, .. } = departure;
         let state = &mut self.state;
         let units = state.room.need(size);
@@ -246,12 +282,12 @@ impl<K: Marker> Switch<K> {
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
-        cx.shared.arena[id].marked |= marked;
+        let packet = Packet { marked: packet.marked | marked, ..*packet };
         (out.input, out.vl) = (input, vl);
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u32::from(marked);
-        let tail: Time = cx.launch(from, &out.link, id, transmission);
+        let tail: Time = cx.launch(from, &out.link, &packet, transmission);
         out.busy_until = tail;
         let (silent, buffer) = (state.lazy_tails && !state.is_wanted(output), state.at(input, vl));
         let buffer = &mut state.inputs[buffer];

@@ -3,6 +3,7 @@
 mod arbitration;
 mod arrival_order;
 mod bits;
+mod bypasses;
 mod forwarding;
 mod pool;
 mod ports;
@@ -12,4 +13,5 @@ mod view;
 mod vl_arbiter;
 
 pub(crate) use forwarding::Switch;
+pub(crate) use pool::Slot;
 pub(crate) use state::State;

@@ -14,18 +14,35 @@ impl Slot {
     pub const fn is_some(self) -> bool {
         self.0 != Slot::NONE.0
     }
+
+    /// The number of the place.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
 }
 
-/// The part of a packet that arbitration needs. Entries lie densely, apart from the packets themselves.
+impl From<u32> for Slot {
+    fn from(number: u32) -> Slot {
+        Slot(number)
+    }
+}
+
+/// A packet that waits. It fills one cache line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueEntry {
+#[repr(align(64))]
+pub(crate) struct Waiting {
+    pub packet: Packet,
     /// Place in the switch's order of arrival.
     pub order: u64,
-    /// Size on the wire in bytes.
-    pub size: u32,
+    /// The port it came in by.
+    pub input: u16,
+    /// The port it leaves by.
+    pub output: u16,
     /// The next packet of the queue; in a free place, the next free one.
     next: Slot,
 }
+
+const _: () = assert!(size_of::<Waiting>() == 64);
 
 /// A queue of packets of a pool.
 #[derive(Clone, Copy, Debug)]
@@ -50,64 +67,51 @@ impl Fifo {
 /// The packets of one switch; freed places are used again.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    packets: Vec<Packet>,
-    entries: Vec<QueueEntry>,
+    places: Vec<Waiting>,
     free: Slot,
-    len: usize,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Pool { packets: Vec::new(), entries: Vec::new(), free: Slot::NONE, len: 0 }
+        Pool { places: Vec::new(), free: Slot::NONE }
     }
 }
 
 impl Pool {
-    /// Packets that wait.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Stores a packet with its place in the order of arrival.
-    pub fn insert(&mut self, packet: Packet, order: u64) -> Slot {
-        self.len += 1;
-        let entry = QueueEntry { order, size: packet.size, next: Slot::NONE };
+    /// Stores a packet with its ports and its place in the order of arrival.
+    pub fn insert(&mut self, packet: &Packet, (input, output): (u16, u16), order: u64) -> Slot {
+        let waiting = Waiting { packet: *packet, order, input, output, next: Slot::NONE };
         let slot = self.free;
-        if !slot.is_some() {
-            self.packets.push(packet);
-            self.entries.push(entry);
-            return Slot(self.packets.len() as u32 - 1);
+        match self.places.get_mut(slot.0 as usize) {
+            Some(place) => {
+                self.free = place.next;
+                *place = waiting;
+                slot
+            }
+            None => {
+                self.places.push(waiting);
+                Slot(self.places.len() as u32 - 1)
+            }
         }
-        let at = slot.0 as usize;
-        self.free = self.entries[at].next;
-        (self.packets[at], self.entries[at]) = (packet, entry);
-        slot
     }
 
-    /// Frees a place and returns its packet.
-    pub fn remove(&mut self, slot: Slot) -> &mut Packet {
-        self.len -= 1;
-        let at = slot.0 as usize;
-        self.entries[at].next = self.free;
-        self.free = slot;
-        &mut self.packets[at]
+    /// Frees a place and returns what it holds.
+    pub fn remove(&mut self, slot: Slot) -> &Waiting {
+        let place = &mut self.places[slot.0 as usize];
+        place.next = std::mem::replace(&mut self.free, slot);
+        place
     }
 
     #[inline]
-    pub fn packet(&self, slot: Slot) -> &Packet {
-        &self.packets[slot.0 as usize]
-    }
-
-    #[inline]
-    pub fn entry(&self, slot: Slot) -> &QueueEntry {
-        &self.entries[slot.0 as usize]
+    pub fn get(&self, slot: Slot) -> &Waiting {
+        &self.places[slot.0 as usize]
     }
 
     /// Appends a packet to a queue.
     #[inline]
     pub fn push(&mut self, queue: &mut Fifo, slot: Slot) {
         if queue.head.is_some() {
-            self.entries[queue.tail.0 as usize].next = slot;
+            self.places[queue.tail.0 as usize].next = slot;
         } else {
             queue.head = slot;
         }
@@ -117,6 +121,6 @@ impl Pool {
     /// Removes the head of a queue.
     #[inline]
     pub fn pop(&self, queue: &mut Fifo) {
-        queue.head = self.entry(queue.head).next;
+        queue.head = self.get(queue.head).next;
     }
 }

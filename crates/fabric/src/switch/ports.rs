@@ -155,5 +155,7 @@ pub(crate) struct Lane {
     pub last_input: u16,
     pub last_tie: u32,
     pub stalled: bool,
+    /// When it last got credit that a packet had waited for.
+    pub blocked_until: Option<Time>,
     pub congested: bool,
 }

@@ -1,18 +1,21 @@
 //! The buffers, queues and outputs of a switch.
 
+use std::collections::VecDeque;
+
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::EgressLink;
 use crate::network::link::Rate;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::policy::{Arrival, Attention, Departure, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
-use crate::switch::pool::{Fifo, Pool};
+use crate::switch::bypasses::Bypasses;
+use crate::switch::pool::{Fifo, Pool, Waiting};
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
@@ -48,6 +51,10 @@ pub(crate) struct State {
     listed: bool,
     pub next_order: u64,
     pub arrival_order: ArrivalOrder,
+    /// By (port, VL): the packets that had to wait and whose last byte is not in; empty unless the marker asks for them.
+    pub storing: Vec<VecDeque<Arrival>>,
+    /// By (output, VL); empty unless overtaking is bounded there.
+    pub bypasses: Vec<Bypasses>,
     /// The packets that wait.
     pub pool: Pool,
     /// Whether all links have the same rate.
@@ -99,6 +106,11 @@ impl State {
             one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
             arrival_order: ArrivalOrder::default(),
+            storing: if attention == Attention::Storage { vec![VecDeque::new(); ports * vls] } else { Vec::new() },
+            bypasses: match config.arbiter {
+                Arbiter::OldestFirst { bypass: Bypass::Output, .. } => vec![Bypasses::default(); ports * vls],
+                _ => Vec::new(),
+            },
             pool: Pool::default(),
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
@@ -182,7 +194,7 @@ impl State {
         }
         let order = |vl: u8| {
             let input = self.choose_input(output, vl, config)?;
-            Some(self.pool.entry(self.voqs[self.voq(output, vl, input)].offered.head).order)
+            Some(self.pool.get(self.voqs[self.voq(output, vl, input)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
     }
@@ -255,10 +267,10 @@ impl State {
     }
 
     /// Puts a packet into its queue.
-    pub fn enqueue(&mut self, packet: Packet, order: u64, config: &SwitchConfig) {
-        let Packet { input, output, vl, kind, .. } = packet;
-        let slot = self.pool.insert(packet, order);
-        if matches!(config.arbiter, Arbiter::OldestFirst { .. }) {
+    pub fn enqueue(&mut self, packet: &Packet, arrival: &Arrival, config: &SwitchConfig) {
+        let &Arrival { input, output, vl, kind, order, .. } = arrival;
+        let slot = self.pool.insert(packet, (input, output), order);
+        if matches!(config.arbiter, Arbiter::OldestFirst { bypass: Bypass::Switch, .. }) {
             if config.arbiter.counts(kind) {
                 self.arrival_order.arrived(slot, order);
             } else {
@@ -270,10 +282,11 @@ impl State {
             let fifo = &mut self.inputs[buffer].fifo;
             self.pool.push(fifo, slot);
             if fifo.head == slot {
-                self.offer_head(buffer);
+                self.offer_head(buffer, config);
             }
             return;
         }
+        self.waits(order, kind, output, vl, config);
         let voq = self.voq(output, vl, input);
         let queue = &mut self.voqs[voq].offered;
         if !queue.head.is_some() {
@@ -283,14 +296,24 @@ impl State {
         self.pool.push(queue, slot);
     }
 
+    /// Records a packet that an output can choose or that stands behind one, if overtaking is bounded there.
+    #[inline]
+    fn waits(&mut self, order: u64, kind: Kind, output: u16, vl: u8, config: &SwitchConfig) {
+        if !self.bypasses.is_empty() && config.arbiter.counts(kind) {
+            let lane = self.at(output, vl);
+            self.bypasses[lane].waits(order);
+        }
+    }
+
     /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
     /// packet belongs to the buffer's list, so it is offered without being pushed.
-    fn offer_head(&mut self, buffer: usize) {
+    fn offer_head(&mut self, buffer: usize, config: &SwitchConfig) {
         let head = self.inputs[buffer].fifo.head;
         if !head.is_some() {
             return;
         }
-        let &Packet { input, output, vl, .. } = self.pool.packet(head);
+        let &Waiting { order, input, output, packet: Packet { vl, kind, .. }, .. } = self.pool.get(head);
+        self.waits(order, kind, output, vl, config);
         let voq = self.voq(output, vl, input);
         self.voqs[voq].offered = Fifo::of_one(head);
         let place = self.turns.place(input);
@@ -299,7 +322,7 @@ impl State {
     }
 
     /// Removes the head of a queue.
-    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &mut Packet {
+    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &Packet {
         let voq = self.voq(output, vl, input);
         let queue = &mut self.voqs[voq].offered;
         let slot = queue.head;
@@ -309,14 +332,24 @@ impl State {
                 *queue = Fifo::default();
                 let buffer = self.at(input, vl);
                 self.pool.pop(&mut self.inputs[buffer].fifo);
-                self.offer_head(buffer);
+                self.offer_head(buffer, config);
             }
         }
         if !self.voqs[voq].offered.head.is_some() {
             let place = self.turns.place(input);
             bits::clear(self.offering_mut(output, vl), place);
         }
-        self.pool.remove(slot)
+        &self.pool.remove(slot).packet
+    }
+
+    /// Whether a packet that had to wait still does: queues are in order of arrival.
+    pub fn still_waits(&self, arrival: &Arrival, config: &SwitchConfig) -> bool {
+        let &Arrival { output, input, vl, order, .. } = arrival;
+        let head = match config.queueing {
+            Queueing::Voq => self.voqs[self.voq(output, vl, input)].offered.head,
+            Queueing::Fifo => self.inputs[self.at(input, vl)].fifo.head,
+        };
+        head.is_some() && self.pool.get(head).order <= order
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, size).
@@ -326,7 +359,7 @@ impl State {
                 bits::iter(self.offering(output, vl)).map(move |place| {
                     let input = self.turns.input(place);
                     let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.entry(head).size)
+                    (output, vl, input, self.pool.get(head).packet.size)
                 })
             })
         })

@@ -14,8 +14,9 @@ pub(crate) struct View<'a> {
 }
 
 impl SwitchView for View<'_> {
-    fn is_full(&self, input: u16, vl: u8) -> bool {
-        self.state.inputs[self.state.at(input, vl)].taken_at(self.now) + self.state.largest > self.state.room.capacity()
+    fn room(&self, input: u16, vl: u8) -> u32 {
+        let free = self.state.room.capacity() - self.state.inputs[self.state.at(input, vl)].taken_at(self.now);
+        free / self.state.largest
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.state.lanes[self.state.at(output, vl)].waiting
@@ -37,6 +38,10 @@ impl SwitchView for View<'_> {
             return u32::MAX;
         }
         self.credit[link.credit_index(vl)].level(self.now) / self.state.largest
+    }
+    fn blocked_until(&self, output: u16, vl: u8) -> Option<Time> {
+        let lane = &self.state.lanes[self.state.at(output, vl)];
+        if lane.stalled { Some(self.now) } else { lane.blocked_until }
     }
     fn packet_time(&self, port: u16, size: u32) -> Time {
         self.state.outputs[usize::from(port)].link.rate.time_of(size)

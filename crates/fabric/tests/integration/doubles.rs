@@ -5,6 +5,7 @@ use becalm_fabric::policy::{
     Answer, Arrival, Attention, Departure, Echo, Marker, Notice, Observer, Pace, Response, SwitchView, Unanswered,
 };
 use becalm_fabric::*;
+use proptest::prelude::*;
 
 /// Marks nothing.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +48,21 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     buffer: Room::Packets(4),
     forwarding_delay: Time::from_ns(40),
     switching: Switching::CutThrough,
-    arbiter: Arbiter::OldestFirst { max_bypass: 4, counts_answers: true },
+    arbiter: Arbiter::OldestFirst { max_bypass: 4, bypass: Bypass::Switch, counts_answers: true },
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,
     service: Distribution::Fixed,
 };
+
+/// Oldest first with any bound on overtaking.
+pub fn bounded_arbiters() -> impl Strategy<Value = Arbiter> {
+    (0u32..6, any::<[bool; 2]>()).prop_map(|(max_bypass, [own, counts_answers])| Arbiter::OldestFirst {
+        max_bypass,
+        bypass: if own { Bypass::Output } else { Bypass::Switch },
+        counts_answers,
+    })
+}
 
 /// An adapter without caps.
 pub const ADAPTER: AdapterConfig = AdapterConfig {

@@ -82,11 +82,7 @@ struct Scene {
 
 fn scenes() -> impl Strategy<Value = Scene> {
     let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
-    let arbiter = prop_oneof![
-        (0u32..6, any::<bool>())
-            .prop_map(|(max_bypass, counts_answers)| Arbiter::OldestFirst { max_bypass, counts_answers }),
-        Just(Arbiter::RoundRobin)
-    ];
+    let arbiter = prop_oneof![bounded_arbiters(), Just(Arbiter::RoundRobin)];
     let switch =
         (room, arbiter, any::<[bool; 3]>(), 1u8..4).prop_map(|(buffer, arbiter, [a, b, c], vls)| SwitchConfig {
             vls,

@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn a_lane_that_is_stuck_holds_up_no_other(
         scene in scenes(prop_oneof![
-            (0u32..6, any::<bool>()).prop_map(|(max_bypass, counts_answers)| Arbiter::OldestFirst { max_bypass, counts_answers }),
+            bounded_arbiters(),
             Just(Arbiter::RoundRobin),
         ])
     ) {

@@ -18,7 +18,7 @@ fn station(service: Distribution) -> SwitchConfig {
         buffer: Room::UNLIMITED,
         forwarding_delay: Time::ZERO,
         switching: Switching::StoreAndForward,
-        arbiter: Arbiter::OldestFirst { max_bypass: u32::MAX, counts_answers: true },
+        arbiter: Arbiter::OldestFirst { max_bypass: u32::MAX, bypass: Bypass::Switch, counts_answers: true },
         service,
         ..SANTOS
     }

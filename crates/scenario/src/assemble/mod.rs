@@ -7,6 +7,7 @@ use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, Re
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
     Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
+    SourceSpec,
 };
 use becalm_metrics::{Messages, Watch};
 use becalm_schema::Located;
@@ -31,9 +32,10 @@ pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
 /// The model when all its parts are together again.
 pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
-/// The purposes of the random streams of timers' phases and of hosts' clocks.
+/// The purposes of the random streams of timers' phases, of hosts' clocks and of the starts of sources.
 const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
+const START_STREAM: u64 = 1 << 35;
 
 /// The clock of a response: a phase of its own, and the error of its host's.
 fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
@@ -59,7 +61,7 @@ impl Scenario {
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
-            sources: self.plan.sources.clone(),
+            sources: self.sources(seed),
             changes: self.rate_changes(),
             markers: markers.collect(),
             echo: Echoing::new(&sections.echo),
@@ -109,6 +111,20 @@ impl Scenario {
             flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response, restart });
         }
         (flows, responses)
+    }
+
+    /// The traffic sources, each with its start in the spread of its group.
+    fn sources(&self, seed: u64) -> Vec<SourceSpec> {
+        let mut sources = self.plan.sources.clone();
+        for (number, source) in sources.iter_mut().enumerate() {
+            let group = self.plan.flows[source.flows.start as usize].group;
+            let spread = *self.sections.flows[group as usize].start_spread;
+            if spread > Time::ZERO {
+                let share = Stream::new(seed, number as u64, START_STREAM).unit();
+                source.start = source.start.saturating_add(spread.scaled(share));
+            }
+        }
+        sources
     }
 
     /// Number of cores, of those available, that make one run faster; at least 1. Threads meet once for every
@@ -166,6 +182,41 @@ impl Scenario {
 mod tests {
     use super::*;
     use becalm_fabric::policy::{Notice, Response};
+
+    /// When the sources of ten flows start.
+    fn starts(seed: u64, keys: &str) -> Vec<Time> {
+        let text = format!(
+            r#"
+            [run]
+            duration = "1 ms"
+            [topology.dumbbell]
+            [[flows]]
+            name = "f"
+            from = ["A1..A10"]
+            to = ["BC"]
+            start = "100 us"
+            stagger = "10 us"
+            {keys}
+            "#
+        );
+        let scenario = Scenario::parse(&text, "starts.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        scenario.sources(seed).into_iter().map(|source| source.start).collect()
+    }
+
+    #[test]
+    fn starts_are_spread_by_the_seed() {
+        let exact = starts(1, "");
+        let staggered: Vec<Time> = (0..10).map(|i| Time::from_us(100 + 10 * i)).collect();
+        assert_eq!(exact, staggered);
+        let one = starts(1, "start_spread = \"8 us\"");
+        let later: Vec<Time> = one.iter().zip(&exact).map(|(&start, &first)| Time(start.0 - first.0)).collect();
+        assert!(later.iter().all(|&time| time < Time::from_us(8)));
+        assert!((0..10).all(|i| !later[..i].contains(&later[i])), "each its own: {later:?}");
+        let mean = later.iter().map(|time| time.0).sum::<u64>() / 10;
+        assert!(mean > Time::from_us(2).0 && mean < Time::from_us(6).0, "over all of the spread: {later:?}");
+        assert_eq!(one, starts(1, "start_spread = \"8 us\""));
+        assert_ne!(one, starts(2, "start_spread = \"8 us\""));
+    }
 
     /// When the timers of four flows of two hosts first expire.
     fn deadlines(seed: u64, keys: &str, adapter: &str) -> Vec<Time> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use becalm_schema::{Located, Place, Review};
 
 use crate::sections::Sections;
-use crate::sections::flows::Group;
+use crate::sections::flows::{Group, Traffic};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     if sections.flows.get().is_some_and(Vec::is_empty) {
@@ -16,6 +16,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
         name(group, &mut names, review);
         ends(group, place, review);
         stop(group, review);
+        spread(group, review);
         lane(group, sections, review);
     }
 }
@@ -54,6 +55,13 @@ fn stop(group: &Group, review: &mut Review<'_>) {
     let (Some(start), Some(stop)) = (group.start.get(), group.stop.set()) else { return };
     if stop <= start {
         review.add(group.stop.place(), format!("must be later than start = {start}"));
+    }
+}
+
+/// Arrivals of a Poisson process have no phase that could be drawn.
+fn spread(group: &Group, review: &mut Review<'_>) {
+    if let (Some(place), Some(Traffic::Poisson(_))) = (group.start_spread.given(), group.traffic.get()) {
+        review.add(place, "does nothing: poisson traffic arrives at random times already");
     }
 }
 

@@ -4,12 +4,13 @@ use becalm_fabric::Room;
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
-use crate::sections::switch::{Switch, Switching, VlArbitration};
+use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
     buffer(switch, sections, review);
     storing(switch, sections, review);
+    bypass(switch, review);
     lanes(switch, sections, review);
     weights(switch, sections, review);
 }
@@ -36,6 +37,19 @@ fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
     if !sections.changes.items().is_empty() {
         review.add(sections.changes.place(), why);
+    }
+}
+
+/// Notes a bound on overtaking where nothing can be overtaken.
+fn bypass(switch: &Switch, review: &mut Review<'_>) {
+    let (Some(Arbiter::OldestFirst(order)), Some(InputReads::Many)) = (switch.arbiter.get(), switch.input_reads.get())
+    else {
+        return;
+    };
+    if order.bypass == Bypass::Output {
+        let problem = "needs input_reads = \"one\" for arbiter.oldest_first.bypass = \"output\": otherwise the oldest \
+                       packet for an output is never overtaken there";
+        review.add(Place::first_given(&[switch.input_reads.place(), switch.arbiter.place()]), problem);
     }
 }
 

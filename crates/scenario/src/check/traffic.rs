@@ -38,13 +38,18 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     if let Some(change) = group.traffic.changes().iter().find(|change| *change.at >= end) {
         return review.add(change.at.place(), format!("does nothing: it is not before {what} at {end}"));
     }
-    if last < end {
+    let latest = last.saturating_add(*group.start_spread);
+    if latest < end {
         return;
     }
     let late = |start: &Located<Option<Time>>| start.is_some_and(|at| at >= end).then_some(start.place());
     let own = group.connections.iter().flatten().find_map(|connection| late(&connection.start));
-    let common = if *group.start >= end { group.start.place() } else { group.stagger.place() };
-    let problem = format!("the last of these flows would start at {last}, not before {what} at {end}");
+    let common = match last {
+        _ if *group.start >= end => group.start.place(),
+        _ if last >= end => group.stagger.place(),
+        _ => group.start_spread.place(),
+    };
+    let problem = format!("the last of these flows would start at {latest}, not before {what} at {end}");
     review.add(own.unwrap_or(common), problem);
 }
 

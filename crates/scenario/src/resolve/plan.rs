@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub sources: Vec<SourceSpec>,
     /// The flows of each group; none if the group has errors.
     pub groups: Vec<Range<u32>>,
-    /// Start time of the last source of each group; `None` without sources.
+    /// Start time of the last source of each group, before its spread; `None` without sources.
     pub last_starts: Vec<Option<Time>>,
     /// One per host.
     pub adapters: Vec<AdapterConfig>,

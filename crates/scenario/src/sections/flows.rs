@@ -214,6 +214,9 @@ becalm_schema::table! {
         pub stop: Option<Time>,
         /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the one before.
         pub stagger: Time = Time::ZERO,
+        /// Each flow (with `batch`: each sending host) starts up to this much later still, by a time that is drawn from the
+        /// seed. Runs of several seeds then show what hangs on exact starts.
+        pub start_spread: Time = Time::ZERO,
         /// Service level; `switch.sl_to_vl` gives its virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
         /// The traffic of the flows.

@@ -39,6 +39,16 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
+    /// Whose overtaking is bounded, and who is held back at the bound.
+    pub enum Bypass {
+        /// That of the oldest packet of the switch; at the bound nothing leaves before it does.
+        Switch = "switch",
+        /// That of every packet on its own output; at the bound that output waits for it.
+        Output = "output",
+    }
+}
+
+becalm_schema::words! {
     /// Whether ACKs and congestion notification packets take part in the bound on overtaking.
     pub enum Acks {
         /// They use it up and are held up by it, as other packets are.
@@ -51,10 +61,12 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
-        /// Packets for other outputs that may overtake the oldest one of the switch; then nothing leaves before it does.
-        /// A bound is meant for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can
-        /// carry, or less.
+        /// Packets that may overtake the oldest one of the switch; then nothing leaves before it does. A bound is meant
+        /// for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can carry, or less.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
+        /// Whether the bound is that of the oldest packet of the switch, or of every packet on its own output: there younger
+        /// packets overtake while its input buffer sends another, with `input_reads = "one"`.
+        pub bypass: Bypass = Bypass::Switch,
         /// Whether ACKs and congestion notification packets use up that number and are held up by it, or overtake and
         /// are overtaken at will.
         pub acks: Acks = Acks::Counted,
@@ -64,8 +76,10 @@ becalm_schema::table! {
 
 impl OldestFirst {
     fn check(&self) -> Result<(), Conflict> {
-        let idle = self.acks == Acks::Free && self.max_bypass.0 == u32::MAX;
-        Conflict::unless(!idle, "acks", || "does nothing, since max_bypass is unlimited".into())
+        let unlimited = self.max_bypass.0 == u32::MAX;
+        let idle = || "does nothing, since max_bypass is unlimited".into();
+        Conflict::unless(!(unlimited && self.bypass == Bypass::Output), "bypass", idle)?;
+        Conflict::unless(!(unlimited && self.acks == Acks::Free), "acks", idle)
     }
 }
 
@@ -180,9 +194,14 @@ impl Switch {
                 Switching::StoreAndForward => fabric::Switching::StoreAndForward,
             },
             arbiter: match &*self.arbiter {
-                Arbiter::OldestFirst(p) => {
-                    fabric::Arbiter::OldestFirst { max_bypass: p.max_bypass.0, counts_answers: p.acks == Acks::Counted }
-                }
+                Arbiter::OldestFirst(p) => fabric::Arbiter::OldestFirst {
+                    max_bypass: p.max_bypass.0,
+                    bypass: match p.bypass {
+                        Bypass::Switch => fabric::Bypass::Switch,
+                        Bypass::Output => fabric::Bypass::Output,
+                    },
+                    counts_answers: p.acks == Acks::Counted,
+                },
                 Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
             },
             queueing: match *self.queueing {

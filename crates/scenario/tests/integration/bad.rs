@@ -144,6 +144,8 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
+        ("a spread of random arrivals", spoilt("greedy = {}", "poisson = {load = 0.1}\nstart_spread = \"1 us\"")),
+        ("a spread beyond the end", spoilt("traffic.greedy = {}", "start_spread = \"1 s\"")),
         ("a load too late", spoilt("greedy = {}", "poisson = {load = 0.1, changes = [{at = \"10 ms\", load = 0.2}]}")),
         (
             "paced without a response",
@@ -289,6 +291,14 @@ fn stations() {
         ("a queue for nothing", spoilt("[switch]", "[adapter]\nqueue = 0\n[switch]")),
         ("a full queue without end", spoilt("[switch]", "[adapter]\nwhen_full = \"drop\"\n[switch]")),
         ("ACKs free of no bound", spoilt("buffer", "arbiter.oldest_first.acks = \"free\"\nbuffer")),
+        (
+            "a bound that is none, on an output",
+            spoilt("buffer", "input_reads = \"one\"\narbiter.oldest_first.bypass = \"output\"\nbuffer"),
+        ),
+        (
+            "a bound on an output where nothing is overtaken",
+            spoilt("buffer", "arbiter.oldest_first = {max_bypass = 4, bypass = \"output\"}\nbuffer"),
+        ),
         ("sizes around nothing", spoilt("greedy = {}", "greedy = {sizes = \"exponential\"}")),
     ];
     insta::assert_snapshot!(listed(&cases));

@@ -48,6 +48,7 @@ fn switch() -> impl Strategy<Value = Switch> {
             "oldest_first = {max_bypass = 0}",
             "oldest_first = {max_bypass = 3}",
             "oldest_first = {max_bypass = 2, acks = \"free\"}",
+            "oldest_first = {max_bypass = 1, bypass = \"output\"}",
             "oldest_first = {max_bypass = \"unlimited\"}",
             "round_robin = {}",
         ]),
@@ -56,6 +57,8 @@ fn switch() -> impl Strategy<Value = Switch> {
             // Packets that cut through cannot vary on the way.
             let (switching, service) =
                 if stores { ("store_and_forward", service) } else { ("cut_through", "\"fixed\"") };
+            // Otherwise nothing is overtaken on its own output.
+            let reads = if arbiter.contains("output") { "one" } else { reads };
             let text = format!(
                 "[switch]\nservice = {service}\nbuffer = \"{buffer}\"\nswitching = \"{switching}\"\n\
                  forwarding_delay = \"{forwarding}\"\nqueueing = \"{queueing}\"\ninput_reads = \"{reads}\"\nvls = 2\n\

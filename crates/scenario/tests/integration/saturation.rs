@@ -43,6 +43,18 @@ fn a_bound_on_overtaking_is_for_few_ports() {
 }
 
 #[test]
+fn a_bound_on_each_output_holds_back_that_output_alone() {
+    let carried = |n: u32, bound: &str| {
+        let arbiter = format!("arbiter.oldest_first = {{max_bypass = {bound}}}");
+        saturation(n, &format!("input_reads = \"one\"\n{arbiter}"))
+    };
+    let none = carried(16, "\"unlimited\"");
+    let [strict, own, of_the_switch] =
+        ["0, bypass = \"output\"", "4, bypass = \"output\"", "4"].map(|bound| carried(16, bound));
+    assert!(of_the_switch < strict && strict < own && own < none, "{of_the_switch} {strict} {own} {none}");
+}
+
+#[test]
 fn acks_use_up_a_bound_on_overtaking_unless_they_are_free() {
     let [counted, free] = ["counted", "free"]
         .map(|acks| saturation(16, &format!("arbiter.oldest_first = {{max_bypass = 4, acks = \"{acks}\"}}")));

@@ -10,7 +10,7 @@ import polars as pl
 from becalm.lab.dumbbell import INTER_SWITCH, ROOT
 from becalm.lab.model import Label, Tables
 from becalm.lab.tables import select_rows
-from becalm.plot import COLOURS, MARKERS, curves, figure, panels
+from becalm.plot import COLOURS, MARKERS, ROLES, SCHEMES, curves, figure, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +25,9 @@ RATES = {
 }
 """The curves of a figure of rates over time, in the papers' order."""
 
+PARTS = {ROOT: "root", INTER_SWITCH: "inter_switch"}
+"""What links are in the scene; groups of flows are called by their part."""
+RATE_STYLES = {name: {"color": ROLES[PARTS.get(name, name)]} for name in RATES}
 RESPONSES = ("lipd", "fimd", "aimd")
 SHARE = (0.0, 1.05)
 """Ends of an axis that shows shares of a link."""
@@ -36,9 +39,7 @@ def rates_over_time(tables: Tables, title: str, **where: Label) -> Figure:
     present = series["name"].unique().to_list()
     order = [name for name in RATES if name in present]
     made, axes = figure()
-    curves(
-        axes, series, x="time_ms", y="share", by="name", order=order, labels=RATES, styles=_coloured(RATES)
-    )
+    curves(axes, series, x="time_ms", y="share", by="name", order=order, labels=RATES, styles=RATE_STYLES)
     _dress(axes, "time (ms)", "normalized rate", title=title, y_range=SHARE)
     _legend(made, axes)
     return made
@@ -50,7 +51,7 @@ def flow_rates(tables: Tables) -> Figure:
     series = series.with_columns((pl.col("time") * 1e3).alias("time_ms"))
     labels = {name: name.upper() for name in RESPONSES}
     made, axes = figure()
-    styles = _coloured(RESPONSES)
+    styles = _schemes()
     curves(axes, series, x="time_ms", y="share", by="response", order=RESPONSES, labels=labels, styles=styles)
     _dress(axes, "time (ms)", "normalized rate of one flow", y_range=(0, 0.2))
     _legend(made, axes)
@@ -120,7 +121,7 @@ def _response_label(response: str, rates: str, all_rates: Sequence[str]) -> str:
 
 
 def _response_style(response: str, rates: str) -> dict[str, Any]:
-    style = _marked(RESPONSES)[response]
+    style = {"color": SCHEMES[response], "marker": MARKERS[RESPONSES.index(response)]}
     return {**style, "linestyle": "--", "markerfacecolor": "none"} if rates == "discrete" else style
 
 
@@ -147,7 +148,7 @@ def dynamic_curves(tables: Tables) -> Figure:
 def increase_curves(tables: Tables) -> Figure:
     """Draw F_inc(t) of the three responses: closed forms as lines, a simulated flow alone as dots."""
     order = ("aimd", "fimd", "lipd")
-    colours = _coloured(order)
+    colours = _schemes()
     made, axes = figure()
     labels = {name: name.upper() for name in order}
     curves(
@@ -181,8 +182,8 @@ def increase_curves(tables: Tables) -> Figure:
     return made
 
 
-def _coloured(keys: Sequence[Any] | dict[str, str]) -> dict[Any, dict[str, Any]]:
-    return {key: {"color": COLOURS[place]} for place, key in enumerate(keys)}
+def _schemes() -> dict[str, dict[str, Any]]:
+    return {name: {"color": SCHEMES[name]} for name in RESPONSES}
 
 
 def _marked(keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:

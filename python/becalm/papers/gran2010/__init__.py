@@ -11,6 +11,9 @@ from __future__ import annotations
 from becalm.lab.model import Experiment
 from becalm.papers.gran2010 import cct, fig7, fig10, fig13, sizes, surfaces
 
+PHASE = "100 us"
+"""Each flow starts up to 100 us later than stated, by the seed."""
+
 
 def experiments() -> list[Experiment]:
     """All experiments, in the order of the figures; then those on parameters that have none."""

@@ -40,6 +40,9 @@ from __future__ import annotations
 from becalm.lab.model import Experiment
 from becalm.papers.pfister2005 import cases, guideline, mistakes
 
+PHASE = ""
+"""Arrivals are random: no start is spread."""
+
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""

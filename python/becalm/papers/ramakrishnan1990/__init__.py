@@ -27,6 +27,9 @@ ORDER = (
 )
 """The figures and remarks in the paper's order."""
 
+PHASE = "77.5 us"
+"""Each user starts up to a round trip of 77.5 units later than stated: the text gives no starts."""
+
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""

@@ -8,6 +8,9 @@ from __future__ import annotations
 from becalm.lab.model import Experiment
 from becalm.papers.santos2002 import buffers, flows, policies
 
+PHASE = "100 us"
+"""Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
+
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""

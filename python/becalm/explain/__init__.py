@@ -1,0 +1,34 @@
+"""A diagnosis in words: sentences about a run, made from its tables by stated rules.
+
+From the bottom: `model` (sentences), `limits`, `facts` (the tables as arrays), `blame` (bottlenecks and their
+causes), `case` (all of it, worked out once), `rule`, the rules in `spread`, `control` and `advice`, `rules` (all
+of them), `page` (their description), `cli`.
+"""
+
+from __future__ import annotations
+
+from becalm.explain.model import TOPICS, Explanation, Reference, Sentence
+from becalm.results import Results
+
+__all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
+
+
+def explain(results: Results, replication: int = 0) -> Explanation:
+    """Say in words what the tables of a run show: roots, causes, victims, cost, control, what to try next.
+
+    Args:
+        results: the results of a run.
+        replication: the replication that is explained.
+
+    Raises:
+        ResultsError: no such replication, or a table that every run has is missing.
+
+    """
+    # Here, so that importing becalm stays light.
+    from becalm.explain.case import Case
+    from becalm.explain.facts import Facts
+    from becalm.explain.rules import RULES
+
+    case = Case(Facts(results, replication))
+    sentences = tuple(sentence for rule in RULES for sentence in rule.make(case))
+    return Explanation(results.scenario.name, replication, sentences)

@@ -1,0 +1,213 @@
+"""`becalm explain`: planted causes are named, nobody is blamed without a reason."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import becalm
+import explain_scenes
+from becalm.cli import BAD_INPUT, app
+from becalm.explain import TOPICS, Explanation
+from becalm.explain.page import page
+from becalm.explain.rules import RULES
+from explain_scenes import FABRICS, Scene
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCENES = list(explain_scenes.scenes())
+READY = {
+    "binary_feedback": {"hot host"},
+    "blocking_switch": set(),
+    "congestion_spreading": {"hot host"},
+    "input_triggered_lipd": {"hot host"},
+    "legacy_hosts": {"hot host"},
+    "naive_marking": {"hot host"},
+    "on_off": {"hot host"},
+    "output_threshold": {"hot host"},
+    "storage_incast": {"hot host"},
+    "tree32/fabric": set(),
+    "uniform_load": set(),
+}
+"""Causes in the ready scenarios; those that are left out take long."""
+
+
+def explained(scene: Scene) -> tuple[becalm.Results, Explanation]:
+    results = becalm.run(scene.scenario, threads=1)
+    return results, becalm.explain(results)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.scenario.name)
+def test_names_the_planted_cause_and_no_other(scene: Scene) -> None:
+    results, found = explained(scene)
+    assert {cause for cause, _ in found.causes} == {cause for cause, _ in scene.causes}, str(found)
+    for cause, place in scene.causes:
+        (said,) = (each for each in found.sentences if each.cause == cause)
+        assert place in f"{said.place} {said.text}", str(found)
+        assert said.place in _crossed(scene), str(found)
+    _check_references(results, found)
+
+
+def _crossed(scene: Scene) -> set[str]:
+    """Return the links that the scene's flows cross."""
+    routing = {
+        table: {column: values for column, _, values in columns}
+        for table, columns in scene.scenario.core.routing().items()
+    }
+    return {routing["links"]["name"][link] for link in routing["paths"]["link"]}
+
+
+def _check_references(results: becalm.Results, found: Explanation) -> None:
+    """Every sentence has a source: rows and columns that exist, or a key of the scenario."""
+    for sentence in found.sentences:
+        assert sentence.references, sentence
+        assert sentence.topic in TOPICS
+        assert sentence.text.endswith(".")
+        for reference in sentence.references:
+            if reference.key:
+                assert reference.key.split(".")[0] in results.scenario.resolved
+            else:
+                table = results.tables[reference.table]
+                assert reference.rows and max(reference.rows) < table.height
+                assert reference.columns and set(reference.columns) <= set(table.columns)
+
+
+def test_scenes_cover_all_causes_that_are_asked_for() -> None:
+    assert len({scene.name for scene in SCENES}) == 10
+    assert len(SCENES) == 7 * len(FABRICS) + 4 * len(explain_scenes.RACKS)
+
+
+def test_sentences_have_the_numbers_of_their_rows() -> None:
+    results, found = explained(explain_scenes.hot_host(FABRICS[0]))
+    (root,) = (each for each in found.sentences if each.rule == "roots")
+    row = results.tree.row(root.references[0].rows[0], named=True)
+    assert f"{row['from']}->{row['to']}" == root.place == "spine0->leaf0"
+    assert {name: root.numbers[name] for name in ("since", "root_share", "longest")} == {
+        name: row[name] for name in ("since", "root_share", "longest")
+    }
+    (fed,) = (each for each in found.sentences if each.rule == "feeders")
+    accounts = results.victims[list(fed.references[0].rows)]
+    assert set(accounts["group"]) == {"hot"}
+    assert fed.numbers["hosts"] == 8
+    assert fed.numbers["offered"] == pytest.approx(accounts["offered"].sum())
+    assert fed.numbers["delivered"] == pytest.approx(accounts["delivered"].sum())
+
+
+def test_names_victims_and_their_loss() -> None:
+    results, found = explained(explain_scenes.hot_host(FABRICS[0]))
+    (said,) = found.about("victims")
+    row = results.victims.row(said.references[0].rows[0], named=True)
+    assert (row["host"], row["group"]) == ("H7", "victim")
+    assert said.numbers["delivered"] == pytest.approx(row["delivered"])
+    assert row["delivered_share"] < 0.9
+    (lost,) = (each for each in found.sentences if each.rule == "lost")
+    assert lost.numbers["lost"] == pytest.approx(row["offered"] - row["delivered"])
+
+
+def test_control_that_holds_is_not_blamed() -> None:
+    """With a timer of 20 us four sources hold a link that the guideline's starves."""
+    fabric = FABRICS[0]
+    found = {}
+    for timer in (150, 20):
+        parameters = explain_scenes.ibta(ccti_timer=timer)
+        scenario = explain_scenes.made(
+            "held", fabric, explain_scenes.hot_spot(fabric, 4), parameters, "20 ms"
+        )
+        found[timer] = becalm.explain(becalm.run(scenario.replace({"run.warmup": "10 ms"}), threads=1))
+    assert {cause for cause, _ in found[150].causes} == {"hot host", "timer too long"}, str(found[150])
+    assert {cause for cause, _ in found[20].causes} == {"hot host"}, str(found[20])
+    assert [each.rule for each in found[20].about("control")] == ["held"], str(found[20])
+    assert not found[20].about("advice"), str(found[20])
+
+
+@pytest.mark.parametrize("name", READY)
+def test_ready_scenarios_raise_no_false_alarm(name: str) -> None:
+    found = becalm.explain(becalm.run(becalm.load(SCENARIOS / f"{name}.toml"), threads=1))
+    assert {cause for cause, _ in found.causes} == READY[name], str(found)
+
+
+def test_names_the_key_that_would_show_more() -> None:
+    scene = explain_scenes.step_too_large(FABRICS[0])
+    keys = {}
+    changed: dict[str, dict[str, Any]] = {
+        "as it is": {},
+        "long windows": {"observe.window": "2 ms"},
+        "no links": {"observe.links": []},
+        "paces": {"observe.paces": True},
+    }
+    for name, changes in changed.items():
+        found = becalm.explain(becalm.run(scene.scenario.replace(changes), threads=1))
+        keys[name] = {reference.key for each in found.about("missing") for reference in each.references}
+    assert keys["as it is"] == {"observe.paces"}
+    assert keys["long windows"] == {"observe.window", "observe.paces"}
+    assert keys["no links"] == {"observe.links", "observe.paces"}
+    assert keys["paces"] == set()
+
+
+@pytest.mark.parametrize("fabric", FABRICS[:3], ids=lambda fabric: fabric.name)
+def test_oscillation_is_seen_in_the_series(fabric: explain_scenes.Fabric) -> None:
+    """One BECN takes a source nearly to a stop, and the timer soon lets it go again."""
+    table = {"linear": {"entries": 128, "max": "300 us"}}
+    parameters = explain_scenes.ibta(ccti_increase=127, ccti_timer=20, cct=table)
+    scenario = explain_scenes.made("swing", fabric, explain_scenes.hot_spot(fabric, 4), parameters, "12 ms")
+    found = becalm.explain(becalm.run(scenario, threads=1))
+    (said,) = (each for each in found.sentences if each.rule == "oscillates")
+    assert said.cause == "step too large"
+    assert said.numbers["low"] < 0.05
+    assert said.numbers["high"] > 0.2
+
+
+def test_commands_that_are_proposed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scene = explain_scenes.hot_host(FABRICS[0])
+    Path(scene.scenario.name).write_text(scene.scenario.to_toml())
+    _, found = explained(scene)
+    commands = [each.command for each in found.about("advice") if each.command]
+    assert [command.split()[0] for command in commands] == ["manage", "tune"]
+    result = CliRunner().invoke(app, shlex.split(commands[0]))
+    assert result.exit_code == 0, result.output
+    managed = becalm.explain(becalm.run(becalm.load("managed.toml"), threads=1))
+    (before,), (after,) = (
+        [each.numbers["lost"] for each in said.about("cost") if each.rule == "lost"]
+        for said in (found, managed)
+    )
+    assert after < 0.5 * before
+    assert "manage" not in {each.rule for each in managed.about("advice")}, "it has those parameters already"
+    arguments = [*shlex.split(commands[1])[:-1], "0"]
+    result = CliRunner().invoke(app, arguments)
+    assert "--trials" in result.output, "the other options are read before the number of trials is refused"
+
+
+def test_command_line_prints_text_and_json(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    results = becalm.run(explain_scenes.hot_host(FABRICS[0]).scenario.replace({"run.replications": 2}))
+    results.save(folder)
+    printed = CliRunner().invoke(app, ["explain", str(folder), "--replication", "1"])
+    assert printed.exit_code == 0, printed.output
+    assert "\nCauses\n  spine0->leaf0 is on the way to a hot host, H0: 8 hosts offer" in printed.stdout
+    objects = CliRunner().invoke(app, ["explain", str(folder), "--replication", "1", "--json"])
+    found = json.loads(objects.stdout)
+    assert found["causes"] == [{"cause": "hot host", "place": "spine0->leaf0"}]
+    first = next(each for each in found["sentences"] if each["rule"] == "roots")
+    reference = first["references"][0]
+    assert reference["table"] == "tree"
+    assert results.tree["replication"][reference["rows"][0]] == 1
+    for arguments, message in (
+        ([str(folder), "--replication", "2"], "valid: 0 to 1"),
+        ([str(tmp_path)], "not a results folder"),
+    ):
+        refused = CliRunner().invoke(app, ["explain", *arguments])
+        assert refused.exit_code == BAD_INPUT
+        assert message in refused.output
+
+
+def test_the_page_describes_every_rule() -> None:
+    text = page()
+    for rule in RULES:
+        assert f"| `{rule.name}` |" in text
+        assert rule.says
+    assert len({rule.name for rule in RULES}) == len(RULES)

@@ -1,0 +1,129 @@
+"""Pages of the papers: written from verdicts, with links that lead somewhere; what fails is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from becalm.lab import Claim, Report, registry
+from becalm.lab.model import Remarks
+from becalm.lab.pages import VERDICTS, anchor, overview, page, read
+from becalm.papers import PAPERS
+
+DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
+JUDGED = [paper for paper in PAPERS if (DOCS / paper / VERDICTS).exists()]
+each_paper = pytest.mark.parametrize("paper", JUDGED)
+
+
+def _claim(verdict: str, remarks: Remarks, values: list[float] | None = None) -> Claim:
+    measured = [0.1, 0.2, 0.3] if values is None else values
+    quote = "the link | has high utilization " * 10
+    return Claim(verdict, quote, "> 0.9", [1, 2, 3], [*measured], ">= 0.9", verdict, remarks)
+
+
+REPORT = Report(
+    "santos2003/fig2",
+    "No control: 2 flows",
+    [
+        _claim("holds", Remarks()),
+        _claim("fails", Remarks("Why.", class_="a", proof="santos2003/readings.md#why")),
+        _claim("undecided", Remarks(kind="ours")),
+    ],
+)
+
+
+def test_a_page_begins_with_the_score_and_one_table() -> None:
+    text = page("santos2003", [REPORT])
+    assert (
+        "**1 of 2 sentences of the paper hold, 0 undecided, 1 fail; not scored: ours 0 of 1 hold.**" in text
+    )
+    rows = [line for line in text.splitlines() if line.startswith("| [fig2](#fig2-no-control-2-flows)")]
+    assert len(rows) == 3
+    cells = re.split(r"(?<!\\)\|", rows[1])
+    assert [cell.strip() for cell in cells[3:-1]] == [
+        "> 0.9",
+        "0.2 +-0.25",
+        ">= 0.9",
+        "**fails**",
+        "a",
+        "[proof](santos2003/readings.md#why)",
+    ]
+    assert rows[2].split(" | ")[0].endswith("`undecided` (ours)")
+    assert len(cells[2]) < 170
+
+
+def test_the_overview_lists_what_fails_and_counts_sentences_alone() -> None:
+    text = overview({"santos2003": [REPORT]})
+    assert "| [santos2003](santos2003.md) | 2 | 1 | 0 | 1 | 1 | 1 to 3 |" in text
+    failing = text.split("## Sentences that fail")[1].split("## Undecided")[0]
+    assert "[santos2003](santos2003.md) `fails`" in failing
+    assert text.split("## Undecided sentences")[1].strip() == "None."
+
+
+def test_anchors_are_those_of_git_hosts() -> None:
+    assert anchor("fig2: No control, 2 flows (1/6)") == "fig2-no-control-2-flows-16"
+
+
+@each_paper
+def test_pages_are_those_of_the_verdicts(paper: str) -> None:
+    assert (DOCS / f"{paper}.md").read_text() == page(paper, read(DOCS, paper)), "write them with --text"
+
+
+def test_the_overview_is_that_of_the_verdicts() -> None:
+    assert (DOCS / "README.md").read_text() == overview({paper: read(DOCS, paper) for paper in JUDGED})
+
+
+@each_paper
+def test_verdicts_are_those_of_the_claims(paper: str) -> None:
+    stated = {
+        f"{item.id}/{each.id}": (each.quote, each.expect.tolerance, each.remarks)
+        for item in registry()
+        if item.paper == paper
+        for each in item.statements
+    }
+    judged = {
+        f"{report.id}/{claim.id}": (claim.quote, claim.tolerance, claim.remarks)
+        for report in read(DOCS, paper)
+        for claim in report.claims
+    }
+    assert judged == stated
+
+
+@each_paper
+def test_a_sentence_that_fails_has_a_class_and_a_proof_or_readings(paper: str) -> None:
+    bare = [
+        claim.id
+        for report in read(DOCS, paper)
+        for claim in report.claims
+        if claim.kind == "paper" and claim.verdict == "fails"
+        if not claim.remarks.class_ or not (claim.remarks.proof or claim.remarks.reading)
+    ]
+    assert not bare
+
+
+@each_paper
+def test_verdicts_come_from_five_seeds_or_no_seed_matters(paper: str) -> None:
+    seeded = {item.id: item.seeded for item in registry()}
+    for report in read(DOCS, paper):
+        for claim in report.claims:
+            assert len(claim.seeds) >= (5 if seeded[report.id] else 1), claim.id
+
+
+@pytest.mark.parametrize(
+    "place",
+    sorted(
+        {
+            place
+            for item in registry()
+            for each in item.statements
+            for place in (each.remarks.proof, each.remarks.reading)
+            if place
+        }
+    ),
+)
+def test_proofs_and_readings_are_there(place: str) -> None:
+    path, _, wanted = place.partition("#")
+    headings = re.findall(r"(?m)^#+ (.*)$", (DOCS / path).read_text())
+    assert wanted in [anchor(heading) for heading in headings]
