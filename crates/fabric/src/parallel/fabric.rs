@@ -102,14 +102,10 @@ where
         self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
     }
 
-    /// Whether all messages that were posted have been delivered and answered; see [`Fabric::is_drained`].
+    /// Whether all messages that were posted have been delivered and answered: no packet exists, none is to be sent, and
+    /// no source waits.
     pub fn is_drained(&self) -> bool {
-        self.parts.simulators().iter().all(|part| part.model.is_drained())
-    }
-
-    /// The observers of all parts.
-    pub fn observers(&self) -> impl Iterator<Item = &O> {
-        self.parts.simulators().iter().map(|part| &part.model.observer)
+        self.packets_in_flight() == 0 && self.parts.simulators().iter().all(|part| part.model.is_silent())
     }
 
     /// Packets that exist now.

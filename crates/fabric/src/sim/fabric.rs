@@ -42,12 +42,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// Whether all messages that were posted have been delivered and answered: no packet exists, no flow has one to send,
-    /// and no source waits for room in a send queue.
-    pub fn is_drained(&self) -> bool {
-        self.packets_in_flight() == 0
-            && self.hosts.flows.senders.iter().all(|sender| !sender.has_packet())
-            && self.hosts.sources.iter().all(|source| source.held.is_none())
+    /// Whether no flow has a packet to send, and no source waits for room in a send queue.
+    pub fn is_silent(&self) -> bool {
+        let mut senders = self.hosts.flows.senders.iter();
+        senders.all(|sender| !sender.has_packet()) && self.hosts.sources.iter().all(|source| source.held.is_none())
     }
 
     /// Packets that exist now.
