@@ -238,7 +238,7 @@ impl Running<'_> {
                 self.sample(target);
                 sample = sample.saturating_add(step);
             }
-            self.drained = before.is_some() && quiet_from.is_some_and(|from| target >= from) && self.model.is_drained();
+            self.drained = before.is_some() && quiet_from.is_some_and(|from| target > from) && self.model.is_drained();
             if self.drained || target == self.duration {
                 return Ok(before);
             }
