@@ -84,7 +84,7 @@ OBSERVED = {
     "run": {"duration": "1 ms"},
     "topology": {"dumbbell": {"local": 1, "remote": 1}},
     "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
-    "observe": {"paces": True, "snapshots": ["1 ms"]},
+    "observe": {"paces": True, "snapshots": ["1 ms"], "frames": "1 ms", "spans": True},
 }
 """A scenario whose results have every table."""
 
@@ -95,7 +95,7 @@ def results() -> str:
     lines = [
         "# The columns of results",
         "",
-        "Written by `make docs`. All tables but `series`, `paces` and `snapshots` cover the measured window,",
+        "Written by `make docs`. All tables but those with times of their own cover the measured window,",
         "from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.",
         "[model.md](model.md#what-is-measured) describes how things are counted.",
         "",

@@ -33,6 +33,7 @@ from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
 from becalm.sweep import SweepResults, sweep
+from becalm.trace import Trace, trace
 from becalm.tune import Tuned, tune
 from becalm.workload import read_connection_matrix
 
@@ -54,6 +55,7 @@ __all__ = [
     "SweepError",
     "SweepProgress",
     "SweepResults",
+    "Trace",
     "Tuned",
     "__version__",
     "design",
@@ -63,5 +65,6 @@ __all__ = [
     "read_connection_matrix",
     "run",
     "sweep",
+    "trace",
     "tune",
 ]

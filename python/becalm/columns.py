@@ -1,8 +1,8 @@
 """What the columns of the result tables mean; their units are with the tables, in `Results.units`.
 
-All tables but `series`, `paces` and `snapshots` cover the measured window, from `run.warmup` to
-`run.duration`, or, where a run ends with its messages, from the start of the first flow to the last
-acknowledgement. Rates are bytes on the wire per second, with headers.
+All tables but those over time cover the measured window, from `run.warmup` to `run.duration`, or, where a run
+ends with its messages, from the start of the first flow to the last acknowledgement. Rates are bytes on the wire per
+second, with headers.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _SPREADS = {
 TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
     "groups": "One row per group of flows, `[[flows]]` of the scenario.",
+    "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
@@ -43,8 +44,11 @@ TABLES: Mapping[str, str] = {
     "sizes; messages of one size are in one row. With `observe.messages`.",
     "messages": "One row per message, in the order of delivery; with `observe.messages`, unless there are more than "
     "`observe.message_rows`.",
-    "histograms": "Distributions of each group's latencies, one row per bucket with a count; with "
-    "`observe.histograms`. A bucket is about 5% wide.",
+    "completion_times": "Histogram of completion times: one row per group and range of times that has messages; with "
+    "`observe.messages`.",
+    "frames": "One row per step of `observe.frames` and virtual lane; one byte per link, in the order of `links`.",
+    "frames_groups": "One row per step of `observe.frames` and group.",
+    "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
 }
 """Meaning of the rows of each table."""
 
@@ -78,6 +82,12 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "latency_p50": "Median latency.",
         "latency_p99": "99th percentile of latency.",
         "latency_max": "Largest latency.",
+    },
+    "latencies": {
+        "group": "Name of the group.",
+        "from": "Smallest latency of the range, in steps of 1 ns.",
+        "to": "Latency from which on the next range begins; there are 16 between a power of two and the next.",
+        "packets": "Delivered data packets with a latency in the range.",
     },
     "links": {
         "from": "Node that sends on the link.",
@@ -185,13 +195,35 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "ideal": f"The {_IDEAL}.",
         "slowdown": "`completion` over `ideal`.",
     },
-    "histograms": {
+    "completion_times": {
         "group": "Name of the group.",
-        "kind": "`latency` of packets, or `completion` times of messages.",
-        "above": "Lower bound of the bucket.",
-        "up_to": "Upper bound of the bucket.",
-        "count": "Packets or messages in it.",
-        "share": "Share of all that are in it and the buckets before: the cumulative distribution at `up_to`.",
+        "from": "Smallest completion time of the range, in steps of 1 ns.",
+        "to": "Time from which on the next range begins; there are 16 between a power of two and the next.",
+        "messages": "Messages with a completion time in the range.",
+    },
+    "frames": {
+        "time": "Time of the frame.",
+        "vl": "Virtual lane.",
+        "occupancy": "Share of the input buffer at each link's end that is taken, of 255.",
+        "role": "Role of the output at its beginning: 0 calm, 1 root, 2 branch.",
+        "busy": "Share of the time since the frame before in which the link sent, of 255; all lanes together.",
+        "stalled": "Share of that time in which a packet waited for credit, of 255; on any lane.",
+        "marked": "Share of the packets sent in that time that the switch marked, of 255; all lanes together.",
+    },
+    "frames_groups": {
+        "time": "Time of the frame.",
+        "group": "Name of the group.",
+        "rate": "Delivered bytes since the frame before, per time.",
+        "marked_share": "Marked over delivered packets in that time; NaN if none was delivered.",
+    },
+    "spans": {
+        "from": "Node of the output.",
+        "from_port": "Its port.",
+        "to": "Node at the other end of its link.",
+        "vl": "Virtual lane.",
+        "role": "`root` or `branch`.",
+        "begin": "Start of the period; it may lie before the measured window.",
+        "end": "Its end, or that of the run.",
     },
 }
 """Meaning of each column by table; every table has `replication` besides."""

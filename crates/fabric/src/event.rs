@@ -2,7 +2,7 @@
 
 use becalm_engine::{Key, Time, mix};
 
-use crate::ids::{PortId, SourceId};
+use crate::ids::{FlowId, PortId, RankId, SourceId};
 use crate::packet::Packet;
 
 /// An event at a node; the node is the key's target, the port its source.
@@ -38,6 +38,10 @@ pub enum Event {
     Wake,
     /// A source has to post or to change.
     Post(SourceId),
+    /// A rank of a job has something to do.
+    Rank(RankId),
+    /// The last byte of a message of a job has left its adapter.
+    Left(FlowId),
     /// The deadline of a response; the number of its pacer.
     Timer(u32),
     /// At a host: a packet has been drained; its place among those that the host drains.
@@ -55,7 +59,7 @@ impl Event {
             Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } => 2,
             Event::Drained(_) => 2,
             Event::Timer(_) => 3,
-            Event::Post(_) => 4,
+            Event::Post(_) | Event::Rank(_) | Event::Left(_) => 4,
             Event::Wake => 5,
             Event::Rate(_) => 6,
         }

@@ -27,6 +27,10 @@ id! {
     /// A generator of messages.
     SourceId
 }
+id! {
+    /// A rank of a job; the ranks of all jobs are numbered one after the other.
+    RankId
+}
 
 /// A port of a node: the input from a link and the output to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

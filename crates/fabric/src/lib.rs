@@ -88,6 +88,7 @@
 //!     responses: vec![Free; flows.len()],
 //!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),
 //!     flows,
+//!     jobs: Vec::new(),
 //!     changes: Vec::new(),
 //!     markers: vec![Free; topology.switch_count() as usize],
 //!     echo: Free,
@@ -128,8 +129,9 @@ pub use config::{
 pub use distribution::Distribution;
 pub use error::FabricError;
 pub use event::Event;
+pub use host::job::JobSpec;
 pub use host::traffic::{SourceSpec, Traffic};
-pub use ids::{FlowId, NodeId, PortId, SourceId};
+pub use ids::{FlowId, NodeId, PortId, RankId, SourceId};
 pub use message::Message;
 pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
 pub use network::latency::Unloaded;

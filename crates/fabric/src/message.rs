@@ -2,7 +2,7 @@
 
 use becalm_engine::{Key, Time};
 
-use crate::ids::PortId;
+use crate::ids::{FlowId, PortId};
 use crate::packet::Packet;
 
 /// A message from one part to another.
@@ -14,6 +14,13 @@ pub enum Message {
         at: (Time, Key),
         /// The packet.
         packet: Packet,
+    },
+    /// The next message of a job's flow.
+    Announce {
+        /// The flow.
+        flow: FlowId,
+        /// The number of its send in the program.
+        send: u32,
     },
     /// Room that has come free in the buffer behind a link.
     Credit {

@@ -1,7 +1,11 @@
 //! Completion times and slowdowns of messages: means and percentiles, of all and by size.
 
+use crate::histogram;
+use crate::quantiles::Quantiles;
 use crate::table::Table;
 
+/// Bits of the counts of completion times.
+const BITS: u8 = 10;
 /// Bins of sizes, each with an equal share of a group's messages.
 const BINS: usize = 20;
 
@@ -97,6 +101,15 @@ pub fn by_size(messages: &[Completion], groups: &[String]) -> Table {
     with_spreads(table, &summaries)
 }
 
+/// The table `completion_times`: the histogram of every group.
+pub fn histogram(messages: &[Completion], groups: &[String]) -> Table {
+    let mut times = vec![Quantiles::new(BITS); groups.len()];
+    for message in messages {
+        times[message.group as usize].add((message.time * 1e9).round().max(1.0) as u64);
+    }
+    histogram::table("completion_times", "group", "messages", groups.iter().cloned().zip(&times))
+}
+
 fn split(messages: &[Completion], groups: usize) -> Vec<Vec<Completion>> {
     let mut split = vec![Vec::new(); groups];
     messages.iter().for_each(|message| split[message.group as usize].push(*message));
@@ -167,6 +180,15 @@ mod tests {
         assert_eq!((floats(&table, "completion_max")[0], floats(&table, "bytes")[0]), (2000.0, 20_000.0));
         assert!(floats(&table, "slowdown_p50")[1].is_nan());
         assert_eq!(floats(&table, "messages"), [2000.0, 0.0]);
+    }
+
+    #[test]
+    fn a_histogram_counts_every_message() {
+        let messages: Vec<_> = (1..=100).map(|i| message(10, f64::from(i) * 1e-6)).collect();
+        let table = histogram(&messages, &["f".into()]);
+        assert_eq!(floats(&table, "messages").iter().sum::<f64>(), 100.0);
+        let (from, to) = (floats(&table, "from"), floats(&table, "to"));
+        assert!(from[0] <= 1e-6 && to[0] > 1e-6 && from.iter().zip(&to).all(|(from, to)| to / from < 1.07));
     }
 
     #[test]

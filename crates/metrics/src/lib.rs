@@ -11,13 +11,15 @@
 //! | [`table`] | named columns with units |
 //! | [`fairness`] | Jain's index |
 //! | [`ports`] | ports as indices of flat arrays |
-//! | [`quantiles`] | compact histograms, and tables of them |
+//! | `quantiles`, `histogram` | compact histograms, tables of them |
 //! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
+//! | [`recorder`] | a recording of single packets for traces, in a run of its own |
 //! | [`completion`] | completion times and slowdowns of messages |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
 //! | [`snapshots`] | buffers and queues of every link at chosen times |
+//! | [`frames`] | the same as one byte per link, at fixed steps |
 //!
 //! # Example
 //!
@@ -61,13 +63,16 @@
 pub mod completion;
 pub mod fairness;
 pub mod fingerprint;
+pub mod frames;
+mod histogram;
 pub mod hosts;
 pub mod latency;
 pub mod messages;
 pub mod occupancy;
 pub mod paces;
 pub mod ports;
-pub mod quantiles;
+mod quantiles;
+pub mod recorder;
 pub mod series;
 pub mod snapshots;
 pub mod spans;
@@ -78,13 +83,13 @@ pub mod watch;
 pub use completion::Completion;
 pub use fairness::jain;
 pub use fingerprint::Fingerprint;
+pub use frames::Frames;
 pub use hosts::{Hosts, Received};
 pub use latency::{Latency, Summary};
 pub use messages::{MessageRecord, Messages};
 pub use occupancy::Occupancy;
 pub use paces::Paces;
 pub use ports::Ports;
-pub use quantiles::Quantiles;
 pub use series::Series;
 pub use snapshots::Snapshot;
 pub use spans::Spans;

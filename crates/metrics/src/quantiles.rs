@@ -3,17 +3,13 @@
 //! The buckets are those of an HDR histogram. Only the range between the smallest and the largest bucket in use is
 //! stored: latencies of one flow are near each other, and there are as many such histograms as flows.
 
-use crate::table::Table;
-
-/// Bits of the buckets of tables.
-const TABLE_BITS: u8 = 4;
 /// Buckets that are stored together.
 const CHUNK: u32 = 16;
 
 /// Counts of numbers: exact below 2 to the `bits + 1`, from there on in 2 to the `bits` buckets between a power of two
 /// and the next.
 #[derive(Clone, Debug)]
-pub struct Quantiles {
+pub(crate) struct Quantiles {
     bits: u8,
     /// The bucket of the first count.
     first: u32,
@@ -40,22 +36,6 @@ impl Quantiles {
         }
     }
 
-    /// The counts in buckets of fewer bits, as `(smallest number, largest number, count)`, without empty ones.
-    pub fn buckets(&self, bits: u8) -> Vec<(u64, u64, u64)> {
-        let coarse = Quantiles::new(bits.min(self.bits));
-        let mut buckets: Vec<(u64, u64, u64)> = Vec::new();
-        for (bucket, &count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
-            let at = coarse.bucket(self.largest(bucket));
-            let (smallest, largest) =
-                (at.checked_sub(1).map_or(0, |below| coarse.largest(below) + 1), coarse.largest(at));
-            match buckets.last_mut() {
-                Some(last) if last.1 == largest => last.2 += u64::from(count),
-                _ => buckets.push((smallest, largest, u64::from(count))),
-            }
-        }
-        buckets
-    }
-
     /// The largest number of the bucket in which the given share of `total` counts is reached; `None` without counts.
     pub fn quantile(&self, share: f64, total: u64) -> Option<u64> {
         let wanted = ((share * total as f64).ceil() as u64).max(1);
@@ -66,6 +46,23 @@ impl Quantiles {
             reached >= wanted
         });
         found.map(|(bucket, _)| self.largest(bucket))
+    }
+
+    /// The counts by ranges of numbers, lowest first, without empty ones: the smallest and the largest number of a
+    /// range, and its count. There are 2 to the `bits` ranges between a power of two and the next, or as many as are
+    /// kept if these are fewer.
+    pub fn ranges(&self, bits: u8) -> Vec<(u64, u64, u64)> {
+        let coarse = Quantiles::new(bits.min(self.bits));
+        let mut ranges: Vec<(u32, u64)> = Vec::new();
+        for (bucket, &count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
+            let range = coarse.bucket(self.largest(bucket));
+            match ranges.last_mut() {
+                Some((last, sum)) if *last == range => *sum += u64::from(count),
+                _ => ranges.push((range, u64::from(count))),
+            }
+        }
+        let low = |range: u32| range.checked_sub(1).map_or(0, |before| coarse.largest(before) + 1);
+        ranges.into_iter().map(|(range, count)| (low(range), coarse.largest(range), count)).collect()
     }
 
     #[inline]
@@ -100,35 +97,6 @@ impl Quantiles {
     }
 }
 
-/// The table `histograms`: latencies in buckets, sixteen between a power of two and the next. `rows` are a group, what is
-/// measured and its distribution in nanoseconds.
-pub fn table(rows: &[(String, &'static str, &Quantiles)]) -> Table {
-    let (mut groups, mut kinds) = (Vec::new(), Vec::new());
-    let (mut above, mut up_to, mut counts, mut shares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (group, kind, quantiles) in rows {
-        let buckets = quantiles.buckets(TABLE_BITS);
-        let total: u64 = buckets.iter().map(|bucket| bucket.2).sum();
-        let mut reached = 0;
-        for (smallest, largest, count) in buckets {
-            reached += count;
-            groups.push(group.clone());
-            kinds.push((*kind).to_string());
-            // Numbers were rounded to the nearest.
-            above.push((smallest as f64 - 0.5).max(0.0) / 1e9);
-            up_to.push((largest as f64 + 0.5) / 1e9);
-            counts.push(count);
-            shares.push(reached as f64 / total as f64);
-        }
-    }
-    Table::new("histograms")
-        .with("group", "", groups)
-        .with("kind", "", kinds)
-        .with("above", "s", above)
-        .with("up_to", "s", up_to)
-        .with("count", "", counts)
-        .with("share", "", shares)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +128,21 @@ mod tests {
     }
 
     #[test]
+    fn ranges_hold_what_was_counted() {
+        let mut quantiles = Quantiles::new(10);
+        let values: Vec<u64> = numbers(2000).collect();
+        values.iter().for_each(|&value| quantiles.add(value));
+        let ranges = quantiles.ranges(4);
+        assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0), "{ranges:?}");
+        for &(low, high, count) in &ranges {
+            assert_eq!(values.iter().filter(|&&value| (low..=high).contains(&value)).count() as u64, count);
+            assert!((high - low) * 16 <= low.max(16), "{low} to {high}");
+        }
+        assert_eq!(ranges.iter().map(|range| range.2).sum::<u64>(), 2000);
+        assert_eq!(Quantiles::new(4).ranges(4), []);
+    }
+
+    #[test]
     fn joined_counts_are_those_of_one() {
         let (mut one, mut even, mut odd) = (Quantiles::new(4), Quantiles::new(4), Quantiles::new(4));
         for value in numbers(1000) {
@@ -172,34 +155,6 @@ mod tests {
             let share = f64::from(percent) / 100.0;
             assert_eq!(even.quantile(share, 1000), one.quantile(share, 1000));
         }
-    }
-
-    #[test]
-    fn coarse_buckets_hold_all_counts_between_their_bounds() {
-        let mut fine = Quantiles::new(10);
-        let values: Vec<u64> = numbers(3000).collect();
-        values.iter().for_each(|&value| fine.add(value));
-        let buckets = fine.buckets(4);
-        for &(smallest, largest, count) in &buckets {
-            let inside = values.iter().filter(|value| (smallest..=largest).contains(value)).count();
-            assert_eq!(count, inside as u64, "{smallest} to {largest}");
-            assert!(largest < 32 || (largest - smallest) as f64 <= smallest as f64 / 16.0);
-        }
-        assert!(buckets.windows(2).all(|pair| pair[0].1 < pair[1].0));
-        assert_eq!(buckets.iter().map(|bucket| bucket.2).sum::<u64>(), 3000);
-    }
-
-    #[test]
-    fn a_table_is_a_cumulative_distribution() {
-        use crate::table::Data;
-        let mut quantiles = Quantiles::new(10);
-        [1000, 1001, 1001, 64_000].into_iter().for_each(|ns| quantiles.add(ns));
-        let table = table(&[("f".to_string(), "latency", &quantiles)]);
-        assert_eq!(table.column("share"), Some(&Data::F64(vec![0.75, 1.0])));
-        assert_eq!(table.column("count"), Some(&Data::U64(vec![3, 1])));
-        // 1000 is between 992 and 1023, 64,000 between 63,488 and 65,535.
-        assert_eq!(table.column("above"), Some(&Data::F64(vec![991.5e-9, 63_487.5e-9])));
-        assert_eq!(table.column("up_to"), Some(&Data::F64(vec![1023.5e-9, 65_535.5e-9])));
     }
 
     #[test]

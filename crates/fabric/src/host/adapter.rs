@@ -313,6 +313,9 @@ impl Adapter {
         }
         cx.shared.packets += 1;
         self.transmit(&packet, cx);
+        if segment.last && id.0 >= flows.first_of_jobs {
+            cx.schedule(self.busy_until, self.node, 0, u64::from(id.0), Event::Left(id));
+        }
         self.update_pacer(pacer, cx.now, flows);
         if from_backlog {
             self.backlog.sent();

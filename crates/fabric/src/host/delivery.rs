@@ -29,7 +29,11 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         let receiver = &mut self.receivers[packet.flow.index()];
         if let Some(delivery) = receiver.count(packet, packet.size - self.flows.packets.header) {
             cx.observer.message(cx.now, &delivery);
+            if packet.flow.0 >= self.flows.first_of_jobs {
+                self.job_message(packet.flow, cx);
+            }
         }
+        let receiver = &mut self.receivers[packet.flow.index()];
         let unanswered = receiver.unanswered;
         let answer = self.echoes[host as usize].answer(cx.now, packet, &unanswered);
         if answer.cnp {

@@ -17,6 +17,8 @@ pub(crate) struct Flows<R> {
     pub pacers: Vec<Pacer<R>>,
     pub packets: PacketConfig,
     pub seed: u64,
+    /// The first flow of jobs, which are the last flows of all.
+    pub first_of_jobs: u32,
 }
 
 impl<R> Flows<R> {

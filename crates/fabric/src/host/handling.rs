@@ -26,6 +26,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             }
             Event::Wake => adapter.on_wake(cx.now),
             Event::Post(source) => self.post(source, cx),
+            Event::Rank(rank) => self.on_rank(rank, cx),
+            Event::Left(flow) => self.on_left(flow, cx),
             Event::Timer(pacer) => self.on_timer(pacer, cx),
             Event::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
             Event::Tail { .. } | Event::Free | Event::Ready(_) | Event::Stored { .. } => {

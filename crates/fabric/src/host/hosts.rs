@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::host::adapter::Adapter;
 use crate::host::flows::Flows;
+use crate::host::jobs::Jobs;
 use crate::host::receiver::Receiver;
 use crate::host::source::Source;
 use crate::ids::{FlowId, NodeId};
@@ -18,6 +19,7 @@ pub(crate) struct Hosts<R, E> {
     /// By flow.
     pub receivers: Vec<Receiver>,
     pub sources: Vec<Source>,
+    pub jobs: Jobs,
     /// The sending ends.
     pub flows: Flows<R>,
 }

@@ -4,13 +4,17 @@
 //! response that spaces them, a `send_queue` the order in which they go, `flows` all of these together. A `backlog` counts the packets
 //! that wait at a host, where its send queue has an end. An `adapter` sends on the host's link and drains what arrives; a `receiver` counts it. `hosts` holds all of this for the whole
 //! fabric, `posting` and `delivery` are what happens at the two ends of a flow, and `handling` distributes the events.
+//! `jobs` are the programs that run on hosts, and `execution` is what their ranks do.
 
 mod adapter;
 mod backlog;
 mod delivery;
+mod execution;
 mod flows;
 mod handling;
 mod hosts;
+pub mod job;
+mod jobs;
 mod pacer;
 mod posting;
 mod receiver;
@@ -22,6 +26,7 @@ pub mod traffic;
 pub(crate) use adapter::Adapter;
 pub(crate) use flows::Flows;
 pub(crate) use hosts::Hosts;
+pub(crate) use jobs::Jobs;
 pub(crate) use pacer::{EligibleFlows, Pacer};
 pub(crate) use receiver::Receiver;
 pub(crate) use send_queue::SendQueue;

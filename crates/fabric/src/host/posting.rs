@@ -153,7 +153,8 @@ impl<R: Response, E> Hosts<R, E> {
         }
     }
 
-    fn post_messages<O: Observer>(&mut self, flow: FlowId, bytes: u32, count: u32, cx: &mut Context<'_, O>) {
+    /// Posts messages to a flow, whether the send queue has room for them or not.
+    pub fn post_messages<O: Observer>(&mut self, flow: FlowId, bytes: u32, count: u32, cx: &mut Context<'_, O>) {
         let host = self.flows.host_of(flow);
         let adapter = &mut self.adapters[host as usize];
         let order = adapter.next_order();

@@ -114,6 +114,11 @@ where
         packets as usize
     }
 
+    /// Ranks of jobs that have something left to do.
+    pub fn open_ranks(&self) -> u32 {
+        self.parts.simulators().iter().map(|part| part.model.open_ranks()).sum()
+    }
+
     /// All parts joined in one simulator, which can go on alone.
     pub fn join(self) -> Simulator<Fabric<R, K, E, O>> {
         let of_node = self.of_node;

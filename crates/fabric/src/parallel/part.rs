@@ -19,12 +19,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     fn time(message: &Message) -> Time {
         match message {
             Message::Packet { at: (time, _), .. } | Message::Credit { time, .. } => *time,
+            // Nothing happens before the message's packets arrive.
+            Message::Announce { .. } => Time::MAX,
         }
     }
 
     fn receive(&mut self, message: Message, agenda: &mut Agenda<Event>) {
         match message {
             Message::Packet { at: (time, key), packet } => agenda.at(time, key, Event::Arrive(packet)),
+            Message::Announce { flow, send } => self.hosts.jobs.announce(flow, send),
             Message::Credit { time, sender, credit: (credit, vl), units } => {
                 if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
                     let (time, key, event) = Event::credit(time, sender, vl);
@@ -97,6 +100,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
                 std::mem::swap(&mut hosts.sources[i], &mut its.sources[i]);
             }
         }
+        hosts.jobs.take(&mut its.jobs, theirs);
     }
 
     /// Takes over the credit of a link.
@@ -107,6 +111,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
 
     /// Makes all nodes this part's own.
     pub(super) fn handle_all(&mut self) {
+        self.hosts.jobs.handle_all();
         for adapter in &mut self.hosts.adapters {
             (adapter.link.part, adapter.credit_return.part) = (LOCAL, LOCAL);
         }

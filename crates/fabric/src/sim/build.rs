@@ -7,7 +7,7 @@ use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
-use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Pacer, Receiver, SendQueue, Sender, Source};
+use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Jobs, Pacer, Receiver, SendQueue, Sender, Source};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{EgressLink, LOCAL};
 use crate::network::routing::Paths;
@@ -31,6 +31,11 @@ pub(crate) struct Share<'a> {
 impl Share<'_> {
     fn has(&self, node: NodeId) -> bool {
         self.part_of[node.index()] == self.part
+    }
+
+    /// The part of a node, [`LOCAL`] if it is handled here.
+    fn part(&self, node: NodeId) -> u16 {
+        if self.has(node) { LOCAL } else { self.part_of[node.index()] }
     }
 }
 
@@ -67,6 +72,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let pacers = pacers(&shapes, &spec.flows, spec.responses);
         let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec.topology, flow)).collect();
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
+        let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
         Ok(Fabric {
             observer,
@@ -75,7 +81,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 adapters,
                 receivers: vec![Receiver::default(); senders.len()],
                 sources,
-                flows: Flows { senders, pacers, packets: spec.packets, seed: spec.seed },
+                flows: Flows {
+                    senders,
+                    pacers,
+                    packets: spec.packets,
+                    seed: spec.seed,
+                    first_of_jobs: jobs.first_flow(),
+                },
+                jobs,
             },
             switches,
             shared: Shared {
@@ -106,6 +119,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 first.into_iter().for_each(|time| hosts.schedule_post(time, SourceId(i as u32), &mut cx));
             }
         }
+        hosts.begin_jobs(&mut cx);
         for pacer in 0..hosts.flows.pacers.len() {
             if share.has(hosts.adapters[hosts.flows.pacers[pacer].host as usize].node) {
                 hosts.arm_timer(pacer as u32, &mut cx);
@@ -128,7 +142,7 @@ fn nodes<R, K: Marker, E>(
     assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
     let mut links = egress_links(topology, &spec.adapters, spec.switch.vls);
     for (link, back) in links.iter_mut().flatten() {
-        link.part = if share.has(link.peer.node) { LOCAL } else { share.part_of[link.peer.node.index()] };
+        link.part = share.part(link.peer.node);
         back.part = link.part;
     }
     let adapter =

@@ -1,6 +1,7 @@
 //! The model that the engine runs: hosts, switches, and the events between them.
 
 use becalm_engine::{Agenda, Key, Model, Time};
+use becalm_workload::Rank;
 
 use crate::context::{Context, Place, Shared};
 use crate::event::Event;
@@ -33,6 +34,16 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
     pub fn packet_hops(&self) -> u64 {
         self.shared.hops
+    }
+
+    /// Ranks of jobs that have something left to do.
+    pub fn open_ranks(&self) -> u32 {
+        self.hosts.jobs.open_ranks()
+    }
+
+    /// A rank of a job, and what it has done.
+    pub fn rank(&self, job: usize, rank: u32) -> &Rank {
+        self.hosts.jobs.rank(job, rank)
     }
 
     /// Tells the observer what has left the switches by now.

@@ -1,6 +1,7 @@
 //! The specification of a run.
 
 use crate::config::{AdapterConfig, PacketConfig, RateChange, SwitchConfig};
+use crate::host::job::JobSpec;
 use crate::host::traffic::SourceSpec;
 use crate::ids::NodeId;
 use crate::network::routing::Routes;
@@ -42,6 +43,8 @@ pub struct FabricSpec<R, K, E> {
     pub responses: Vec<R>,
     /// The sources that feed the flows.
     pub sources: Vec<SourceSpec>,
+    /// The jobs.
+    pub jobs: Vec<JobSpec>,
     /// Changes of rates during the run.
     pub changes: Vec<RateChange>,
     /// One marker per switch, in the order of the switches in the topology.

@@ -39,7 +39,7 @@ impl<K: Marker> Switch<K> {
             Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
             Event::Free => self.free(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
-            Event::Wake | Event::Post(_) | Event::Timer(_) | Event::Drained(_) => {
+            Event::Wake | Event::Post(_) | Event::Rank(_) | Event::Left(_) | Event::Timer(_) | Event::Drained(_) => {
                 unreachable!("{event:?} is not for a switch")
             }
         }

@@ -99,6 +99,7 @@ pub fn plain(
         packets: PACKETS,
         flows: flows.iter().enumerate().map(own).collect(),
         sources,
+        jobs: Vec::new(),
         changes: Vec::new(),
         echo: Acks,
         seed: 1,

@@ -121,6 +121,7 @@ impl Scene {
             packets: PACKETS,
             flows: vec![FlowSpec { source, destination, vl: 0, response: 0, restart: false }],
             sources: vec![SourceSpec::always(FlowId(0), Traffic::Batch { count, bytes, sizes: Distribution::Fixed })],
+            jobs: Vec::new(),
             changes: Vec::new(),
             echo: self.echo,
             seed: 1,

@@ -223,6 +223,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         Switching::StoreAndForward => changes(&topology, &mut random),
     };
     FabricSpec {
+        jobs: Vec::new(),
         changes,
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),

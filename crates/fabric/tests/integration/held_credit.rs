@@ -69,6 +69,7 @@ fn run(delay: Time, packets: Option<u32>) -> Run {
         flows: plain.flows,
         responses: plain.responses,
         sources: plain.sources,
+        jobs: plain.jobs,
         changes: plain.changes,
         echo: plain.echo,
         seed: plain.seed,

@@ -8,6 +8,7 @@ mod guards;
 mod held_credit;
 mod labels;
 mod lanes;
+mod programs;
 mod queues;
 mod saturation;
 mod stations;

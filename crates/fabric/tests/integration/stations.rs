@@ -81,6 +81,7 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
         flows: spec.flows,
         responses: spec.responses,
         sources: spec.sources,
+        jobs: spec.jobs,
         changes: spec.changes,
         markers: vec![Finds { least, verdicts: VecDeque::new() }],
         echo: spec.echo,

@@ -47,7 +47,7 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 
 impl Scenario {
     /// The fabric in its initial state.
-    fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
+    pub(crate) fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
         let vls = *sections.switch.vls as u8;
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
@@ -62,6 +62,7 @@ impl Scenario {
             flows,
             responses,
             sources: self.sources(seed),
+            jobs: Vec::new(),
             changes: self.rate_changes(),
             markers: markers.collect(),
             echo: Echoing::new(&sections.echo),
@@ -76,7 +77,7 @@ impl Scenario {
     }
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.
-    fn capacity_bytes(&self) -> u32 {
+    pub(crate) fn capacity_bytes(&self) -> u32 {
         match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
             Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
@@ -161,6 +162,12 @@ impl Scenario {
         let groups = self.plan.groups.len();
         let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
         watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from, self.plan.flows.len())));
+        if self.sections.observe.frames.is_some() {
+            watch = watch.with_early_stalls();
+        }
+        if *self.sections.observe.spans {
+            watch = watch.with_spans_of_roles();
+        }
         watch
     }
 

@@ -1,40 +1,33 @@
-//! The tables of messages, and the histograms of latencies.
+//! The tables of messages.
 
 use std::collections::HashMap;
 
 use becalm_engine::Time;
 use becalm_fabric::{Paths, PortId, Unloaded};
-use becalm_metrics::{Completion, MessageRecord, Quantiles, Table, Watch, completion, quantiles};
+use becalm_metrics::{Completion, MessageRecord, Table, Watch, completion};
 
 use super::counters::Counters;
 use crate::scenario::Scenario;
 
-/// Bits of the histograms of completion times: those of tables have fewer.
-const BITS: u8 = 10;
-
-/// The tables that are asked for.
+/// The tables that are asked for; none if messages are not recorded.
 pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters) -> Vec<Table> {
-    let observe = &scenario.sections.observe;
+    let Some(messages) = &watch.messages else { return Vec::new() };
     let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.to_string()).collect();
-    let mut tables = Vec::new();
-    let mut completions = Vec::new();
-    if let Some(messages) = &watch.messages {
-        let records = messages.records();
-        let ideals = ideals(scenario, &records);
-        let completion = |(record, ideal): (&MessageRecord, &Time)| {
-            let time = record.delivered.since(record.posted).as_secs();
-            let group = scenario.plan.flows[record.flow as usize].group;
-            Completion { group, bytes: record.bytes, time, slowdown: time / ideal.as_secs() }
-        };
-        completions = records.iter().zip(&ideals).map(completion).collect();
-        tables.push(completion::by_group(&completions, &groups, unfinished(scenario, after)));
-        tables.push(completion::by_size(&completions, &groups));
-        if records.len() <= *observe.message_rows as usize {
-            tables.push(one_by_one(&records, &ideals, &completions, &groups));
-        }
-    }
-    if *observe.histograms {
-        tables.push(histograms(watch, &completions, &groups));
+    let records = messages.records();
+    let ideals = ideals(scenario, &records);
+    let completion = |(record, ideal): (&MessageRecord, &Time)| {
+        let time = record.delivered.since(record.posted).as_secs();
+        let group = scenario.plan.flows[record.flow as usize].group;
+        Completion { group, bytes: record.bytes, time, slowdown: time / ideal.as_secs() }
+    };
+    let completions: Vec<Completion> = records.iter().zip(&ideals).map(completion).collect();
+    let mut tables = vec![
+        completion::by_group(&completions, &groups, unfinished(scenario, after)),
+        completion::by_size(&completions, &groups),
+        completion::histogram(&completions, &groups),
+    ];
+    if records.len() <= *scenario.sections.observe.message_rows as usize {
+        tables.push(one_by_one(&records, &ideals, &completions, &groups));
     }
     tables
 }
@@ -83,17 +76,4 @@ fn one_by_one(records: &[MessageRecord], ideals: &[Time], completions: &[Complet
         .with("completion", "s", completions.iter().map(|own| own.time).collect::<Vec<_>>())
         .with("ideal", "s", ideals.iter().map(|ideal| ideal.as_secs()).collect::<Vec<_>>())
         .with("slowdown", "", completions.iter().map(|own| own.slowdown).collect::<Vec<_>>())
-}
-
-/// The table `histograms`: latencies of packets, then completion times where messages are recorded.
-fn histograms(watch: &Watch, completions: &[Completion], groups: &[String]) -> Table {
-    let mut times = vec![Quantiles::new(BITS); groups.len()];
-    for own in completions {
-        times[own.group as usize].add((own.time * 1e9).round().max(1.0) as u64);
-    }
-    let latencies = (0..groups.len()).map(|group| ("latency", watch.latency.distribution(group)));
-    let completions = times.iter().filter(|_| watch.messages.is_some()).map(|own| ("completion", own));
-    let names = groups.iter().cycle();
-    let rows = latencies.chain(completions).zip(names).map(|((kind, own), name)| (name.clone(), kind, own));
-    quantiles::table(&rows.collect::<Vec<_>>())
 }

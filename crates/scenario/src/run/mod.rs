@@ -1,9 +1,10 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: counters and observations; `tables`, `messages`, `congestion`: the tables made from them.
+//! `counters`: counters and observations; `film`: frames; `tables`, `messages`, `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
+mod film;
 mod messages;
 mod tables;
 
@@ -11,7 +12,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
-use becalm_fabric::{FabricError, FlowId, FlowView, SourceSpec, Traffic};
+use becalm_fabric::{FabricError, FlowId, SourceSpec, Traffic};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
 use thiserror::Error;
 
@@ -20,9 +21,10 @@ use crate::resolve::{ALL, Link};
 use crate::scenario::Scenario;
 use crate::sections::run::End;
 use counters::{Counters, Observed};
+use film::Film;
 
 /// Wall time between two calls of the progress function.
-const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 /// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", "flows kept their order", "no deadlock"];
 
@@ -42,8 +44,9 @@ pub struct Progress {
 /// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`, `completion`,
-    /// `completion_by_size`, `messages` and `histograms` where they are observed.
+    /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
+    /// `frames`, `frames_groups`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages` where they
+    /// are observed.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
@@ -156,6 +159,7 @@ impl Prepared<'_> {
             series,
             paces: Paces::default(),
             snapshots: Vec::new(),
+            film: Film::new(scenario),
             followed: &followed,
             progress,
             duration: *scenario.sections.run.duration,
@@ -163,8 +167,8 @@ impl Prepared<'_> {
             reported: Instant::now(),
         };
         let before = run.measure()?;
-        let after = run.counters();
-        let Running { model, series, paces, snapshots, drained, .. } = run;
+        let after = Counters::of(scenario, &run.model);
+        let Running { model, series, paces, snapshots, film, drained, .. } = run;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
@@ -173,9 +177,10 @@ impl Prepared<'_> {
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
         let last = whole.model.observer.hosts.last_arrival();
         let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
-        let observed = Observed { watch: &whole.model.observer, followed: &followed, series, paces, snapshots };
+        let (watch, frames) = (&whole.model.observer, film.done());
+        let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
         Ok(Results {
-            tables: tables::all(scenario, &observed, &before, &after),
+            tables: tables::all(scenario, observed, &before, &after),
             end: after.time,
             fingerprint: whole.model.observer.fingerprint.value(),
             events: whole.events(),
@@ -197,6 +202,7 @@ struct Running<'a> {
     series: Series,
     paces: Paces,
     snapshots: Vec<Snapshot>,
+    film: Film<'a>,
     followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
     duration: Time,
@@ -222,6 +228,9 @@ impl Running<'_> {
             if let Some(&next) = snapshots.last() {
                 target = target.min(next);
             }
+            if let Some(next) = self.film.next() {
+                target = target.min(next);
+            }
             if before.is_none() {
                 target = target.min(warmup);
             }
@@ -229,10 +238,13 @@ impl Running<'_> {
                 return Ok(None);
             }
             if before.is_none() && target == warmup {
-                before = Some(self.counters());
+                before = Some(Counters::of(self.scenario, &self.model));
             }
             while snapshots.pop_if(|time| *time == target).is_some() {
                 self.take_snapshot(target);
+            }
+            if self.film.next() == Some(target) {
+                self.film.take(target, &self.model);
             }
             if target == sample || target == self.duration {
                 self.sample(target);
@@ -259,18 +271,6 @@ impl Running<'_> {
             progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
         };
         self.model.run(until, &mut report).ok_or(RunError::Interrupted)
-    }
-
-    fn flows(&self) -> impl Iterator<Item = FlowView> {
-        (0..self.scenario.plan.flows.len() as u32).map(|i| self.model.flow(FlowId(i)))
-    }
-
-    fn counters(&self) -> Counters {
-        Counters {
-            time: self.model.work().time,
-            flows: self.flows().collect(),
-            links: self.scenario.network.links.iter().map(|link| self.model.port(link.from)).collect(),
-        }
     }
 
     /// Notes the bytes of groups, links and flows, in this order.

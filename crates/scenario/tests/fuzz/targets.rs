@@ -57,6 +57,8 @@ const KEYS: [&str; 40] = [
     "batch",
     "observe",
     "snapshots",
+    "frames",
+    "spans",
 ];
 
 /// The scenarios that come along, and those that were kept.

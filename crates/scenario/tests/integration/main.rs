@@ -5,6 +5,7 @@ mod bad;
 mod catalogue;
 mod congestion;
 mod convergence;
+mod frames;
 mod golden;
 mod labels;
 mod messages;

@@ -3,7 +3,7 @@
 use becalm_metrics::Data;
 use becalm_scenario::{Results, Scenario};
 
-use crate::scenes::{names, numbers, run, scenario, single, table};
+use crate::scenes::{numbers, run, scenario, single, table};
 
 /// Two switches of hosts with slow and fast links, one message from `a` to `d`.
 fn lone(bytes: u32, mtu: u32, more: &str) -> Results {
@@ -167,7 +167,6 @@ const WEB: &str = r#"
     buffer = "64 KiB"
     [observe]
     messages = true
-    histograms = true
     [[flows]]
     name = "web"
     from = ["*"]
@@ -183,7 +182,7 @@ fn tables_are_the_same_on_any_number_of_threads() {
     let web = scenario(WEB);
     let tables = |threads| {
         let results = web.run(0, threads, &mut |_| true).unwrap();
-        let wanted = ["messages", "completion", "completion_by_size", "histograms"];
+        let wanted = ["messages", "completion", "completion_by_size", "completion_times"];
         let found = results.tables.iter().filter(|table| wanted.contains(&table.name));
         (format!("{:?}", found.collect::<Vec<_>>()), results.fingerprint)
     };
@@ -207,13 +206,8 @@ fn summaries_are_those_of_the_messages() {
         sizes.iter().zip(&slowdowns).filter(|(size, _)| **size <= largest[0]).map(|(_, s)| *s).collect();
     first.sort_by(f64::total_cmp);
     assert_eq!(numbers(&results, "completion_by_size", "slowdown_p50")[0], first[first.len().div_ceil(2) - 1]);
-    // Each distribution ends at 1 and counts every message or packet.
-    let (kinds, shares) = (names(&results, "histograms", "kind"), numbers(&results, "histograms", "share"));
-    let counts = numbers(&results, "histograms", "count");
-    let of = |kind: &str| kinds.iter().zip(&counts).filter(|(own, _)| *own == kind).map(|(_, n)| n).sum::<f64>();
-    assert_eq!(of("completion"), sizes.len() as f64);
-    assert_eq!(of("latency"), numbers(&results, "flows", "delivered_packets").iter().sum::<f64>());
-    assert_eq!(shares.last(), Some(&1.0));
+    let in_histogram = numbers(&results, "completion_times", "messages").iter().sum::<f64>();
+    assert_eq!(in_histogram, sizes.len() as f64);
 }
 
 #[test]
@@ -225,10 +219,10 @@ fn too_many_messages_are_summed_up_only() {
 
 #[test]
 fn messages_that_are_recorded_change_nothing() {
-    let quiet = run(&WEB.replace("messages = true\n    histograms = true", ""));
+    let quiet = run(&WEB.replace("messages = true", ""));
     let recorded = run(WEB);
     assert_eq!((quiet.fingerprint, quiet.events), (recorded.fingerprint, recorded.events));
-    assert!(quiet.tables.iter().all(|table| !table.name.starts_with("completion") && table.name != "histograms"));
+    assert!(quiet.tables.iter().all(|table| !table.name.starts_with("completion")));
 }
 
 #[test]

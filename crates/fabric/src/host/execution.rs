@@ -1,0 +1,99 @@
+//! The execution of programs: turns of ranks, and their messages.
+
+use becalm_engine::{Time, mix};
+use becalm_workload::{Action, Arrival, Rank, Turn};
+
+use crate::context::Context;
+use crate::event::Event;
+use crate::host::hosts::Hosts;
+use crate::host::jobs::{Asked, Way};
+use crate::ids::{FlowId, RankId};
+use crate::message::Message;
+use crate::network::link::LOCAL;
+use crate::policy::{Observer, Response};
+
+impl<R: Response, E> Hosts<R, E> {
+    /// Schedules the starts of the ranks whose hosts are handled here.
+    pub fn begin_jobs<O: Observer>(&self, cx: &mut Context<'_, O>) {
+        for (id, rank) in (0u32..).map(RankId).zip(&self.jobs.ranks) {
+            if rank.part == LOCAL {
+                self.call_rank(id, self.jobs.specs[rank.job as usize].start, cx);
+            }
+        }
+    }
+
+    /// A rank begins, or does what is due.
+    pub fn on_rank<O: Observer>(&mut self, id: RankId, cx: &mut Context<'_, O>) {
+        let begun = std::mem::replace(&mut self.jobs.ranks[id.index()].begun, true);
+        self.turn(id, cx, |rank, turn| if begun { rank.wake(turn) } else { rank.begin(turn) });
+    }
+
+    /// The last byte of a flow's message has left.
+    pub fn on_left<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
+        let (from, send) = self.jobs.left(flow);
+        self.turn(from, cx, |rank, turn| rank.left(send, turn));
+    }
+
+    /// A message of a job's flow has arrived whole.
+    pub fn job_message<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
+        let (from, to, send) = self.jobs.arrived(flow);
+        let arrival = Arrival { from: from.0 - self.jobs.id(self.jobs.ranks[from.index()].job, 0).0, send };
+        self.turn(to, cx, |rank, turn| rank.arrived(arrival, turn));
+    }
+
+    /// Gives a rank its turn, and does what it asks for.
+    fn turn<O: Observer>(
+        &mut self,
+        id: RankId,
+        cx: &mut Context<'_, O>,
+        act: impl FnOnce(&mut Rank, &mut Turn<'_, Asked>),
+    ) {
+        let hosted = &mut self.jobs.ranks[id.index()];
+        let job = &self.jobs.specs[hosted.job as usize];
+        let mut asked = std::mem::take(&mut self.jobs.asked);
+        (asked.overhead, asked.overhead_per_byte) = (job.overhead, job.overhead_per_byte);
+        let was_done = hosted.rank.is_done();
+        act(&mut hosted.rank, &mut Turn { now: cx.now, program: &job.program, around: &mut asked });
+        if hosted.rank.is_done() && !was_done {
+            self.jobs.rank_done();
+        }
+        asked.wakes.drain(..).for_each(|at| self.call_rank(id, at, cx));
+        asked.sends.drain(..).for_each(|send| self.send(id, send, cx));
+        self.jobs.asked = asked;
+    }
+
+    fn call_rank<O: Observer>(&self, id: RankId, at: Time, cx: &mut Context<'_, O>) {
+        let tie = mix(!self.flows.seed, u64::from(id.0));
+        cx.schedule(at, self.jobs.ranks[id.index()].host, id.0 as u16, tie, Event::Rank(id));
+    }
+
+    /// Sends a message of a rank.
+    fn send<O: Observer>(&mut self, id: RankId, send: u32, cx: &mut Context<'_, O>) {
+        let hosted = &mut self.jobs.ranks[id.index()];
+        let number = hosted.job;
+        let Action::Send { to, bytes, .. } = self.jobs.specs[number as usize].program.op(send).action else { return };
+        let place = hosted.ways.binary_search_by_key(&to, |(rank, _)| *rank).expect("every pair has a way");
+        match &mut hosted.ways[place].1 {
+            &mut Way::Flow(flow) => {
+                self.jobs.post(flow, send);
+                match self.jobs.part_of_receiver(flow) {
+                    LOCAL => self.jobs.announce(flow, send),
+                    part => cx.shared.outboxes[usize::from(part)].push(Message::Announce { flow, send }),
+                }
+                self.post_messages(flow, bytes as u32, 1, cx);
+            }
+            Way::Beside(free) => {
+                let job = &self.jobs.specs[number as usize];
+                let copied = (*free).max(cx.now) + job.local_rate.map_or(Time::ZERO, |rate| rate.time_of(bytes as u32));
+                *free = copied;
+                let arrives = copied + job.local_latency;
+                hosted.rank.leaves_at(copied, send);
+                self.call_rank(id, copied, cx);
+                let from = id.0 - self.jobs.id(number, 0).0;
+                let receiver = self.jobs.id(number, to);
+                self.jobs.ranks[receiver.index()].rank.arrives_at(arrives, Arrival { from, send });
+                self.call_rank(receiver, arrives, cx);
+            }
+        }
+    }
+}

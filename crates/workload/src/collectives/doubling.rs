@@ -1,0 +1,117 @@
+//! Schedules with ranks at distances that double or halve.
+
+use super::steps::Steps;
+
+/// Ranks beyond the largest power of two: each of the first `2 extra` ranks with an even number leaves its vector to the
+/// next one, and gets the result in the end.
+struct Fold {
+    extra: u32,
+    power: u32,
+}
+
+impl Fold {
+    fn new(ranks: u32) -> Fold {
+        let power = 1 << ranks.ilog2();
+        Fold { extra: ranks - power, power }
+    }
+
+    /// The rank that takes part as the `i`-th of a power of two.
+    fn rank(&self, i: u32) -> u32 {
+        if i < self.extra { 2 * i + 1 } else { i + self.extra }
+    }
+
+    fn give(&self, bytes: u64, steps: &mut Steps) {
+        let tag = steps.next_tag();
+        for rank in (0..2 * self.extra).step_by(2) {
+            steps.step(rank, tag, Some((rank + 1, bytes)), None, false);
+            steps.step(rank + 1, tag, None, Some((rank, bytes)), true);
+        }
+    }
+
+    fn take_back(&self, bytes: u64, steps: &mut Steps) {
+        let tag = steps.next_tag();
+        for rank in (0..2 * self.extra).step_by(2) {
+            steps.step(rank, tag, None, Some((rank + 1, bytes)), false);
+            steps.step(rank + 1, tag, Some((rank, bytes)), None, false);
+        }
+    }
+}
+
+/// Step `k`: every rank exchanges all with rank `r xor 2^k`.
+pub(super) fn all_reduce(bytes: u64, steps: &mut Steps) {
+    let fold = Fold::new(steps.ranks());
+    fold.give(bytes, steps);
+    for distance in (0..fold.power.ilog2()).map(|k| 1 << k) {
+        let tag = steps.next_tag();
+        for i in 0..fold.power {
+            let other = (fold.rank(i ^ distance), bytes);
+            steps.step(fold.rank(i), tag, Some(other), Some(other), true);
+        }
+    }
+    fold.take_back(bytes, steps);
+}
+
+/// Halves the vector, then doubles it again.
+pub(super) fn halving_doubling(bytes: u64, steps: &mut Steps) {
+    let fold = Fold::new(steps.ranks());
+    fold.give(bytes, steps);
+    halve(bytes, &fold, steps);
+    double(bytes, &fold, steps);
+    fold.take_back(bytes, steps);
+}
+
+/// The reduce-scatter of [`halving_doubling`], for a power of two of ranks.
+pub(super) fn halving(bytes: u64, steps: &mut Steps) {
+    halve(bytes, &Fold::new(steps.ranks()), steps);
+}
+
+/// The all-gather of [`halving_doubling`], for a power of two of ranks.
+pub(super) fn all_gather(bytes: u64, steps: &mut Steps) {
+    double(bytes, &Fold::new(steps.ranks()), steps);
+}
+
+/// The bytes of `count` of the `power` parts of a vector, from `first` on.
+fn parts(bytes: u64, power: u32, first: u32, count: u32) -> u64 {
+    let end = |part: u32| (u128::from(bytes) * u128::from(part) / u128::from(power)) as u64;
+    end(first + count) - end(first)
+}
+
+/// Each exchanges the half that is the other's with a rank at half the distance.
+fn halve(bytes: u64, fold: &Fold, steps: &mut Steps) {
+    for distance in (0..fold.power.ilog2()).rev().map(|k| 1 << k) {
+        exchange(bytes, distance, true, fold, steps);
+    }
+}
+
+/// Each exchanges all that it has with a rank at twice the distance.
+fn double(bytes: u64, fold: &Fold, steps: &mut Steps) {
+    for distance in (0..fold.power.ilog2()).map(|k| 1 << k) {
+        exchange(bytes, distance, false, fold, steps);
+    }
+}
+
+/// Exchanges blocks of `distance` parts: where parts are reduced, each sends the other's block, else its own.
+fn exchange(bytes: u64, distance: u32, reduces: bool, fold: &Fold, steps: &mut Steps) {
+    let tag = steps.next_tag();
+    for i in 0..fold.power {
+        let (own, other) = (i & !(distance - 1), (i ^ distance) & !(distance - 1));
+        let (sent, received) = if reduces { (other, own) } else { (own, other) };
+        let size = |first| parts(bytes, fold.power, first, distance);
+        let rank = fold.rank(i ^ distance);
+        steps.step(fold.rank(i), tag, Some((rank, size(sent))), Some((rank, size(received))), reduces);
+    }
+}
+
+/// Step `k`: every rank sends the parts that it has, at most the rest, to rank `r - 2^k` (Bruck).
+pub(super) fn bruck_gather(bytes: u64, steps: &mut Steps) {
+    let p = steps.ranks();
+    for distance in (0..p.next_power_of_two().ilog2()).map(|k| 1 << k) {
+        let (tag, count) = (steps.next_tag(), distance.min(p - distance));
+        for rank in 0..p {
+            let from = (rank + distance) % p;
+            let send = ((rank + p - distance) % p, steps.parts(bytes, rank, count));
+            let recv = (from, steps.parts(bytes, from, count));
+            steps.step(rank, tag, Some(send), Some(recv), false);
+        }
+    }
+}

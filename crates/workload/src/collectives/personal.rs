@@ -1,0 +1,57 @@
+//! Schedules in which every rank has something of its own for every other: all-to-all and barrier.
+
+use super::steps::Steps;
+
+/// Step `k`: an empty message to rank `r + 2^k`.
+pub(super) fn dissemination(steps: &mut Steps) {
+    let p = steps.ranks();
+    for distance in (0..p.next_power_of_two().ilog2()).map(|k| 1 << k) {
+        let tag = steps.next_tag();
+        for rank in 0..p {
+            let (to, from) = ((rank + distance) % p, (rank + p - distance) % p);
+            steps.step(rank, tag, Some((to, 0)), Some((from, 0)), false);
+        }
+    }
+}
+
+/// All messages at once, in the order of the distance.
+pub(super) fn linear(bytes: u64, steps: &mut Steps) {
+    let (p, tag) = (steps.ranks(), steps.next_tag());
+    for rank in 0..p {
+        let last = steps.last(rank);
+        let mut done = Vec::with_capacity(2 * p as usize);
+        for k in 1..p {
+            let (to, from) = ((rank + k) % p, (rank + p - k) % p);
+            done.push(steps.receive(rank, tag, (from, steps.parts(bytes, rank, 1)), &last, false));
+            done.push(steps.send(rank, tag, (to, steps.parts(bytes, to, 1)), &last));
+        }
+        steps.set_last(rank, done);
+    }
+}
+
+/// Step `k`: every rank sends to rank `r + k`, and receives from rank `r - k`.
+pub(super) fn pairwise(bytes: u64, steps: &mut Steps) {
+    let p = steps.ranks();
+    for k in 1..p {
+        let tag = steps.next_tag();
+        for rank in 0..p {
+            let (to, from) = ((rank + k) % p, (rank + p - k) % p);
+            let (send, recv) = ((to, steps.parts(bytes, to, 1)), (from, steps.parts(bytes, rank, 1)));
+            steps.step(rank, tag, Some(send), Some(recv), false);
+        }
+    }
+}
+
+/// Step `k`: every rank sends what has still to go an odd multiple of `2^k` places to rank `r + 2^k`.
+pub(super) fn bruck(bytes: u64, steps: &mut Steps) {
+    let p = steps.ranks();
+    for distance in (0..p.next_power_of_two().ilog2()).map(|k| 1 << k) {
+        let tag = steps.next_tag();
+        let blocks = (0..p).filter(|i| i & distance != 0).count() as u64;
+        let sent = blocks * (bytes / u64::from(p));
+        for rank in 0..p {
+            let (to, from) = ((rank + distance) % p, (rank + p - distance) % p);
+            steps.step(rank, tag, Some((to, sent)), Some((from, sent)), false);
+        }
+    }
+}

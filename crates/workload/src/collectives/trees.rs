@@ -1,0 +1,139 @@
+//! Schedules along trees.
+
+use crate::program::OpId;
+
+use super::steps::Steps;
+
+/// The bits below the lowest one of a rank, or below the number of ranks for rank 0: its children of a binomial tree are so
+/// much further.
+fn children(rank: u32, ranks: u32) -> impl DoubleEndedIterator<Item = u32> {
+    let below = if rank == 0 { ranks.next_power_of_two().ilog2() } else { rank.trailing_zeros() };
+    (0..below).map(|k| 1 << k).filter(move |bit| rank + bit < ranks)
+}
+
+/// The parent of a rank other than 0.
+fn parent(rank: u32) -> u32 {
+    rank & (rank - 1)
+}
+
+/// From rank 0 along a binomial tree, the largest branch first.
+pub(super) fn broadcast(bytes: u64, steps: &mut Steps) {
+    let (p, tag) = (steps.ranks(), steps.next_tag());
+    for rank in 0..p {
+        if rank > 0 {
+            steps.step(rank, tag, None, Some((parent(rank), bytes)), false);
+        }
+        for child in children(rank, p).rev() {
+            steps.step(rank, tag, Some((rank + child, bytes)), None, false);
+        }
+    }
+}
+
+/// A broadcast in which every rank gets only the parts of its branch.
+pub(super) fn scatter(bytes: u64, steps: &mut Steps) {
+    let (p, tag) = (steps.ranks(), steps.next_tag());
+    let branch = |rank: u32, steps: &Steps| steps.parts(bytes, rank, (1 << rank.trailing_zeros()).min(p - rank));
+    for rank in 0..p {
+        if rank > 0 {
+            steps.step(rank, tag, None, Some((parent(rank), branch(rank, steps))), false);
+        }
+        for child in children(rank, p).rev() {
+            steps.step(rank, tag, Some((rank + child, branch(rank + child, steps))), None, false);
+        }
+    }
+}
+
+/// To rank 0 along a binomial tree, the smallest branch first.
+pub(super) fn reduce(bytes: u64, steps: &mut Steps) {
+    let (p, tag) = (steps.ranks(), steps.next_tag());
+    for rank in 0..p {
+        for child in children(rank, p) {
+            steps.step(rank, tag, None, Some((rank + child, bytes)), true);
+        }
+        if rank > 0 {
+            steps.step(rank, tag, Some((parent(rank), bytes)), None, false);
+        }
+    }
+}
+
+/// The parent of a rank other than 0 in a binary tree whose inner nodes, but the root, are even.
+fn binary_parent(rank: u32, ranks: u32) -> u32 {
+    let bit = rank & rank.wrapping_neg();
+    let up = (rank ^ bit) | bit << 1;
+    if up < ranks { up } else { rank ^ bit }
+}
+
+/// By rank: its parent in one of two binary trees. No rank has children in both, but for the root of one.
+fn parents(second: bool, p: u32) -> Vec<Option<u32>> {
+    let other = |rank: u32| match (second, p % 2) {
+        (false, _) => rank,
+        (true, 0) => p - 1 - rank,
+        (true, _) => (rank + p - 1) % p,
+    };
+    let back = |rank: u32| match (second, p % 2) {
+        (false, _) => rank,
+        (true, 0) => p - 1 - rank,
+        (true, _) => (rank + 1) % p,
+    };
+    (0..p).map(|rank| Some(other(rank)).filter(|&own| own > 0).map(|own| back(binary_parent(own, p)))).collect()
+}
+
+/// An all-reduce along two binary trees, with half of the vector each, in pieces that follow each other.
+pub(super) fn double(bytes: u64, pieces: u32, steps: &mut Steps) {
+    let p = steps.ranks();
+    let begin: Vec<Vec<OpId>> = (0..p).map(|rank| steps.last(rank)).collect();
+    let mut done: Vec<Vec<OpId>> = vec![Vec::new(); p as usize];
+    let piece =
+        |half: u64, i: u32| half * u64::from(i + 1) / u64::from(pieces) - half * u64::from(i) / u64::from(pieces);
+    let trees = [(false, bytes / 2), (true, bytes - bytes / 2)].map(|(second, half)| (parents(second, p), half));
+    for i in 0..pieces {
+        for (parents, half) in &trees {
+            let (up, down, size) = (steps.next_tag(), steps.next_tag(), piece(*half, i));
+            for rank in 0..p {
+                let children = (0..p).filter(|&child| parents[child as usize] == Some(rank));
+                let children: Vec<u32> = children.collect();
+                let start = &begin[rank as usize];
+                let sums = children.iter().map(|&child| steps.receive(rank, up, (child, size), start, true));
+                let mut have: Vec<OpId> = sums.collect();
+                if have.is_empty() {
+                    have.clone_from(start);
+                }
+                if let Some(parent) = parents[rank as usize] {
+                    done[rank as usize].push(steps.send(rank, up, (parent, size), &have));
+                    have = vec![steps.receive(rank, down, (parent, size), start, false)];
+                }
+                done[rank as usize].extend(&have);
+                let sent = children.iter().map(|&child| steps.send(rank, down, (child, size), &have));
+                done[rank as usize].extend(sent.collect::<Vec<_>>());
+            }
+        }
+    }
+    for (rank, done) in (0..p).zip(done) {
+        steps.set_last(rank, done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inner_nodes_of_one_tree_are_leaves_of_the_other() {
+        for p in 2..70 {
+            let trees = [parents(false, p), parents(true, p)];
+            let inner = |tree: &[Option<u32>], rank| tree.contains(&Some(rank));
+            for rank in 0..p {
+                let both = trees.iter().filter(|tree| inner(tree, rank) && tree[rank as usize].is_some()).count();
+                assert!(both <= 1, "rank {rank} of {p} is an inner node twice");
+            }
+            for tree in &trees {
+                assert_eq!(tree.iter().filter(|parent| parent.is_none()).count(), 1);
+                assert!((0..p).all(|rank| tree.iter().filter(|&&parent| parent == Some(rank)).count() <= 2));
+                let depth =
+                    |mut rank: u32| (0..).take_while(|_| tree[rank as usize].map(|up| rank = up).is_some()).count();
+                let deepest = (0..p).map(depth).max().unwrap();
+                assert!(deepest <= p.next_power_of_two().ilog2() as usize, "{deepest} of {p}");
+            }
+        }
+    }
+}

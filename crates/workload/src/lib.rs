@@ -1,0 +1,51 @@
+//! Message-passing programs: what ranks compute, send and receive, and in which order.
+//!
+//! # Rooms
+//!
+//! Imports run one way: a room uses only rooms above it in this list.
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`error`] | errors of programs |
+//! | [`program`] | operations, their graph, and its construction |
+//! | `rendezvous` | large messages as requests, clearances and data |
+//! | [`matching`] | which message goes to which receive |
+//! | [`rank`] | the execution of one rank, by whatever surrounds it |
+//! | [`loggops`] | the time of a program without a network, and whether it ends |
+//! | [`collectives`] | collective operations as programs |
+//!
+//! # Example
+//!
+//! A rank sends to another, which computes when the message has come.
+//!
+//! ```
+//! use becalm_engine::Time;
+//! use becalm_workload::{Builder, LogGops, When};
+//!
+//! let mut builder = Builder::new(2);
+//! builder.send(0, 1, 1024, 7);
+//! let received = builder.recv(1, 0, 1024, 7);
+//! let work = builder.calc(1, Time::from_us(10));
+//! builder.after(work, received, When::Done);
+//! let program = builder.build()?;
+//! program.check()?;
+//! let ends = LogGops::LOGGOPSIM.ends(&program)?;
+//! // The send's overhead o, and then o + L + o + 1023 G and the computation.
+//! assert_eq!(ends, [Time::from_ns(1500), Time::from_ns(1500 + 2500 + 1500 + 1023 * 6 + 10_000)]);
+//! # Ok::<(), becalm_workload::ProgramError>(())
+//! ```
+
+pub mod collectives;
+pub mod error;
+pub mod loggops;
+pub mod matching;
+pub mod program;
+pub mod rank;
+mod rendezvous;
+
+pub use collectives::{Collective, Repetition};
+pub use error::{ProgramError, Stuck};
+pub use loggops::LogGops;
+pub use matching::Arrival;
+pub use program::{Action, Builder, Op, OpId, Part, Program, When};
+pub use rank::{Rank, Span, Surroundings, Turn};

@@ -1,0 +1,90 @@
+//! Which message goes to which receive.
+
+use std::collections::VecDeque;
+
+use crate::program::{Action, Op, Program};
+
+/// A message at its receiver: the sending rank and the number of its send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    /// The sending rank.
+    pub from: u32,
+    /// The number of the send.
+    pub send: u32,
+}
+
+/// The receives of a rank that are posted, and the messages that have come before their receives.
+///
+/// A receive takes the first message that suits it, a message the first receive: in the order of arrival and of posting.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Matching {
+    posted: VecDeque<u32>,
+    unexpected: VecDeque<Arrival>,
+}
+
+impl Matching {
+    /// Posts a receive; gives the message for it, if it has come already.
+    pub fn post(&mut self, receive: u32, program: &Program) -> Option<Arrival> {
+        let op = program.op(receive);
+        let place = self.unexpected.iter().position(|arrival| suits(op, *arrival, program));
+        if place.is_none() {
+            self.posted.push_back(receive);
+        }
+        place.and_then(|place| self.unexpected.remove(place))
+    }
+
+    /// Takes in a message; gives the receive for it, if it is posted already.
+    pub fn arrived(&mut self, arrival: Arrival, program: &Program) -> Option<u32> {
+        let place = self.posted.iter().position(|&receive| suits(program.op(receive), arrival, program));
+        if place.is_none() {
+            self.unexpected.push_back(arrival);
+        }
+        place.and_then(|place| self.posted.remove(place))
+    }
+
+    /// The first receive that waits for a message.
+    pub fn first_posted(&self) -> Option<u32> {
+        self.posted.front().copied()
+    }
+
+    /// The first message that waits for a receive.
+    pub fn first_unexpected(&self) -> Option<Arrival> {
+        self.unexpected.front().copied()
+    }
+}
+
+fn suits(receive: &Op, arrival: Arrival, program: &Program) -> bool {
+    let send = program.op(arrival.send);
+    let Action::Recv { from, tag, .. } = receive.action else { return false };
+    let Action::Send { tag: sent, .. } = send.action else { return false };
+    receive.part == send.part && from.is_none_or(|from| from == arrival.from) && tag.is_none_or(|tag| tag == sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Builder;
+
+    #[test]
+    fn the_first_that_suits_is_taken() {
+        let mut builder = Builder::new(3);
+        builder.send(0, 2, 10, 5);
+        builder.send(0, 2, 10, 6);
+        builder.send(1, 2, 10, 6);
+        builder.recv(2, None, 10, 6);
+        builder.recv(2, 0, 10, None);
+        builder.recv(2, 0, 10, 6);
+        let program = builder.build().unwrap();
+        let arrival = |send| Arrival { from: program.id(send).rank, send };
+        let mut matching = Matching::default();
+        assert_eq!(matching.arrived(arrival(2), &program), None);
+        assert_eq!(matching.post(3, &program), Some(arrival(2)));
+        assert_eq!(matching.post(5, &program), None);
+        assert_eq!(matching.post(4, &program), None);
+        assert_eq!(matching.arrived(arrival(0), &program), Some(4), "the tag 5 suits only the receive of any tag");
+        assert_eq!(matching.first_posted(), Some(5));
+        assert_eq!(matching.arrived(arrival(1), &program), Some(5));
+        assert_eq!(matching.arrived(arrival(1), &program), None);
+        assert_eq!(matching.first_unexpected(), Some(arrival(1)));
+    }
+}

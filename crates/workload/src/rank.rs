@@ -1,0 +1,317 @@
+//! The execution of one rank: what is ready, what its lanes do, what it waits for.
+//!
+//! A rank knows neither a network nor a clock: it is told what happens, and asks its [`Surroundings`] for the rest. So the
+//! fabric and [`LogGops`](crate::LogGops) execute programs alike.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use becalm_engine::Time;
+
+use crate::error::Stuck;
+use crate::matching::{Arrival, Matching};
+use crate::program::{Action, OpId, Program, When};
+
+/// What surrounds a rank.
+pub trait Surroundings {
+    /// An operation begins on its lane: returns until when it takes the lane, and whether it has ended for those that wait
+    /// for it.
+    fn begin(&mut self, now: Time, op: u32, action: &Action) -> (Time, bool);
+
+    /// The work on a send is done: the message goes out. [`Rank::left`] tells of its end, unless it has ended already.
+    fn send(&mut self, now: Time, op: u32);
+
+    /// [`Rank::wake`] is wanted at this time.
+    fn wake(&mut self, at: Time);
+}
+
+/// The present time, the program and the surroundings of a rank.
+pub struct Turn<'a, S> {
+    /// The time.
+    pub now: Time,
+    /// The program.
+    pub program: &'a Program,
+    /// The surroundings.
+    pub around: &'a mut S,
+}
+
+/// What is to happen at a rank later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// A lane is free again.
+    Lane(u16),
+    /// A message has left.
+    Left(u32),
+    /// A message arrives.
+    Arrival(Arrival),
+}
+
+/// A lane of a rank.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    /// The operation that takes it, and whether that has ended for those that wait for it.
+    current: Option<(u32, bool)>,
+    queue: VecDeque<u32>,
+}
+
+/// Time in which at least one lane does something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    lanes: u16,
+    since: Time,
+    total: Time,
+}
+
+impl Busy {
+    fn begin(&mut self, now: Time) {
+        if self.lanes == 0 {
+            self.since = now;
+        }
+        self.lanes += 1;
+    }
+
+    fn end(&mut self, now: Time) {
+        self.lanes -= 1;
+        if self.lanes == 0 {
+            self.total += now.since(self.since);
+        }
+    }
+}
+
+/// Start and end of an operation; [`Time::MAX`] while it has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its start; of a receive, when it was posted.
+    pub start: Time,
+    /// Its end.
+    pub end: Time,
+}
+
+/// One rank of a program and its state.
+#[derive(Clone, Debug, Default)]
+pub struct Rank {
+    rank: u32,
+    first: u32,
+    /// By operation: ends and starts that it still waits for.
+    needs: Vec<u32>,
+    lanes: Vec<Lane>,
+    matching: Matching,
+    ready: VecDeque<u32>,
+    later: BinaryHeap<Reverse<(Time, u64, Due)>>,
+    /// Entries of `later` so far: their order where times are equal.
+    entries: u64,
+    /// Operations that have not ended.
+    open: u32,
+    ended: Time,
+    calculating: Busy,
+    working: Busy,
+    /// By operation, if they are recorded.
+    spans: Option<Vec<Span>>,
+}
+
+impl Rank {
+    /// A rank that has done nothing; `record` notes the times of all operations.
+    pub fn new(program: &Program, rank: u32, record: bool) -> Rank {
+        let ops = program.of_rank(rank);
+        Rank {
+            rank,
+            first: ops.start,
+            needs: ops.clone().map(|op| program.needs(op)).collect(),
+            lanes: vec![Lane::default(); usize::from(program.lanes())],
+            open: ops.len() as u32,
+            spans: record.then(|| vec![Span { start: Time::MAX, end: Time::MAX }; ops.len()]),
+            ..Rank::default()
+        }
+    }
+
+    /// Begins with all operations that wait for nothing.
+    pub fn begin<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
+        let free = turn.program.of_rank(self.rank).filter(|&op| turn.program.needs(op) == 0);
+        self.ready.extend(free);
+        self.ended = turn.now;
+        self.go_on(turn);
+    }
+
+    /// A message has arrived whole.
+    pub fn arrived<S: Surroundings>(&mut self, arrival: Arrival, turn: &mut Turn<'_, S>) {
+        self.take(arrival, turn);
+        self.go_on(turn);
+    }
+
+    /// The last byte of a message has left.
+    pub fn left<S: Surroundings>(&mut self, op: u32, turn: &mut Turn<'_, S>) {
+        self.end(op, turn);
+        self.go_on(turn);
+    }
+
+    /// Has a message of a rank beside it arrive later; [`Rank::wake`] is wanted then.
+    pub fn arrives_at(&mut self, at: Time, arrival: Arrival) {
+        self.later(at, Due::Arrival(arrival));
+    }
+
+    /// Has a message to a rank beside it leave later; [`Rank::wake`] is wanted then.
+    pub fn leaves_at(&mut self, at: Time, op: u32) {
+        self.later(at, Due::Left(op));
+    }
+
+    /// Does all that is due.
+    pub fn wake<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
+        while let Some(&Reverse((at, _, due))) = self.later.peek() {
+            if at > turn.now {
+                return;
+            }
+            self.later.pop();
+            match due {
+                Due::Lane(lane) => self.lane_ended(lane, turn),
+                Due::Left(op) => self.end(op, turn),
+                Due::Arrival(arrival) => self.take(arrival, turn),
+            }
+            self.go_on(turn);
+        }
+    }
+
+    /// Whether all operations have ended.
+    pub fn is_done(&self) -> bool {
+        self.open == 0
+    }
+
+    /// When its last operation and its work on it ended, so far.
+    pub fn ended(&self) -> Time {
+        self.ended
+    }
+
+    /// Time in which it has computed.
+    pub fn calculated(&self) -> Time {
+        self.calculating.total
+    }
+
+    /// Time in which it has computed or worked on a message.
+    pub fn worked(&self) -> Time {
+        self.working.total
+    }
+
+    /// The times of its operations, if they are recorded.
+    pub fn spans(&self) -> &[Span] {
+        self.spans.as_deref().unwrap_or(&[])
+    }
+
+    /// The first operation that has not ended, when nothing is left to happen: a posted receive before others.
+    pub fn stuck(&self, program: &Program) -> Option<Stuck> {
+        let (op, why) = match (self.matching.first_posted(), self.matching.first_unexpected()) {
+            (Some(receive), _) => (receive, "waits for a message that nobody sends"),
+            (None, Some(arrival)) => (arrival.send, "sends a message that nobody receives"),
+            (None, None) if self.is_done() => return None,
+            (None, None) => {
+                let waiting = self.needs.iter().position(|&needs| needs > 0)?;
+                (self.first + waiting as u32, "waits for operations that never end")
+            }
+        };
+        let OpId { rank, op: place } = program.id(op);
+        Some(Stuck { rank, op: place, what: program.op(op).action.to_string(), why })
+    }
+
+    fn later(&mut self, at: Time, due: Due) {
+        self.later.push(Reverse((at, self.entries, due)));
+        self.entries += 1;
+    }
+
+    /// Begins what is ready, and what becomes ready by it.
+    fn go_on<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
+        while let Some(op) = self.ready.pop_front() {
+            if let Action::Recv { .. } = turn.program.op(op).action {
+                self.started(op, turn);
+                if self.matching.post(op, turn.program).is_some() {
+                    self.enqueue(op, turn);
+                }
+            } else {
+                self.enqueue(op, turn);
+            }
+        }
+    }
+
+    fn take<S: Surroundings>(&mut self, arrival: Arrival, turn: &mut Turn<'_, S>) {
+        if let Some(receive) = self.matching.arrived(arrival, turn.program) {
+            self.enqueue(receive, turn);
+        }
+    }
+
+    fn enqueue<S: Surroundings>(&mut self, op: u32, turn: &mut Turn<'_, S>) {
+        let lane = turn.program.op(op).lane;
+        self.lanes[usize::from(lane)].queue.push_back(op);
+        self.advance(lane, turn);
+    }
+
+    /// Begins the next operations of a lane, until one takes it.
+    fn advance<S: Surroundings>(&mut self, lane: u16, turn: &mut Turn<'_, S>) {
+        let l = usize::from(lane);
+        while self.lanes[l].current.is_none()
+            && let Some(op) = self.lanes[l].queue.pop_front()
+        {
+            let action = turn.program.op(op).action;
+            let (until, ended) = turn.around.begin(turn.now, op, &action);
+            if !matches!(action, Action::Recv { .. }) {
+                self.started(op, turn);
+            }
+            if ended {
+                self.end(op, turn);
+            }
+            if until <= turn.now {
+                self.worked_on(op, ended, turn);
+                continue;
+            }
+            self.lanes[l].current = Some((op, ended));
+            self.working.begin(turn.now);
+            if matches!(action, Action::Calc { .. }) {
+                self.calculating.begin(turn.now);
+            }
+            self.later(until, Due::Lane(lane));
+            turn.around.wake(until);
+        }
+    }
+
+    fn lane_ended<S: Surroundings>(&mut self, lane: u16, turn: &mut Turn<'_, S>) {
+        let Some((op, ended)) = self.lanes[usize::from(lane)].current.take() else { return };
+        self.working.end(turn.now);
+        self.ended = turn.now;
+        if matches!(turn.program.op(op).action, Action::Calc { .. }) {
+            self.calculating.end(turn.now);
+        }
+        self.worked_on(op, ended, turn);
+        self.advance(lane, turn);
+    }
+
+    /// The lane has done its part of an operation.
+    fn worked_on<S: Surroundings>(&mut self, op: u32, ended: bool, turn: &mut Turn<'_, S>) {
+        match turn.program.op(op).action {
+            Action::Send { .. } => turn.around.send(turn.now, op),
+            Action::Calc { .. } | Action::Recv { .. } if !ended => self.end(op, turn),
+            Action::Calc { .. } | Action::Recv { .. } => {}
+        }
+    }
+
+    fn started<S>(&mut self, op: u32, turn: &Turn<'_, S>) {
+        if let Some(spans) = &mut self.spans {
+            spans[(op - self.first) as usize].start = turn.now;
+        }
+        self.release(op, When::Start, turn.program);
+    }
+
+    fn end<S>(&mut self, op: u32, turn: &Turn<'_, S>) {
+        self.open -= 1;
+        self.ended = turn.now;
+        if let Some(spans) = &mut self.spans {
+            spans[(op - self.first) as usize].end = turn.now;
+        }
+        self.release(op, When::Done, turn.program);
+    }
+
+    fn release(&mut self, op: u32, event: When, program: &Program) {
+        for (waits, _) in program.waiting(op).filter(|(_, when)| *when == event) {
+            let needs = &mut self.needs[(waits - self.first) as usize];
+            *needs -= 1;
+            if *needs == 0 {
+                self.ready.push_back(waits);
+            }
+        }
+    }
+}
