@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -270,6 +271,14 @@ def test_chrome_trace_is_well_formed(traced: becalm.Trace, tmp_path: Path) -> No
             assert 0 <= event["ts"] <= 400
         if event["ph"] == "X":
             assert event["dur"] > 0
+    tracks: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    for event in events:
+        if event["ph"] == "X":
+            tracks.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["dur"]))
+    assert len({thread for _, thread in tracks}) == len(tracks), "threads have numbers of their own"
+    for spans in tracks.values():
+        for (begin, length), (after, _) in pairwise(sorted(spans)):
+            assert begin + length <= after + 1e-6, "Perfetto drops events of a thread that overlap"
     opened = sorted((event["cat"], event["id"]) for event in events if event["ph"] == "b")
     assert opened == sorted((event["cat"], event["id"]) for event in events if event["ph"] == "e")
     assert sum(event.get("cat") == "packet" for event in events) == traced.packets.height

@@ -8,6 +8,7 @@ use becalm_fabric::{Fabric, FlowId, Kind, PortId};
 use becalm_metrics::recorder::{Period, Recorder, Recording, Selection};
 use becalm_metrics::{Ports, Table};
 
+use crate::assemble::Traffic;
 use crate::run::{PROGRESS_EVERY, Progress, RunError};
 use crate::scenario::Scenario;
 
@@ -57,10 +58,11 @@ impl Scenario {
         let duration = spec.until.min(*self.sections.run.duration);
         let ports: Vec<PortId> = self.network.links.iter().map(|link| link.from).collect();
         let vls = *self.sections.switch.vls as u8;
-        let recorder =
-            Recorder::new(&self.network.topology, vls, self.capacity_bytes(), self.selection(spec, duration));
+        let (capacity, header) = (self.capacity_bytes(), self.sections.packet.config().header);
+        let selection = self.selection(spec, duration);
+        let recorder = Recorder::new(&self.network.topology, vls, capacity, header, selection);
         let seed = self.sections.run.seed.wrapping_add(u64::from(replication));
-        let mut simulator = Traced::simulator(self.fabric_spec(seed), recorder)?;
+        let mut simulator = Traced::simulator(self.fabric_spec(seed, Traffic::All), recorder)?;
         let (step, mut reported) = (*self.sections.observe.step, Instant::now());
         let mut target = Time::ZERO;
         while target < duration && !simulator.model.observer.is_over(simulator.now()) {

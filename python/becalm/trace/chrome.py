@@ -58,12 +58,16 @@ class _Ports:
     def place(self, link: int, track: int) -> Event:
         """Return the process and thread of a port's track."""
         row = self.rows[link]
-        return {"pid": self.nodes[row["from"]], "tid": 1 + len(TRACKS) * row["from_port"] + track}
+        # Perfetto takes a thread's number for one of the whole machine.
+        thread = len(self.nodes) + 1 + len(TRACKS) * link + track
+        return {"pid": self.nodes[row["from"]], "tid": thread}
 
     def names(self) -> Iterator[Event]:
         """Return the names of processes and threads."""
         for name, number in self.nodes.items():
-            yield {"ph": "M", "name": "process_name", "pid": number, "tid": 0, "args": {"name": name}}
+            place = {"pid": number, "tid": number}
+            yield {"ph": "M", "name": "process_name", **place, "args": {"name": name}}
+            yield {"ph": "M", "name": "thread_name", **place, "args": {"name": "messages"}}
         for link, row in enumerate(self.rows):
             for track, what in enumerate(TRACKS):
                 name = f"port {row['from_port']} to {row['to']}: {what}"
@@ -71,12 +75,18 @@ class _Ports:
 
 
 def _packets(trace: Trace, ports: _Ports) -> Iterator[Event]:
+    """Return packets by link, and an instant where a packet is seen with a mark for the first time."""
+    import polars as pl
+
     capacity = trace.links["capacity"].to_list()
     names = {name: place for place, name in enumerate(trace.links["name"])}
     marked: set[tuple[int, str, int]] = set()
-    for row in trace.packets.iter_rows(named=True):
+    packets = trace.packets.with_columns(pl.col("time").shift(-1).over("link").alias("next"))
+    for row in packets.iter_rows(named=True):
         link = names[row["link"]]
         place, begin = ports.place(link, 0), row["time"] / _MICROSECOND
+        # Events of a thread must not overlap, and a link may be slower or faster than its cable.
+        length = row["size"] / capacity[link] * 1e6
         described = (
             "flow",
             "group",
@@ -94,7 +104,7 @@ def _packets(trace: Trace, ports: _Ports) -> Iterator[Event]:
             "name": f"{row['kind']} {row['flow']}.{row['sequence']}",
             "cat": "packet",
             "ts": begin,
-            "dur": row["size"] / capacity[link] * 1e6,
+            "dur": min(length, row["next"] / _MICROSECOND - begin) if row["next"] else length,
             **place,
             "args": {name: row[name] for name in described},
         }
@@ -129,7 +139,7 @@ def _messages(trace: Trace, ports: _Ports) -> Iterator[Event]:
             "cat": "message",
             "id": f"message {row['flow']}.{row['number']}",
             "pid": ports.nodes[flow["source"]],
-            "tid": 0,
+            "tid": ports.nodes[flow["source"]],
         }
         arguments = {
             "flow": row["flow"],

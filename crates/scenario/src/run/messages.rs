@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 /// The tables that are asked for; none if messages are not recorded.
 pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters) -> Vec<Table> {
     let Some(messages) = &watch.messages else { return Vec::new() };
-    let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.to_string()).collect();
+    let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let records = messages.records();
     let ideals = ideals(scenario, &records);
     let completion = |(record, ideal): (&MessageRecord, &Time)| {

@@ -1,22 +1,25 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: counters and observations; `film`: frames; `tables`, `messages`, `congestion`: the tables made from them.
+//! `counters`: counters and observations; `film`: frames; `window`: the measured window; `tables`, `messages`, `jobs`,
+//! `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
 mod film;
+mod jobs;
 mod messages;
 mod tables;
+mod window;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
-use becalm_fabric::{FabricError, FlowId, SourceSpec, Traffic};
+use becalm_fabric::{FabricError, FlowId};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
 use thiserror::Error;
 
-use crate::assemble::{Model, Whole};
+use crate::assemble::{Model, Traffic, Whole};
 use crate::resolve::{ALL, Link};
 use crate::scenario::Scenario;
 use crate::sections::run::End;
@@ -46,7 +49,7 @@ pub struct Progress {
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
     /// `frames`, `frames_groups`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages` where they
-    /// are observed.
+    /// are observed; `jobs`, `ranks` and `ops` where there are any.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
@@ -64,6 +67,8 @@ pub struct Results {
 pub struct Prepared<'a> {
     scenario: &'a Scenario,
     model: Model,
+    replication: u32,
+    threads: usize,
 }
 
 /// Why a run gives no results.
@@ -99,29 +104,8 @@ impl Scenario {
     /// # Errors
     /// [`RunError::Fabric`] for a flow without a route to its destination.
     pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
-        Ok(Prepared { scenario: self, model: self.simulator(replication, threads)? })
-    }
-
-    /// Start of the measured window.
-    pub(crate) fn measured_from(&self) -> Time {
-        let run = &self.sections.run;
-        match *run.end {
-            End::Duration => *run.warmup,
-            End::Delivered => {
-                let first = self.plan.sources.iter().map(|source| source.start).min().unwrap_or(Time::ZERO);
-                first.max(*run.warmup).min(Time(run.duration.0 - 1))
-            }
-        }
-    }
-
-    /// Time from which no source posts any more, if the run may end then.
-    fn quiet_from(&self) -> Option<Time> {
-        let last = |source: &SourceSpec| match source.traffic {
-            Traffic::Batch { .. } => source.start,
-            Traffic::Greedy { .. } | Traffic::OnOff { .. } | Traffic::Poisson { .. } => source.stop,
-        };
-        let ends = *self.sections.run.end == End::Delivered;
-        ends.then(|| self.plan.sources.iter().map(last).max().unwrap_or(Time::ZERO))
+        let model = self.simulator(replication, threads, Traffic::All)?;
+        Ok(Prepared { scenario: self, model, replication, threads })
     }
 
     /// The links that series follow, as places in the list of links.
@@ -149,7 +133,7 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of [`Scenario::run`].
     pub fn run(self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
-        let Prepared { scenario, model } = self;
+        let Prepared { scenario, model, replication, threads } = self;
         let followed = scenario.followed();
         let width = scenario.series_width();
         let series = Series::new(*scenario.sections.observe.window, width);
@@ -164,11 +148,12 @@ impl Prepared<'_> {
             progress,
             duration: *scenario.sections.run.duration,
             drained: false,
+            idle: false,
             reported: Instant::now(),
         };
         let before = run.measure()?;
         let after = Counters::of(scenario, &run.model);
-        let Running { model, series, paces, snapshots, film, drained, .. } = run;
+        let Running { model, series, paces, snapshots, film, drained, idle, progress, .. } = run;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
@@ -177,10 +162,22 @@ impl Prepared<'_> {
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
         let last = whole.model.observer.hosts.last_arrival();
         let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
+        if idle {
+            jobs::check_stuck(scenario, &whole.model)?;
+        }
+        let end = Progress {
+            time: after.time,
+            duration: *scenario.sections.run.duration,
+            events: whole.events(),
+            packet_hops: whole.model.packet_hops(),
+        };
+        let alone = scenario.jobs_alone(replication, threads, end, progress)?;
         let (watch, frames) = (&whole.model.observer, film.done());
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
+        let mut all = tables::all(scenario, observed, &before, &after);
+        all.extend(jobs::tables(scenario, &whole.model, &alone));
         Ok(Results {
-            tables: tables::all(scenario, observed, &before, &after),
+            tables: all,
             end: after.time,
             fingerprint: whole.model.observer.fingerprint.value(),
             events: whole.events(),
@@ -208,6 +205,8 @@ struct Running<'a> {
     duration: Time,
     /// Whether everything was delivered before that.
     drained: bool,
+    /// Whether nothing was left to happen.
+    idle: bool,
     reported: Instant,
 }
 
@@ -218,7 +217,6 @@ impl Running<'_> {
     #[inline(never)]
     fn measure(&mut self) -> Result<Option<Counters>, RunError> {
         let (warmup, step) = (self.scenario.measured_from(), *self.scenario.sections.observe.step);
-        let quiet_from = self.scenario.quiet_from();
         let mut before = None;
         let mut sample = Time::ZERO;
         let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
@@ -234,7 +232,8 @@ impl Running<'_> {
             if before.is_none() {
                 target = target.min(warmup);
             }
-            if self.advance(target)? == Stop::Idle && self.model.packets_in_flight() > 0 {
+            self.idle = self.advance(target)? == Stop::Idle;
+            if self.idle && self.model.packets_in_flight() > 0 {
                 return Ok(None);
             }
             if before.is_none() && target == warmup {
@@ -250,8 +249,9 @@ impl Running<'_> {
                 self.sample(target);
                 sample = sample.saturating_add(step);
             }
-            self.drained = before.is_some() && quiet_from.is_some_and(|from| target > from) && self.model.is_drained();
-            if self.drained || target == self.duration {
+            let ended = before.is_some() && self.scenario.has_ended(&self.model, target);
+            self.drained = ended && *self.scenario.sections.run.end == End::Delivered;
+            if ended || target == self.duration {
                 return Ok(before);
             }
         }

@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 pub(crate) fn all(scenario: &Scenario, observed: Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
     let Observed { watch, followed, series, paces, snapshots: taken, frames } = observed;
     let observe = &scenario.sections.observe;
-    let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.to_string()).collect();
+    let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
     let roles = Roles::new(scenario, watch, before, after);
@@ -87,7 +87,7 @@ impl Flows {
     fn table(&self, scenario: &Scenario, watch: &Watch) -> Table {
         let flows = &scenario.plan.flows;
         let name = |node| scenario.network.name(node).to_string();
-        let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
+        let group = |group: u32| scenario.sections.group(group).name.to_string();
         let latencies: Vec<Summary> = (0..flows.len()).map(|i| watch.latency.flow(i)).collect();
         let table = Table::new("flows")
             .with("flow", "", (0..flows.len() as u64).collect::<Vec<_>>())
@@ -113,7 +113,7 @@ impl Flows {
         let links = group_link_rates(scenario);
         let latencies: Vec<Summary> = (0..groups.len()).map(|i| watch.latency.group(i)).collect();
         let table = Table::new("groups")
-            .with("group", "", scenario.sections.flows.iter().map(|g| g.name.to_string()).collect::<Vec<_>>())
+            .with("group", "", scenario.sections.groups().map(|g| g.name.to_string()).collect::<Vec<_>>())
             .with("flows", "", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
             .with("rate", "B/s", rate.clone())
             .with("share", "", ratios(&rate, &links))
@@ -233,7 +233,7 @@ fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters
 
 /// Rates over time: groups, then the followed links, then flows if they are followed.
 fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Table {
-    let groups = scenario.sections.flows.iter().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
+    let groups = scenario.sections.groups().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
     let followed = followed.iter().map(|&i| {
         let link = &scenario.network.links[i];
         (link.name.clone(), link.rate.bytes_per_second())

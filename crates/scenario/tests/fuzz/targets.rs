@@ -16,7 +16,7 @@ const RUN_ONE_OF: usize = 16;
 const RUN: Duration = Duration::from_millis(20);
 
 /// Names of sections, keys and choices.
-const KEYS: [&str; 40] = [
+const KEYS: [&str; 42] = [
     "run",
     "duration",
     "warmup",

@@ -10,7 +10,7 @@ from becalm.papers.common.reading import Reading
 from becalm.papers.santos2002 import buffers, flows, policies, remarks
 
 READING = Reading()
-"""The reading of the switches under which most sentences hold; docs/reproductions/readings.md has the others."""
+"""The reading of the switches under which most sentences hold: docs/reproductions/readings.md."""
 
 PHASE = "100 us"
 """Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""

@@ -14,7 +14,7 @@ from becalm.papers.common.marking import INPUT_TRIGGERED
 from becalm.papers.common.measure import summary
 
 SMALL, LARGE = 4, 10
-"""Buffers in slots: the paper's, and the largest that Fig. 4 has in which the packets of ten flows can be too many."""
+"""Buffers in slots: the paper's, and the largest of Fig. 4 that ten flows and a victim can fill."""
 HEADROOM = {SMALL: (0, 1, 2, 3), LARGE: (0, 2, 4, 6)}
 """Free slots with which a buffer counts as full already."""
 RECENTLY = "20 us"
@@ -83,10 +83,10 @@ def _blocked() -> Experiment:
 
 
 def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
-    """Switches A, B and C in a row; flows of all three go to a host of C, a victim goes from A to another host of C.
+    """Switches A, B and C in a row; flows of all three go to a host of C, a victim from A to another.
 
-    Congestion at C's output fills C's buffer for the link from B, which is blocked then. Packets that wait for
-    it fill B's buffer for the link from A, those of the victim among them: there the two policies differ.
+    Congestion at C's output fills C's buffer for the link from B, which is blocked then. Packets that wait
+    for it fill B's buffer for the link from A, those of the victim among them: there the policies differ.
     """
     sides = [(name, [f"{name}1..{name}{FLOWS}"]) for name in "ABC"]
     hosts = [*(host for _, names in sides for host in names), "AV", "CV", "CC"]
@@ -113,7 +113,7 @@ def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
 
 
 def _links(outcomes: list[Outcome]) -> Tables:
-    """`points`: utilization of the three links of the row, share of time that the middle one is blocked, victim."""
+    """`points`: utilization of the row's links, share of time that the middle one is blocked, victim."""
     rows = []
     for outcome in outcomes:
         links, groups = outcome.results.links, outcome.results.groups

@@ -10,7 +10,7 @@ from becalm.papers.common.reading import Reading
 from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
 
 READING = Reading(reads="one", bypass="output", full="stored", method="scan")
-"""The reading of the switches under which most sentences hold; docs/reproductions/readings.md has the others."""
+"""The reading of the switches under which most sentences hold: docs/reproductions/readings.md."""
 
 PHASE = "100 us"
 """Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""

@@ -55,11 +55,13 @@ def _alone(response: str) -> Point:
 
 
 def _recovery(outcomes: list[Outcome]) -> Tables:
-    """`points`: by response and rate before a mark, the time in 1/R_min until the flow is back at that rate."""
+    """`points`: by response and rate before a mark, time in 1/R_min until the flow is back at it."""
     rows = [
         (str(outcome.labels["response"]), float(rate), float(time))
         for outcome in outcomes
-        for rate, time in zip(RATES, _times(outcome.results, LAWS[str(outcome.labels["response"])]), strict=True)
+        for rate, time in zip(
+            RATES, _times(outcome.results, LAWS[str(outcome.labels["response"])]), strict=True
+        )
     ]
     return {"points": pl.DataFrame(rows, schema=["response", "rate", "recovery"], orient="row")}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -44,7 +45,7 @@ def _chain(window: int) -> dict[str, Any]:
     """A flow from one end of a chain of switches to the other, alone."""
     switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
     ends = [["near", switches[0]], ["far", switches[-1]]]
-    cables = [*ends, *([one, other] for one, other in zip(switches, switches[1:], strict=False))]
+    cables = [*ends, *map(list, pairwise(switches))]
     return {
         "run": {"duration": "5 ms", "warmup": "1 ms"},
         "topology": {
