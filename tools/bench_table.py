@@ -60,7 +60,9 @@ def others(figures: list[dict[str, Any]]) -> str:
 
     The others' time is that of their whole processes, so becalm's set-up counts, too.
     """
-    speed = {f["scenario"]: f["packet_hops"] / (f["set_up_seconds"] + f["cpu_seconds"]) / 1e6 for f in figures}
+    speed = {
+        f["scenario"]: f["packet_hops"] / (f["set_up_seconds"] + f["cpu_seconds"]) / 1e6 for f in figures
+    }
 
     def ours(suffix: str, *names: str) -> list[str]:
         return [", ".join(f"{speed[name + suffix]:.2f} (`{name}`)" for name in names)]
