@@ -11,12 +11,14 @@
 //! | [`table`] | named columns with units |
 //! | [`fairness`] | Jain's index |
 //! | [`ports`] | ports as indices of flat arrays |
-//! | `quantiles` | compact histograms |
+//! | `quantiles`, `histogram` | compact histograms, tables of them |
 //! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`] | observers, one per question |
+//! | [`recorder`] | a recording of single packets for traces, in a run of its own |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
 //! | [`snapshots`] | buffers and queues of every link at chosen times |
+//! | [`frames`] | the same as one byte per link, at fixed steps |
 //!
 //! # Example
 //!
@@ -59,12 +61,15 @@
 
 pub mod fairness;
 pub mod fingerprint;
+pub mod frames;
+mod histogram;
 pub mod hosts;
 pub mod latency;
 pub mod occupancy;
 pub mod paces;
 pub mod ports;
 mod quantiles;
+pub mod recorder;
 pub mod series;
 pub mod snapshots;
 pub mod spans;
@@ -74,6 +79,7 @@ pub mod watch;
 
 pub use fairness::jain;
 pub use fingerprint::Fingerprint;
+pub use frames::Frames;
 pub use hosts::{Hosts, Received};
 pub use latency::{Latency, Summary};
 pub use occupancy::Occupancy;

@@ -48,6 +48,20 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Measures waits for credit from the start of the run, for frames before the measured window.
+    pub fn with_early_stalls(mut self) -> Watch {
+        self.stalls = Spans::new(Time::ZERO, self.stalls.ports().clone());
+        self
+    }
+
+    /// Keeps every period in which an output was root or branch.
+    pub fn with_spans_of_roles(mut self) -> Watch {
+        self.tree.keep_spans();
+        self
+    }
+}
+
 impl Joint for Watch {
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
         self.fingerprint.join(other.fingerprint, theirs);

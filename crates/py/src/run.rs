@@ -52,7 +52,7 @@ fn end(scenario: &becalm_scenario::Scenario, results: &Results) -> Progress {
     Progress { time: duration, duration, events: results.events, packet_hops: results.packet_hops }
 }
 
-fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
+pub(crate) fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(()) };

@@ -4,6 +4,7 @@
 //! counted, and hold to about a tenth where many of one kind outweigh the rest.
 
 use becalm_fabric::{NodeKind, SourceSpec, Traffic};
+use becalm_metrics::frames::BYTES_PER_LINK;
 
 use crate::scenario::Scenario;
 use crate::sections::distribution::Distribution;
@@ -22,6 +23,8 @@ const MESSAGE: u64 = 24;
 const SAMPLE: u64 = 260;
 /// Bytes of a snapshot's entry for one link and virtual lane, and its row of a table.
 const SNAPSHOT: u64 = 320;
+/// Bytes of a link and virtual lane in a frame: once in the run, and once in its table.
+const FRAME: u64 = 2 * BYTES_PER_LINK;
 
 /// A lower bound on the bytes of a run, by their use. Packets in the network, and messages of sources that offer more
 /// than can be sent, add to it.
@@ -37,13 +40,22 @@ pub struct MemoryEstimate {
     pub series: u64,
     /// Snapshots.
     pub snapshots: u64,
+    /// Frames.
+    pub frames: u64,
 }
 
 impl MemoryEstimate {
     /// The parts by their names.
-    pub fn parts(&self) -> [(&'static str, u64); 5] {
-        let MemoryEstimate { network, flows, messages, series, snapshots } = *self;
-        [("network", network), ("flows", flows), ("messages", messages), ("series", series), ("snapshots", snapshots)]
+    pub fn parts(&self) -> [(&'static str, u64); 6] {
+        let MemoryEstimate { network, flows, messages, series, snapshots, frames } = *self;
+        [
+            ("network", network),
+            ("flows", flows),
+            ("messages", messages),
+            ("series", series),
+            ("snapshots", snapshots),
+            ("frames", frames),
+        ]
     }
 
     /// Bytes in all.
@@ -72,6 +84,10 @@ impl Scenario {
                 .fold(0, |sum, source| sum.saturating_add(times(posted(source).max(self.left(source)), MESSAGE))),
             series: times(times(samples, width as u64), SAMPLE),
             snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
+            frames: times(
+                observe.frames.map_or(0, |step| self.sections.run.duration.0 / step.0),
+                times(links, vls) * FRAME,
+            ),
         }
     }
 
@@ -130,5 +146,6 @@ mod tests {
         assert_eq!(estimate("[\"BC\"]", 1, overload).messages, (1 + 483) * MESSAGE);
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
+        assert_eq!(estimate("[\"BC\"]", 1, "frames = \"100 us\"").frames, 10 * 48 * FRAME);
     }
 }

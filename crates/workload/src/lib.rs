@@ -7,7 +7,8 @@
 //! | room | contents |
 //! |---|---|
 //! | [`error`] | errors of programs |
-//! | [`program`] | operations, their graph, and its construction |
+//! | [`program`] | operations and their graph |
+//! | [`builder`] | the construction of programs, and the check for circles |
 //! | `rendezvous` | large messages as requests, clearances and data |
 //! | [`matching`] | which message goes to which receive |
 //! | [`rank`] | the execution of one rank, by whatever surrounds it |
@@ -35,6 +36,7 @@
 //! # Ok::<(), becalm_workload::ProgramError>(())
 //! ```
 
+pub mod builder;
 pub mod collectives;
 pub mod error;
 pub mod loggops;
@@ -43,9 +45,10 @@ pub mod program;
 pub mod rank;
 mod rendezvous;
 
+pub use builder::Builder;
 pub use collectives::{Collective, Repetition};
 pub use error::{ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
-pub use program::{Action, Builder, Op, OpId, Part, Program, When};
+pub use program::{Action, Op, OpId, Part, Program, When};
 pub use rank::{Rank, Span, Surroundings, Turn};

@@ -14,11 +14,13 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from becalm.lab.discovery import about, select
-from becalm.lab.model import Claim, Report
+from becalm.lab.model import Claim, Remarks, Report
 from becalm.lab.reports import replace_file, reproduce
 from becalm.lab.text import count, measured, of_kind, score, seeds
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
@@ -56,12 +58,22 @@ def write(folder: Path) -> list[Path]:
 
 
 def read(folder: Path, paper: str) -> list[Report]:
-    """Read the verdicts of a paper."""
+    """Read the verdicts of a paper, with the remarks that its claims have now."""
     data = json.loads((folder / paper / VERDICTS).read_text(encoding="utf-8"))
+    now = {f"{item.id}/{each.id}": each.remarks for item in select([paper]) for each in item.statements}
     return [
-        Report(each["id"], each["title"], [Claim.from_json(claim) for claim in each["claims"]])
+        Report(
+            each["id"],
+            each["title"],
+            [_claim(f"{each['id']}/{claim['id']}", claim, now) for claim in each["claims"]],
+        )
         for each in data
     ]
+
+
+def _claim(name: str, data: dict[str, Any], now: Mapping[str, Remarks]) -> Claim:
+    claim = Claim.from_json(data)
+    return replace(claim, remarks=now.get(name, claim.remarks))
 
 
 def overview(found: dict[str, list[Report]]) -> str:

@@ -4,9 +4,11 @@ use becalm_schema::Review;
 
 use crate::sections::Sections;
 use crate::sections::adapter::{Adapter, PortControl};
+use crate::sections::run::End;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     warmup(sections, review);
+    end(sections, review);
     if let Some(adapter) = sections.adapter.get() {
         caps(adapter, review);
         port_control(adapter, sections, review);
@@ -18,6 +20,14 @@ fn warmup(sections: &Sections, review: &mut Review<'_>) {
     let (Some(warmup), Some(duration)) = (run.warmup.get(), run.duration.get()) else { return };
     if warmup >= duration {
         review.add(run.warmup.place(), format!("must be below duration = {duration}"));
+    }
+}
+
+/// A run that is to end with its jobs needs jobs.
+fn end(sections: &Sections, review: &mut Review<'_>) {
+    let Some(run) = sections.run.get().filter(|run| run.end.get() == Some(&End::Jobs)) else { return };
+    if sections.jobs.get().is_some_and(Vec::is_empty) {
+        review.add(run.end.place(), "needs jobs: there are none to wait for");
     }
 }
 
@@ -39,9 +49,9 @@ fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>)
     if adapter.port_control.get() != Some(&PortControl::Sl) {
         return;
     }
-    for group in sections.flows.items().iter().filter_map(|group| group.get()) {
-        if let Some(response) = group.response.given() {
-            review.add(response, "cannot be set for a group when adapter.port_control = \"sl\"");
-        }
+    let groups = sections.flows.items().iter().filter_map(|group| group.get()?.response.given());
+    let jobs = sections.jobs.items().iter().filter_map(|job| job.get()?.response.given());
+    for response in groups.chain(jobs) {
+        review.add(response, "cannot be set for a group when adapter.port_control = \"sl\"");
     }
 }

@@ -47,16 +47,17 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
         return;
     };
     if order.bypass == Bypass::Output {
-        let problem = "needs input_reads = \"one\" for arbiter.oldest_first.bypass = \"output\": otherwise the oldest \
-                       packet for an output is never overtaken there";
+        let problem =
+            "needs input_reads = \"one\" for bypass = \"output\": nothing overtakes on its own output otherwise";
         review.add(Place::first_given(&[switch.input_reads.place(), switch.arbiter.place()]), problem);
     }
 }
 
-/// The lanes that groups use; `None` for a group whose service level could not be read.
+/// The lanes that groups and jobs use; `None` for one whose service level could not be read.
 fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
-    let groups = sections.flows.items().iter();
-    groups.map(|group| Some(switch.vl(*group.get()?.sl.get()?).unwrap_or(0)))
+    let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
+    let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
+    groups.chain(jobs).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
 }
 
 /// Notes unused virtual lanes: settings without an effect.

@@ -21,5 +21,10 @@ becalm_schema::table! {
         /// Times of snapshots: the contents of the input buffer behind every link, and the link's role in a congestion
         /// tree.
         pub snapshots: Vec<Located<Time>> = Vec::new(),
+        /// Step of frames: the same for every link, and how busy, stalled and marking it was, in one byte each. For
+        /// reports; takes far less room than as many snapshots.
+        pub frames: Option<Time> = None; ""; Time(1)..,
+        /// Whether to record every period in which an output was root or branch of a congestion tree.
+        pub spans: bool = false,
     }
 }

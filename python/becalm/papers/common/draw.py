@@ -182,6 +182,40 @@ def increase_curves(tables: Tables) -> Figure:
     return made
 
 
+def recovery_curves(tables: Tables) -> Figure:
+    """Draw the recovery time after a mark against the rate before it, per response."""
+    made, axes = figure()
+    labels = {name: name.upper() for name in RESPONSES}
+    styles = _schemes()
+    points = tables["points"]
+    curves(axes, points, x="rate", y="recovery", by="response", order=RESPONSES, labels=labels, styles=styles)
+    _dress(axes, "rate before the mark / maximum rate", "recovery time x R_min", log=True)
+    axes.set_yscale("log")
+    _legend(made, axes)
+    return made
+
+
+def headroom_curves(tables: Tables) -> Figure:
+    """Draw root utilization against the free slots with which a buffer counts as full, per buffer size."""
+    points = tables["points"]
+    keys = sorted(points["buffer"].unique().to_list())
+    labels = {key: f"{key} slots" for key in keys}
+    made, axes = figure()
+    curves(axes, points, x="headroom", y="root", by="buffer", order=keys, labels=labels, styles=_marked(keys))
+    _dress(axes, "free slots at which a buffer counts as full", "root link utilization", y_range=SHARE)
+    _legend(made, axes)
+    return made
+
+
+def bars(tables: Tables, x: str, y: str, label: str) -> Figure:
+    """Draw one column of the points as bars, one per point."""
+    points = tables["points"].sort(x, descending=True)
+    made, axes = figure()
+    axes.bar([str(name) for name in points[x]], points[y].to_list(), width=0.5, color=COLOURS[0])
+    _dress(axes, x, label, y_range=(0, None))
+    return made
+
+
 def _schemes() -> dict[str, dict[str, Any]]:
     return {name: {"color": SCHEMES[name]} for name in RESPONSES}
 

@@ -20,7 +20,7 @@ class Reading:
     reads: str = "many"
     """Packets that an input buffer sends at the same time: `many`, one per output, or `one`."""
     bypass: str = "switch"
-    """The bound of 4 on overtaking: that of the oldest packet of the `switch`, or of each on its own `output`."""
+    """The bound of 4 on overtaking: of the oldest packet of the `switch`, or of all on their own `output`."""
     full: str = "forwarded"
     """When a buffer counts as full: when a packet is `forwarded` to its output, or `stored`."""
     method: str = "counters"
@@ -32,10 +32,10 @@ class Reading:
         return f"{self.reads}, {self.bypass}, {self.full}, {self.method}"
 
     def apply(self, scenario: dict[str, Any]) -> dict[str, Any]:
-        """Return a scenario with these switches."""
+        """Return a scenario with these switches; what it says of its marking itself stays."""
         arbiter = {**scenario["switch"]["arbiter"]["oldest_first"], "bypass": self.bypass}
         switch = {"input_reads": self.reads, "arbiter": {"oldest_first": arbiter}}
-        marking = {name: {**keys, **self._marking(name)} for name, keys in scenario["marking"].items()}
+        marking = {name: {**self._marking(name), **keys} for name, keys in scenario["marking"].items()}
         return {**scenario, "switch": {**scenario["switch"], **switch}, "marking": marking}
 
     def _marking(self, policy: str) -> dict[str, str]:
@@ -57,8 +57,8 @@ class Reading:
 def different(full: Iterable[str] = ("forwarded", "stored")) -> list[Reading]:
     """Return all readings that differ.
 
-    Where an input buffer feeds several outputs at once, nothing overtakes on its own output, and the packets for
-    an output leave in order of arrival: then a scan marks what the counters mark.
+    Where an input buffer feeds several outputs at once, nothing overtakes on its own output, and the packets
+    for an output leave in order of arrival: then a scan marks what the counters mark.
     """
     return [
         Reading(reads, bypass, look, method)

@@ -6,7 +6,11 @@ J. R. Santos, Y. Turner, G. Janakiraman, HP Laboratories HPL-2002-224 and IEEE G
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.santos2002 import buffers, flows, policies
+from becalm.papers.common.reading import Reading
+from becalm.papers.santos2002 import buffers, flows, policies, remarks
+
+READING = Reading()
+"""The reading of the switches under which most sentences hold: docs/reproductions/readings.md."""
 
 PHASE = "100 us"
 """Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
@@ -14,8 +18,11 @@ PHASE = "100 us"
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
-    return [
-        *policies.experiments(),
-        *buffers.experiments(),
-        *flows.experiments(),
-    ]
+    return READING.read(
+        [
+            *policies.experiments(),
+            *buffers.experiments(),
+            *flows.experiments(),
+            *remarks.experiments(),
+        ]
+    )

@@ -6,7 +6,11 @@ J. R. Santos, Y. Turner, G. Janakiraman, IEEE INFOCOM, 2003.
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.santos2003 import dynamic, static, victim
+from becalm.papers.common.reading import Reading
+from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
+
+READING = Reading(reads="one", bypass="output", full="stored", method="scan")
+"""The reading of the switches under which most sentences hold: docs/reproductions/readings.md."""
 
 PHASE = "100 us"
 """Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
@@ -14,4 +18,12 @@ PHASE = "100 us"
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
-    return [*victim.experiments(), *static.experiments(), *dynamic.experiments()]
+    return READING.read(
+        [
+            *victim.experiments(),
+            *conditions.experiments(),
+            *static.experiments(),
+            *dynamic.experiments(),
+            *remarks.experiments(),
+        ]
+    )

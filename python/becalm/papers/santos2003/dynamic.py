@@ -23,7 +23,7 @@ def experiments() -> list[Experiment]:
     return [_fig7a(), _fig7b()]
 
 
-def _scene(mean_on: float, short: bool, response: str, persistent: bool, static: int) -> Dumbbell:
+def scene(mean_on: float, short: bool, response: str, persistent: bool, static: int) -> Dumbbell:
     """500 ms, or the time of 20 cycles if longer; the first 100 ms are not measured."""
     duration = max(250 if short else 500, 2 * mean_on * CYCLES)
     return Dumbbell(
@@ -51,7 +51,7 @@ def _fig7a() -> Experiment:
         points=lambda short: [
             Point(
                 {"mean_on": mean_on, "state": state},
-                _scene(mean_on, short, "lipd", state == "persistent", static=5).scenario(),
+                scene(mean_on, short, "lipd", state == "persistent", static=5).scenario(),
             )
             for mean_on in _axis(short)
             for state in ("new", "persistent")
@@ -104,7 +104,7 @@ def _fig7b() -> Experiment:
         points=lambda short: [
             Point(
                 {"mean_on": mean_on, "response": response, "rates": "continuous"},
-                _scene(mean_on, short, response, persistent=True, static=0).scenario(),
+                scene(mean_on, short, response, persistent=True, static=0).scenario(),
             )
             for mean_on in _axis(short)
             for response in RESPONSES

@@ -1,0 +1,136 @@
+"""santos2002: the footnotes on marking, which no figure shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from becalm.lab.dumbbell import FOUR_BYPASSES, Dumbbell
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import at, curve, only
+from becalm.papers.common.draw import bars, headroom_curves
+from becalm.papers.common.marking import INPUT_TRIGGERED
+from becalm.papers.common.measure import summary
+
+SMALL, LARGE = 4, 10
+"""Buffers in slots: the paper's, and the largest of Fig. 4 that ten flows and a victim can fill."""
+HEADROOM = {SMALL: (0, 1, 2, 3), LARGE: (0, 2, 4, 6)}
+"""Free slots with which a buffer counts as full already."""
+RECENTLY = "20 us"
+"""About ten packet times."""
+FLOWS = 10
+"""Flows of each switch of the row that congest its far end."""
+
+
+def experiments() -> list[Experiment]:
+    """Footnotes 3 and 4."""
+    return [_headroom(), _blocked()]
+
+
+def _headroom() -> Experiment:
+    return Experiment(
+        "santos2002/headroom",
+        "Footnote 3: marking thresholds below a full buffer, of 4 and of 10 slots",
+        cost=8,
+        points=_headroom_points,
+        measure=summary,
+        draw=headroom_curves,
+    )
+
+
+def _headroom_points(short: bool) -> list[Point]:
+    return [
+        Point({"buffer": buffer, "headroom": free}, _with_headroom(buffer, free, short))
+        for buffer, steps in HEADROOM.items()
+        for free in steps
+    ]
+
+
+def _with_headroom(buffer: int, free: int, short: bool) -> dict[str, Any]:
+    scenario = Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED).long(short).scenario()
+    return {**scenario, "marking": {"input_triggered": {"headroom": free}}}
+
+
+def root_with_headroom(tables: Tables, buffer: int) -> list[float]:
+    """Root utilization with more and more headroom."""
+    return curve(tables, "headroom", "root", buffer=buffer)
+
+
+def lowest_root_with_headroom(tables: Tables, buffer: int) -> float:
+    """Lowest root utilization with any headroom but none."""
+    return min(root_with_headroom(tables, buffer)[1:])
+
+
+def less_blocked(tables: Tables, buffer: int) -> float:
+    """Share of time in which the inter-switch link is blocked: without headroom less that with the least."""
+    blocked = curve(tables, "headroom", "inter_switch_stalled", buffer=buffer)
+    return blocked[0] - blocked[1]
+
+
+def _blocked() -> Experiment:
+    return Experiment(
+        "santos2002/blocked",
+        "Footnote 4: no marks on packets of a link that was recently blocked, three switches in a row",
+        cost=3,
+        points=lambda short: [
+            Point({"spared": spared}, _row(keys, short))
+            for spared, keys in (("no", {}), ("yes", {"spare_blocked": RECENTLY}))
+        ],
+        measure=_links,
+        draw=lambda tables: bars(tables, "spared", "middle", "utilization of the link that is blocked"),
+    )
+
+
+def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
+    """Switches A, B and C in a row; flows of all three go to a host of C, a victim from A to another.
+
+    Congestion at C's output fills C's buffer for the link from B, which is blocked then. Packets that wait
+    for it fill B's buffer for the link from A, those of the victim among them: there the policies differ.
+    """
+    sides = [(name, [f"{name}1..{name}{FLOWS}"]) for name in "ABC"]
+    hosts = [*(host for _, names in sides for host in names), "AV", "CV", "CC"]
+    cables = [
+        *({"between": [names[0], name]} for name, names in sides),
+        *({"between": [host, host[0]]} for host in ("AV", "CV", "CC")),
+        {"between": ["A", "B"]},
+        {"between": ["B", "C"]},
+    ]
+    flows = [
+        {"name": name, "from": names, "to": ["CC"], "start": f"{place} ms", "stagger": "100 us"}
+        for place, (name, names) in enumerate(sides)
+    ]
+    duration = 250 if short else 500
+    return {
+        "run": {"duration": f"{duration} ms", "warmup": f"{duration // 5} ms"},
+        "topology": {"edges": {"hosts": hosts, "switches": ["A", "B", "C"], "cables": cables}},
+        "switch": {"buffer": "4 packets", "arbiter": FOUR_BYPASSES},
+        "marking": {"input_triggered": keys},
+        "echo": {"ack": {}},
+        "response": {"lipd": {}},
+        "flows": [*flows, {"name": "victim", "from": ["AV"], "to": ["CV"], "start": "4 ms"}],
+    }
+
+
+def _links(outcomes: list[Outcome]) -> Tables:
+    """`points`: utilization of the row's links, share of time that the middle one is blocked, victim."""
+    rows = []
+    for outcome in outcomes:
+        links, groups = outcome.results.links, outcome.results.groups
+        ends = {"first": ("A", "B"), "middle": ("B", "C"), "root": ("C", "CC")}
+        found = {name: only(links, {"from": a, "to": b}) for name, (a, b) in ends.items()}
+        rows.append(
+            {
+                **outcome.labels,
+                **{name: link["utilization"] for name, link in found.items()},
+                "blocked": found["middle"]["stalled_share"],
+                "victim": only(groups, {"group": "victim"})["share"],
+            }
+        )
+    return {"points": pl.DataFrame(rows)}
+
+
+def differences(tables: Tables) -> list[float]:
+    """What sparing changes: utilization of the root link, of both inter-switch links, the victim's rate."""
+    columns = ("root", "middle", "first", "victim")
+    return [abs(at(tables, name, spared="yes") - at(tables, name, spared="no")) for name in columns]

@@ -1,0 +1,116 @@
+"""santos2003, section V-A: the three conditions that response functions have to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from becalm.design.check import check
+from becalm.design.law import Law, aimd, fimd, lipd
+from becalm.lab.dumbbell import Dumbbell
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.papers.common.draw import recovery_curves
+from becalm.papers.santos2003 import curves
+
+if TYPE_CHECKING:
+    from becalm.results import Results
+
+LAWS: dict[str, Law] = {"lipd": lipd(), "fimd": fimd(), "aimd": aimd()}
+RATES = np.geomspace(1 / 32, 1.0, 41)
+"""Rates before a mark, as shares of R_max; slower flows send too few packets to sample their rate."""
+
+
+def experiments() -> list[Experiment]:
+    """Conditions 1 to 3."""
+    return [
+        Experiment(
+            "santos2003/conditions",
+            "Recovery time after one mark, from the rate of a flow alone (Conditions 1 to 3)",
+            cost=1,
+            points=lambda _: [_alone(response) for response in LAWS],
+            measure=_recovery,
+            draw=recovery_curves,
+            phase="",
+            seeded=False,
+        )
+    ]
+
+
+def _alone(response: str) -> Point:
+    """One flow that starts at R_min on an empty path, with its rate limit at every ACK."""
+    scene = Dumbbell(
+        local=0,
+        remote=1,
+        response={response: {"initial": curves.RMIN, "window": "unlimited"}},
+        victim=None,
+        duration=140,
+        warmup=0,
+        step=0.002,
+        window=0.1,
+    ).scenario()
+    packet = {"mtu": f"{curves.PACKET_BYTES - 20} B", "header": "20 B"}
+    observe = {**scene["observe"], "paces": True}
+    return Point({"response": response}, {**scene, "packet": packet, "observe": observe})
+
+
+def _recovery(outcomes: list[Outcome]) -> Tables:
+    """`points`: by response and rate before a mark, time in 1/R_min until the flow is back at it."""
+    rows = [
+        (str(outcome.labels["response"]), float(rate), float(time))
+        for outcome in outcomes
+        for rate, time in zip(
+            RATES, _times(outcome.results, LAWS[str(outcome.labels["response"])]), strict=True
+        )
+    ]
+    return {"points": pl.DataFrame(rows, schema=["response", "rate", "recovery"], orient="row")}
+
+
+def _times(results: Results, law: Law) -> np.ndarray:
+    """Time that the simulated flow takes from f_dec(r) to r, in 1/R_min, for all `RATES`.
+
+    A rate holds from one ACK to the next. The time at which it is reached is read between the first samples
+    of two rates, as the curve F_inc(t) runs through them.
+    """
+    paces = results.paces.sort("time")
+    rates = 1 / (1 + paces["gap_mean"].to_numpy())
+    new = np.concatenate([[True], np.diff(rates) > 0])
+    reached, times = rates[new], paces["time"].to_numpy()[new] * 1e3 / curves.RECOVERY_MS
+    when = np.interp(np.concatenate([RATES, law.f_dec(RATES)]), reached, times)
+    return when[: len(RATES)] - when[len(RATES) :]
+
+
+def regained(_: Tables, response: str) -> float:
+    """Largest rate after a mark and one unmarked ACK over the rate before, by the formulas; at most 1."""
+    law = LAWS[response]
+    rates = np.geomspace(law.lowest_free, law.rmax, 1000)
+    return float((law.f_inc(law.f_dec(rates)) / rates).max())
+
+
+def recovery_times(tables: Tables, responses: Sequence[str]) -> list[float]:
+    """Shortest and longest recovery time in 1/R_min over the rates before a mark, response by response."""
+    times = [_of(tables, response) for response in responses]
+    return [float(end) for each in times for end in (each.min(), each.max())]
+
+
+def slower_recovers_later(tables: Tables, response: str) -> float:
+    """Largest recovery time of a rate over that of a higher one."""
+    times = _of(tables, response)
+    return float((np.maximum.accumulate(times)[:-1] / times[1:]).max())
+
+
+def at_full_rate(tables: Tables, response: str) -> float:
+    """Recovery time from R_max in 1/R_min."""
+    return float(_of(tables, response)[-1])
+
+
+def converges_when_all_are_told(_: Tables, response: str) -> float:
+    """1 if the response meets the conditions of Chiu and Jain for feedback to all flows at once, else 0."""
+    return float(check(LAWS[response])["Chiu-Jain"].holds)
+
+
+def _of(tables: Tables, response: str) -> np.ndarray:
+    chosen = tables["points"].filter(pl.col("response") == response).sort("rate")
+    return chosen["recovery"].to_numpy()

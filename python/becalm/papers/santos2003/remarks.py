@@ -1,0 +1,160 @@
+"""santos2003: sentences of the text that no figure shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from becalm.lab.dumbbell import FOUR_BYPASSES, ONE_PACKET, Dumbbell
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import at
+from becalm.papers.common.draw import bars
+from becalm.papers.common.marking import INPUT_TRIGGERED
+from becalm.papers.common.measure import summary
+from becalm.papers.santos2003 import curves
+from becalm.papers.santos2003.dynamic import scene
+
+SWITCHES = 32
+"""Section IV-B: the diameter of the example network."""
+STARTS = {"maximum": 1.0, "slow": curves.RMIN}
+"""Rates of a new flow: R_max, or R_min, from where FIMD doubles them as slow start doubles a window."""
+BURST_KIB = 32
+"""A short-lived flow: 16 packets."""
+
+
+def experiments() -> list[Experiment]:
+    """The example of section IV-B, the choice of section VI-B, and counters against a scan (IV-A)."""
+    return [_diameter(), _start(), _scan()]
+
+
+def _diameter() -> Experiment:
+    return Experiment(
+        "santos2003/diameter",
+        "One flow across 32 switches of 64 ns, windows of one and of two packets",
+        cost=0.5,
+        points=lambda _: [Point({"window": window}, _chain(window)) for window in (1, 2)],
+        measure=_across,
+        draw=lambda tables: bars(tables, "window", "share", "share of the link"),
+        phase="",
+        seeded=False,
+    )
+
+
+def _chain(window: int) -> dict[str, Any]:
+    """A flow from one end of a chain of switches to the other, alone."""
+    switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
+    ends = [["near", switches[0]], ["far", switches[-1]]]
+    cables = [*ends, *map(list, pairwise(switches))]
+    return {
+        "run": {"duration": "5 ms", "warmup": "1 ms"},
+        "topology": {
+            "edges": {
+                "hosts": ["near", "far"],
+                "switches": switches,
+                "cables": [{"between": cable} for cable in cables],
+            }
+        },
+        "switch": {"buffer": "4 packets", "forwarding_delay": "64 ns", "arbiter": FOUR_BYPASSES},
+        "marking": {"none": {}},
+        "packet": {"mtu": f"{curves.PACKET_BYTES - 20} B", "header": "20 B"},
+        "echo": {"ack": {}},
+        "response": {"none": {"window": window}},
+        "flows": [{"name": "alone", "from": ["near"], "to": ["far"]}],
+    }
+
+
+def _across(outcomes: list[Outcome]) -> Tables:
+    rows = [
+        {**outcome.labels, **outcome.results.flows.select("share", "latency_mean").row(0, named=True)}
+        for outcome in outcomes
+    ]
+    return {"points": pl.DataFrame(rows)}
+
+
+def packets_on_the_way(tables: Tables) -> float:
+    """Packets that the link would send while a header crosses the network."""
+    transmission = curves.PACKET_BYTES / 1e9
+    return (at(tables, "latency_mean", window=1) - transmission) / transmission
+
+
+def _start() -> Experiment:
+    return Experiment(
+        "santos2003/start",
+        "New flows at R_max against a slow start: flows that come and go, and a burst on an empty path",
+        cost=3,
+        points=_start_points,
+        measure=_starts,
+        draw=lambda tables: bars(tables, "start", "root", "root link utilization, ON times of 0.2 ms"),
+    )
+
+
+def _start_points(short: bool) -> list[Point]:
+    points = []
+    for start, rate in STARTS.items():
+        response = {"fimd": {"persistent": False, "initial": rate}}
+        busy = replace(scene(0.2, short, "fimd", persistent=False, static=0), response=response)
+        points.append(Point({"start": start, "path": "shared"}, busy.scenario()))
+        points.append(Point({"start": start, "path": "empty"}, _burst(rate)))
+    return points
+
+
+def _burst(rate: float) -> dict[str, Any]:
+    """One message of 16 packets on an empty path."""
+    alone = Dumbbell(local=0, remote=1, response=ONE_PACKET, victim=None, duration=20, warmup=0).scenario()
+    traffic = {"batch": {"count": 1, "message": f"{BURST_KIB} KiB"}}
+    control = {"marking": INPUT_TRIGGERED, "response": {"fimd": {"initial": rate}}}
+    return {**alone, **control, "flows": [{**alone["flows"][0], "traffic": traffic}]}
+
+
+def _starts(outcomes: list[Outcome]) -> Tables:
+    """`points`: by start, root utilization of the shared path, and latency of the burst in us."""
+    shared = summary([each for each in outcomes if each.labels["path"] == "shared"])["points"]
+    bursts = [
+        {"start": each.labels["start"], "latency_us": each.results.flows["latency_max"].to_list()[0] * 1e6}
+        for each in outcomes
+        if each.labels["path"] == "empty"
+    ]
+    return {"points": shared.join(pl.DataFrame(bursts), on="start")}
+
+
+def gain_of_the_maximum(tables: Tables) -> float:
+    """Root utilization with starts at R_max above that with slow starts."""
+    return at(tables, "root", start="maximum") - at(tables, "root", start="slow")
+
+
+def delay_of_a_slow_start(tables: Tables) -> float:
+    """Latency of a burst with a slow start over that with a start at R_max."""
+    return at(tables, "latency_us", start="slow") / at(tables, "latency_us", start="maximum")
+
+
+def _scan() -> Experiment:
+    return Experiment(
+        "santos2003/scan",
+        "Counters against a scan of the packets that wait, Fig. 4(b) in long runs",
+        cost=3,
+        points=lambda short: [
+            Point({"method": method}, _with_method(method, short)) for method in ("counters", "scan")
+        ],
+        measure=summary,
+        draw=lambda tables: bars(tables, "method", "ratio", "rate of remote flows / rate of local flows"),
+    )
+
+
+def _with_method(method: str, short: bool) -> dict[str, Any]:
+    scenario = Dumbbell(marking=INPUT_TRIGGERED).long(short).scenario()
+    return {**scenario, "marking": {"input_triggered": {"method": method}}}
+
+
+def advantage_of_counters(tables: Tables) -> list[float]:
+    """What counters have above a scan: utilization of the root link, of the inter-switch link, fairness."""
+    counters, scan = (_merits(tables, method) for method in ("counters", "scan"))
+    return [one - other for one, other in zip(counters, scan, strict=True)]
+
+
+def _merits(tables: Tables, method: str) -> list[float]:
+    ratio = at(tables, "ratio", method=method)
+    links = [at(tables, link, method=method) for link in ("root", "inter_switch")]
+    return [*links, min(ratio, 1 / ratio)]

@@ -1,0 +1,81 @@
+"""Judges santos2002 and santos2003 under all readings of their switches, and writes the tables of the page.
+
+    python tools/readings.py docs/reproductions/readings.md [--whole] [--seeds N]
+
+The tables stand between two comments of the page. Without --whole the reduced experiments are run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from becalm.lab.discovery import select
+from becalm.lab.variants import divided, judge_variants, not_failing
+from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
+from becalm.papers.common.reading import Reading, different
+from becalm.progress import SweepProgress
+
+PAPERS = ("santos2002", "santos2003")
+BEGIN, END = "<!-- tools/readings.py: begin -->", "<!-- tools/readings.py: end -->"
+SIGNS = {HOLDS: "+", UNDECIDED: "?", FAILS: "**-**"}
+
+
+def tables(judged: pl.DataFrame, readings: Sequence[Reading], how: str) -> str:
+    """Return both tables: sentences that hold by reading, and verdicts of those that some reading fails."""
+    counts = {(row["variant"], row["paper"]): row for row in not_failing(judged).iter_rows(named=True)}
+    head = ["| | reads | bypass | full | method | " + " | ".join(PAPERS) + " | both |", "|---" * 8 + "|"]
+    rows = []
+    for number, reading in enumerate(readings, 1):
+        found = [counts[reading.name, paper] for paper in PAPERS]
+        held, of = sum(row["hold"] for row in found), sum(row["of"] for row in found)
+        keys = [str(number), reading.reads, reading.bypass, reading.full, reading.method]
+        cells = [*keys, *(f"{row['hold']} of {row['of']}" for row in found), f"{held} of {of}"]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n\n".join([how, "\n".join([*head, *rows]), _verdicts(divided(judged), readings)])
+
+
+def _verdicts(split: pl.DataFrame, readings: Sequence[Reading]) -> str:
+    numbers = " | ".join(str(number) for number in range(1, len(readings) + 1))
+    head = [f"| sentence | {numbers} |", "|---" * (len(readings) + 1) + "|"]
+    rows = [
+        f"| {row['paper']} `{row['claim']}` | {' | '.join(SIGNS[row[each.name]] for each in readings)} |"
+        for row in split.iter_rows(named=True)
+    ]
+    legend = "Sentences that some reading fails: `+` holds, `?` undecided, `-` fails; columns as above."
+    return "\n\n".join([legend, "\n".join([*head, *rows])])
+
+
+def _show(now: SweepProgress) -> None:
+    sys.stderr.write(f"\r{now.finished} of {now.points} runs")
+
+
+def main(page: Path, whole: bool, seeds: int) -> None:
+    """Run all readings, and write the tables into the page."""
+    readings = different()
+    experiments = select(PAPERS)
+    variants = {reading.name: reading.read(experiments) for reading in readings}
+    judged = judge_variants(variants, range(1, seeds + 1), short=not whole, progress=_show)
+    kind = "whole" if whole else "reduced (`--short`)"
+    times = "1 seed" if seeds == 1 else f"{seeds} seeds"
+    how = f"The {kind} experiments, {times}; sentences that hold or are undecided."
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n{tables(judged, readings, how)}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Judge santos2002 and santos2003 under all readings.")
+    parser.add_argument("page", type=Path, help="the page with the tables")
+    parser.add_argument("--whole", action="store_true", help="run the whole experiments")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds to judge by")
+    asked = parser.parse_args()
+    if not asked.page.is_file() or BEGIN not in asked.page.read_text(encoding="utf-8"):
+        parser.error(f"{asked.page}: no such page, or it lacks the comment {BEGIN}")
+    if asked.seeds < 1:
+        parser.error(f"--seeds {asked.seeds}: must be at least 1")
+    main(asked.page, asked.whole, asked.seeds)
