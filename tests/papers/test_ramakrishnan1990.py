@@ -37,7 +37,6 @@ def claims() -> dict[str, Claim]:
         "windows/exact_in_a_balanced_network",
         "windows/single_maximum",
         "probability/threshold_1",
-        "probability/threshold_2",
         "probability/every_packet_at_full_load",
         "probability/no_packet_below",
         "fig4/considerable_oscillation",
