@@ -7,7 +7,11 @@ from becalm.columns import COLUMNS, TABLES
 
 
 def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.Scenario) -> None:
-    everything = {"observe.paces": True, "observe.snapshots": [scenario.resolved["run"]["duration"]]}
+    end = scenario.resolved["run"]["duration"]
+    everything = {
+        **{"observe.paces": True, "observe.snapshots": [end]},
+        **{"observe.frames": end, "observe.spans": True},
+    }
     units = becalm.run(scenario.replace(everything)).units
     columns = {
         table: [column for column in names if column != "replication"] for table, names in units.items()

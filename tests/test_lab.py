@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from becalm import Scenario
-from becalm.lab import Experiment, Report, registry, reproduce, select
-from becalm.lab.model import spread
+from becalm.lab import Experiment, Lab, Report, registry, reproduce, select
+from becalm.lab.expect import at_least
+from becalm.lab.model import Point, Remarks, Statement, spread
 from becalm.progress import SweepProgress
 from becalm.quantities import seconds
 
-STATEMENTS = 279
+STATEMENTS = {
+    "santos2002": 40,
+    "santos2003": 63,
+    "gran2010": 68,
+    "pfister2005": 58,
+    "ramakrishnan1990": 58,
+}
 FIGURES = {
     "santos2002": ["fig2", "paced", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],
     "santos2003": [
@@ -26,8 +36,8 @@ FIGURES = {
     ],
     "pfister2005": ["fig3", "fig4a", "fig4b", "fig4c", "fig4d", "fig5", "sizes", "guideline"],
     "ramakrishnan1990": [
-        *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
-        *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
+        *("windows", "fig2", "filter", "fig4", "fig5", "bits", "probability", "fig6", "fig7", "fig8"),
+        *("integer", "search", "factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
     ],
 }
 QUICK = ["santos2002/fig2", "santos2003/fig2", "santos2003/window", "santos2003/fig4b"]
@@ -40,7 +50,8 @@ def test_every_figure_is_registered() -> None:
     for experiment in registry():
         found.setdefault(experiment.paper, []).append(experiment.figure)
     assert found == FIGURES
-    assert sum(len(experiment.statements) for experiment in registry()) == STATEMENTS
+    stated = [experiment.paper for experiment in registry() for _ in experiment.statements]
+    assert Counter(stated) == STATEMENTS
 
 
 @each_experiment
@@ -158,6 +169,23 @@ def test_seeds_change_the_starts_and_the_verdict_is_that_of_the_mean() -> None:
     assert low < claim.mean < high
 
 
+@pytest.mark.parametrize(
+    "experiment", [item for item in registry() if not item.seeded], ids=lambda item: item.id
+)
+def test_no_seed_changes_what_is_run_once(experiment: Experiment) -> None:
+    assert experiment.phase == ""
+    values = []
+    for seed in (1, 2):
+        lab = Lab(seed, threads=2)
+        points = experiment.runs(True)
+        lab.run(points)
+        tables = experiment.measure(lab.outcomes(points))
+        values.append([statement.measure(tables) for statement in experiment.statements])
+    assert values[0] == values[1]
+    (report,) = reproduce([experiment.id], threads=2, short=True, seeds=3)
+    assert {tuple(claim.seeds) for claim in report.claims} == {(1,)}
+
+
 def test_phases_are_put_on_all_but_random_arrivals() -> None:
     flows = [{"traffic": {"greedy": {}}}, {"traffic": {"poisson": {}}}, {"start_spread": "1 us"}, {}]
     spreads = [group.get("start_spread") for group in spread({"flows": flows}, "8 us")["flows"]]
@@ -174,3 +202,40 @@ def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         reproduce(["santos2003/fig3a"], out=tmp_path, progress=stop)
     assert list(tmp_path.iterdir()) == []
+
+
+def _shaky(name: str, values: list[float], kind: str = "paper") -> Experiment:
+    """Return an experiment that measures one value after the other, whatever it runs."""
+    scene = {
+        "run": {"duration": "10 us"},
+        "topology": {"dumbbell": {}},
+        "flows": [{"name": "f", "from": ["A1"], "to": ["BC"]}],
+    }
+    left = itertools.cycle(values)
+    statement = Statement(
+        "value", "a value of at least 0", ">= 0", lambda _: next(left), at_least(0), True, Remarks(kind=kind)
+    )
+    return Experiment(
+        f"santos2003/{name}",
+        name,
+        1,
+        points=lambda _: [Point({}, scene)],
+        draw=lambda _: pytest.fail("nothing is drawn"),
+        measure=lambda _: {},
+        statements=(statement,),
+    )
+
+
+def test_undecided_sentences_get_more_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    shaky = [-1.0, 1.0]
+    chosen = [_shaky("sure", [1.0]), _shaky("shaky", shaky), _shaky("ours", shaky, "ours")]
+    monkeypatch.setattr("becalm.lab.reports.select", lambda _: chosen)
+
+    def seeds(**options: Any) -> dict[str, list[int]]:  # noqa: ANN401
+        reports = reproduce(threads=1, **options)
+        return {report.title: report.claims[0].seeds for report in reports}
+
+    five, ten = list(range(1, 6)), list(range(1, 11))
+    assert seeds() == {"sure": five, "shaky": ten, "ours": five}
+    assert seeds(seeds=2, seed=7) == {"sure": [7, 8], "shaky": [7, 8], "ours": [7, 8]}
+    assert seeds(short=True) == {"sure": [1], "shaky": [1], "ours": [1]}

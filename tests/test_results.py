@@ -17,7 +17,7 @@ def results() -> becalm.Results:
 
 
 def test_tables(results: becalm.Results) -> None:
-    names = {"flows", "groups", "links", "buffers", "hosts", "tree", "victims", "series"}
+    names = {"flows", "groups", "latencies", "links", "buffers", "hosts", "tree", "victims", "series"}
     assert set(results.tables) == names
     assert results.groups["group"].to_list() == ["local", "remote", "victim"] * 2
     assert results.flows.height == 2 * 11

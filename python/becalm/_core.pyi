@@ -1,7 +1,11 @@
 """The compiled core."""
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "Scenario",
@@ -9,11 +13,16 @@ __all__ = [
     "bytes",
     "catalogue",
     "compiler",
+    "fabric",
     "json_schema",
     "model",
+    "pack",
     "parse",
+    "paths",
+    "report",
     "run",
     "seconds",
+    "trace",
 ]
 
 __version__: str
@@ -24,7 +33,13 @@ class _Outcome(TypedDict):
     fingerprint: int
     events: int
     packet_hops: int
+    end: float
     guards: list[str]
+    tables: dict[str, list[tuple[str, str, Any]]]
+
+class _Trace(TypedDict):
+    fingerprint: int
+    end: int
     tables: dict[str, list[tuple[str, str, Any]]]
 
 @final
@@ -48,6 +63,26 @@ def run(
     threads: int = 1,
     progress: Callable[[float, float, int, int], object] | None = None,
 ) -> _Outcome: ...
+def trace(
+    scenario: Scenario,
+    replication: int,
+    flows: list[int] | None,
+    links: list[int] | None,
+    start: int,
+    stop: int,
+    most: int,
+    progress: Callable[[float, float, int, int], object] | None = None,
+) -> _Trace: ...
+def report(
+    scenario: Scenario,
+    runs: Sequence[tuple[int, str, int, dict[str, list[tuple[str, str, Any]]]]],
+    about: str,
+    most_bytes: int = 0,
+    all: bool = False,
+) -> tuple[builtins.bytes, int, list[str]]: ...
+def pack(header: str) -> builtins.bytes: ...
+def fabric(scenario: Scenario) -> dict[str, list[tuple[str, str, Any]]]: ...
+def paths(scenario: Scenario) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def catalogue() -> str: ...
 def json_schema() -> str: ...
 def seconds(text: str) -> float | None: ...

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from becalm.commands import administrator, offers
+from becalm.commands import administrator, offers, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.explain import cli as explain
 from becalm.mistakes import printable
 from becalm.store import cli as store
 from becalm.sweep import cli as sweep
+from becalm.trace import cli as trace
 from becalm.tune import cli as tune
 
 __all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "guarded", "main", "stop", "told"]
@@ -72,8 +73,13 @@ def run(
     fabric: Annotated[
         Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
+    report: reports.Page = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
+    pcap: trace.Pcap = None,
+    packets: trace.Packets = None,
+    perfetto: trace.Chrome = None,
+    traced: trace.Chosen = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
@@ -85,6 +91,7 @@ def run(
 
     if (file is None) == (example is None):
         stop("run: needs either a scenario or --example with a name from `becalm examples`", BAD_INPUT)
+    traces = trace.wanted(pcap, packets, perfetto, traced)
     file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
@@ -93,7 +100,8 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
-    limit = memory.limit_of(max_memory)
+    scenario = reports.watched(scenario, report)
+    choice, limit = traces.choice(scenario), memory.limit_of(max_memory)
     default = Path("results") / file.stem
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
@@ -101,8 +109,11 @@ def run(
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
+    told = [*traces.write(choice), *reports.write(results, report)]
     if not quiet:
         console.show_run(results, place.folder)
+        for line in told:
+            console.say(line)
 
 
 @app.command()
@@ -366,6 +377,7 @@ def design(
 
 administrator.register(app, guarded)
 offers.register(app)
+reports.register(app)
 
 
 app.command()(explain.explain)

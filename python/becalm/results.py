@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from becalm import provenance
 from becalm.errors import ResultsError
 from becalm.folders import Kind
+from becalm.frames import Frames
+from becalm.parquet import digest_of, read_table, write_table
 from becalm.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -23,6 +25,17 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 """Name of the file that makes a folder a results folder."""
+_ASKED_FOR = {
+    "paces": "observe.paces = true",
+    "snapshots": 'observe.snapshots = ["5 ms"]',
+    "frames": 'observe.frames = "50 us"',
+    "frames_groups": 'observe.frames = "50 us"',
+    "spans": "observe.spans = true",
+    "jobs": "[[jobs]]",
+    "ranks": "[[jobs]]",
+    "ops": "jobs.record_ops = true",
+}
+"""Tables that a scenario has to ask for, and how."""
 _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
 
 
@@ -64,6 +77,8 @@ class Replication:
     """Seconds it took."""
     guards: list[str]
     """The rules of the model that were checked and held."""
+    end: float = math.nan
+    """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
 
 
 class Results:
@@ -110,6 +125,16 @@ class Results:
         return self.tables["groups"]
 
     @property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job: its time, how much slower it is than alone, its bus bandwidth.
+
+        Raises:
+            ResultsError: the scenario has no jobs.
+
+        """
+        return self.table("jobs")
+
+    @property
     def links(self) -> pl.DataFrame:
         """One row per direction of a cable: rate, utilization, share of time without credit."""
         return self.tables["links"]
@@ -147,9 +172,7 @@ class Results:
             ResultsError: the scenario does not ask for them with `observe.paces = true`.
 
         """
-        if "paces" not in self.tables:
-            raise ResultsError(f"{self.scenario.name} has no paces: set observe.paces = true, run it again")
-        return self.tables["paces"]
+        return self.table("paces")
 
     @property
     def snapshots(self) -> pl.DataFrame:
@@ -159,11 +182,56 @@ class Results:
             ResultsError: the scenario does not ask for them with `observe.snapshots`.
 
         """
-        if "snapshots" not in self.tables:
+        return self.table("snapshots")
+
+    @property
+    def frames(self) -> Frames:
+        """The fabric over time, as arrays; of the first replication.
+
+        Raises:
+            ResultsError: the scenario does not ask for them with `observe.frames`.
+
+        """
+        return self.frames_of(0)
+
+    def frames_of(self, replication: int, vl: int = 0) -> Frames:
+        """Return the frames of one replication and virtual lane.
+
+        Raises:
+            ResultsError: there are none.
+
+        """
+        import polars as pl
+
+        chosen = pl.col("replication") == replication, pl.col("vl") == vl
+        table = self.table("frames").filter(*chosen)
+        if table.is_empty():
             raise ResultsError(
-                f'{self.scenario.name} has no snapshots: set observe.snapshots = ["5 ms"], run it again'
+                f"{self.scenario.name} has no frames of VL {vl}, replication {replication}; "
+                f"it has {len(self.replications)} replications"
             )
-        return self.tables["snapshots"]
+        return Frames.of(table)
+
+    @property
+    def spans(self) -> pl.DataFrame:
+        """One row per period in which an output was root or branch of congestion.
+
+        Raises:
+            ResultsError: the scenario does not ask for them with `observe.spans = true`.
+
+        """
+        return self.table("spans")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table; for one that must be asked for, a message says how.
+
+        Raises:
+            ResultsError: the scenario does not ask for it.
+
+        """
+        if name not in self.tables and name in _ASKED_FOR:
+            raise ResultsError(f"{self.scenario.name} has no {name}: set {_ASKED_FOR[name]}, run it again")
+        return self.tables[name]
 
     @property
     def fingerprints(self) -> list[str]:
@@ -240,17 +308,27 @@ class Results:
         for name, table in self.tables.items():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
             with (folder / f"{name}.parquet").open("wb") as file:
-                _write_parquet(table, file, metadata, check)
-            manifest["tables"][name]["sha256"] = _digest(folder / f"{name}.parquet")
+                write_table(table, file, metadata, check)
+            manifest["tables"][name]["sha256"] = digest_of(folder / f"{name}.parquet")
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Return the report, for notebooks."""
+        from becalm.report import page
+
+        return page.frame(page.report(self))
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
         return f"<Results of {self.scenario.name!r}, {len(self.replications)} replications: {tables}>"
 
 
-def load_results(folder: str | PathLike[str]) -> Results:
+def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = None) -> Results:
     """Read a results folder back.
+
+    Args:
+        folder: the folder.
+        only: names of the tables to read; all when None.
 
     Raises:
         ResultsError: not a results folder, or a damaged one.
@@ -261,7 +339,7 @@ def load_results(folder: str | PathLike[str]) -> Results:
     manifest = read_manifest(folder)
     try:
         _files(manifest)
-        entries = manifest["tables"]
+        entries = {name: entry for name, entry in manifest["tables"].items() if only is None or name in only}
         units = {name: entry["units"] for name, entry in entries.items()}
         replications = [Replication(**item) for item in manifest["replications"]]
         text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
@@ -269,7 +347,7 @@ def load_results(folder: str | PathLike[str]) -> Results:
         raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
     scenario = Scenario(text, name=name)
     tables = {
-        name: _read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
+        name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
     }
     return Results(scenario, replications, tables, units)
 
@@ -288,70 +366,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _digest(file: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _read_table(file: Path, digest: str | None) -> pl.DataFrame:
-    """Read a table. Its digest is looked at first: some damage makes Polars end the whole process."""
-    import polars as pl
-
-    if file.is_symlink():
-        raise ResultsError(f"{file}: is a symbolic link; the tables are files of the folder itself")
-    try:
-        # An open file: Polars reads names as patterns, and only those in UTF-8.
-        if digest is not None and _digest(file) != digest:
-            raise ResultsError(f"{file}: damaged: it is not as it was written")
-        with file.open("rb") as content:
-            return pl.read_parquet(content)
-    except FileNotFoundError as error:
-        raise ResultsError(f"{file}: is missing") from error
-    # Some damage ends the reader of Polars itself.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ResultsError(f"{file}: damaged: {error}") from error
-
-
 def _reason(error: Exception) -> str:
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)
-
-
-class _Writer:
-    """A file that can be told to end, and that remembers why it could not be written.
-
-    Polars writes from threads of its own, which hear no Ctrl-C, and turns every error into one of its own.
-    """
-
-    def __init__(self, file: IO[bytes], check: Callable[[], None]) -> None:
-        self.file = file
-        self.check = check
-        self.error: Exception | None = None
-
-    def write(self, data: bytes) -> int:
-        try:
-            self.check()
-            return self.file.write(data)
-        except Exception as error:
-            self.error = error
-            raise
-
-    def flush(self) -> None:
-        self.file.flush()
-
-
-def _write_parquet(
-    table: pl.DataFrame, file: IO[bytes], metadata: dict[str, str], check: Callable[[], None]
-) -> None:
-    import polars as pl
-
-    writer = _Writer(file, check)
-    try:
-        table.write_parquet(writer, metadata=metadata)  # type: ignore[arg-type]
-    except pl.exceptions.PolarsError:
-        if writer.error is None:
-            raise
-        raise writer.error from None
 
 
 def _frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
@@ -377,4 +393,5 @@ def _replication(outcome: Outcome) -> Replication:
         packet_hops=core["packet_hops"],
         wall_time=outcome.wall_time,
         guards=core["guards"],
+        end=core["end"],
     )

@@ -7,8 +7,9 @@ import pytest
 from becalm.lab import Claim, reproduce
 from becalm.papers.gran2010.cct import encode, table, wanted_us
 from becalm.papers.gran2010.scene import Bed
+from becalm.papers.gran2010.surfaces import _widths
 
-QUICK = ["gran2010/fig8", "gran2010/fig10b", "gran2010/packet_size"]
+QUICK = ["gran2010/fig8", "gran2010/fig10b", "gran2010/packet_size", "gran2010/level", "gran2010/ccti_min"]
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +24,11 @@ def claims() -> dict[str, Claim]:
         "fig8/a_third_each",
         "fig8/equal_shares",
         "fig10b/loss_small",
-        "fig10b/fair",
+        "fig10b/jitter",
         "packet_size/little_impact",
+        "level/only_the_flow",
+        "level/all_of_the_level",
+        "ccti_min/a_minimum_for_all",
     ],
 )
 def test_the_quick_ones_hold(claims: dict[str, Claim], name: str) -> None:
@@ -68,3 +72,26 @@ def test_entries_are_the_nearest(gap: float, entry: tuple[int, int]) -> None:
 
 def test_encoding_error_is_half_a_step_at_most() -> None:
     assert max(abs(error) for error in table(106)["error_us"].to_list()) <= 1.034 / 16 + 1e-12
+
+
+def test_a_longer_table_has_the_same_delays_in_between() -> None:
+    def delays(finer: int) -> list[float]:
+        cct = Bed(finer=finer).scenario_data()["response"]["ibta"]["cct"]["quadratic"]
+        return [
+            index**2 * cct["numerator"] / cct["divisor"] ** 2 for index in range(0, cct["entries"], finer)
+        ]
+
+    assert delays(5) == pytest.approx(delays(1))
+    adapter = Bed(finer=5).scenario_data()["response"]["ibta"]
+    assert [adapter[key] for key in ("ccti_increase", "ccti_limit", "ccti_timer")] == [5, 639, 30]
+
+
+def test_a_point_stands_for_what_is_nearest() -> None:
+    assert _widths((0, 1, 4)) == {0: 0.5, 1: 2.0, 4: 1.5}
+    assert _widths((25, 150, 2000)) == {25: 87.5, 150: 987.5, 2000: 925.0}
+
+
+def test_only_h2_has_a_neighbour() -> None:
+    flows = Bed(neighbour=True).scenario_data()["flows"]
+    assert [flow["name"] for flow in flows] == ["F1", "F2", "F3", "F4", "F5", "F6"]
+    assert (flows[-1]["from"], flows[-1]["to"]) == (flows[1]["from"], ["H1"])

@@ -9,7 +9,7 @@ import pytest
 from becalm import Scenario, manager
 from becalm.lab import Lab
 from becalm.papers.pfister2005 import guideline as around_guideline
-from becalm.papers.pfister2005 import measure, mistakes
+from becalm.papers.pfister2005 import measure, mistakes, onset
 from becalm.papers.pfister2005.measure import Run, Trace, measured, one
 from becalm.papers.pfister2005.scene import (
     CASES,
@@ -71,9 +71,32 @@ def test_sources_wait_where_there_are_delays() -> None:
         spot = HotSpot(NETWORKS["32"], 4, control, paced=paced)
         waits = {group["traffic"]["poisson"]["paced"] for group in spot.scenario()["flows"]}
         assert waits == {control is not None and paced}
-        # What piled up goes first; where sources waited, there is nothing.
-        assert _offered(spot, spot.stop + 0.5, "hot") == pytest.approx(0.9 if True in waits else 0)
-        assert _offered(spot, spot.duration, "hot") == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("name", ["8", "32", "128 (8x8)"])
+def test_one_of_three_hot_sources_is_beside_the_hot_host(name: str) -> None:
+    network = NETWORKS[name]
+    (group,) = [group for group in HotSpot(network, 3).scenario()["flows"] if group["name"] == "hot"]
+    leaves = [int(host[1:]) // network.leaf for host in group["from"]]
+    assert leaves.count(network.hot // network.leaf) == 1
+    assert len(set(group["from"])) == 3
+
+
+def test_without_a_limit_new_packets_wait_for_the_backlog() -> None:
+    """A send queue that ends holds up its source, so there is nothing to wait for."""
+    limited, unlimited = (HotSpot(NETWORKS["32"], 4, queue=queue) for queue in (128, None))
+    assert limited.scenario()["adapter"]["queue"] == 128
+    assert "queue" not in unlimited.scenario()["adapter"]
+    assert _offered(limited, limited.stop + 0.5, "hot") == pytest.approx(0.9)
+    assert _offered(unlimited, unlimited.stop + 0.5, "hot") == 0
+
+
+def test_a_tree_is_full_when_nine_tenths_are_lost() -> None:
+    times = np.arange(-200, 600, 2.0)
+    share = np.interp(times, [0, 100], [0.9, 0.4])
+    table = pl.DataFrame({"us": times, "share": share, "network": "32", "buffer": 4})
+    assert onset._filled_us({"onset": table}, {"network": "32", "buffer": 4}) == pytest.approx(90, abs=2)
+    assert onset.traversals({"onset": table}, "32", 4) == pytest.approx(90 / (3 * 4 * PACKET_US), rel=0.03)
 
 
 def test_the_guideline_is_the_managers() -> None:
@@ -109,7 +132,7 @@ def test_smoothing_looks_back() -> None:
 def test_the_grid_varies_one_parameter_at_a_time() -> None:
     guide = guideline(32)
     for run in around_guideline._runs_grid(False):
-        if run.spot.network.hosts != 32 or run.labels["parameter"] in ("512 entries", "guideline"):
+        if run.spot.network.hosts != 32 or run.labels["parameter"] in (around_guideline.LONGER, "guideline"):
             continue
         assert run.spot.control is not None
         changed = [

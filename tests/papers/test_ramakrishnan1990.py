@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -13,6 +14,7 @@ from becalm.papers.ramakrishnan1990.changing import SLOW
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
 from becalm.papers.ramakrishnan1990.special import CROWD
+from becalm.theory import mean_value_analysis
 
 QUICK = [
     f"ramakrishnan1990/{name}"
@@ -55,6 +57,15 @@ def test_knees_follow_from_the_service_times() -> None:
     assert Path().network.knee == 15.5
     assert CROWD.network.knee == 3
     assert SLOW.knee == 8.25
+
+
+def test_the_proof_against_a_window_of_14_with_random_sizes() -> None:
+    """Where the bottleneck's load is 0.5, and how it is at a window of 14.3, by mean-value analysis."""
+    solution = mean_value_analysis(Path().network, 16)
+    load = Path().network.bottleneck * solution.throughput
+    assert np.interp(0.5, load, solution.window) == pytest.approx(8.46, abs=0.005)
+    assert np.interp(14.3, solution.window, load) == pytest.approx(0.756, abs=5e-4)
+    assert np.interp(14.3, solution.window, solution.queue.max(axis=1)) == pytest.approx(2.2, abs=0.05)
 
 
 def test_a_packet_takes_as_long_as_the_hop_says() -> None:

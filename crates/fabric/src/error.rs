@@ -1,5 +1,6 @@
 //! Errors of the fabric.
 
+use becalm_workload::Stuck;
 use thiserror::Error;
 
 /// An error of the fabric.
@@ -30,6 +31,14 @@ pub enum FabricError {
         time: String,
         /// The buffers, as `switch[port]`, the first one again at the end.
         cycle: Vec<String>,
+    },
+    /// A job waits for ever.
+    #[error("job `{job}` cannot end: {stuck}")]
+    Stuck {
+        /// Its name.
+        job: String,
+        /// An operation that never ends.
+        stuck: Stuck,
     },
     /// A guard of the model failed: a bug in becalm, not in the scenario.
     #[error("the model broke its own rule: {0}")]

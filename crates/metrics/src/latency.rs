@@ -4,7 +4,9 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{Kind, NodeId, Packet};
 
+use crate::histogram;
 use crate::quantiles::Quantiles;
+use crate::table::Table;
 
 /// Quantiles of a group are within 0.1% (2^-10).
 const GROUP_BITS: u8 = 10;
@@ -98,6 +100,12 @@ impl Latency {
         self.flows[flow].summary()
     }
 
+    /// The table `latencies`: the histogram of every group, of which these are the names.
+    pub fn table(&self, groups: &[String]) -> Table {
+        let named = groups.iter().cloned().zip(self.groups.iter().map(|record| &record.quantiles));
+        histogram::table("latencies", "group", "packets", named)
+    }
+
     /// Latency of a group.
     pub fn group(&self, group: usize) -> Summary {
         self.groups[group].summary()
@@ -130,6 +138,7 @@ impl Observer for Latency {
 mod tests {
     use super::*;
     use crate::fingerprint::tests::packet;
+    use crate::table::Data;
 
     #[test]
     fn counts_data_packets_after_the_warm_up() {
@@ -146,6 +155,19 @@ mod tests {
         let group = latency.group(0);
         assert_eq!((group.count, group.mean, group.max), (4, 40e-6, 100e-6));
         assert_eq!(group.p99, 100e-6);
+    }
+
+    #[test]
+    fn the_histogram_of_a_group_holds_all_its_packets() {
+        let mut latency = Latency::new(Time::ZERO, vec![0, 1], 2);
+        for us in [1, 1, 8] {
+            latency.delivered(Time::from_us(us), &packet(0, 0, Time::ZERO));
+        }
+        let table = latency.table(&["a".to_string(), "b".to_string()]);
+        assert_eq!(table.column("group"), Some(&Data::Text(vec!["a".to_string(); 2])));
+        assert_eq!(table.column("packets"), Some(&Data::U64(vec![2, 1])));
+        assert_eq!(table.column("from"), Some(&Data::F64(vec![992e-9, 7936e-9])));
+        assert_eq!(table.column("to"), Some(&Data::F64(vec![1024e-9, 8192e-9])));
     }
 
     #[test]

@@ -48,6 +48,23 @@ impl Quantiles {
         found.map(|(bucket, _)| self.largest(bucket))
     }
 
+    /// The counts by ranges of numbers, lowest first, without empty ones: the smallest and the largest number of a
+    /// range, and its count. There are 2 to the `bits` ranges between a power of two and the next, or as many as are
+    /// kept if these are fewer.
+    pub fn ranges(&self, bits: u8) -> Vec<(u64, u64, u64)> {
+        let coarse = Quantiles::new(bits.min(self.bits));
+        let mut ranges: Vec<(u32, u64)> = Vec::new();
+        for (bucket, &count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
+            let range = coarse.bucket(self.largest(bucket));
+            match ranges.last_mut() {
+                Some((last, sum)) if *last == range => *sum += u64::from(count),
+                _ => ranges.push((range, u64::from(count))),
+            }
+        }
+        let low = |range: u32| range.checked_sub(1).map_or(0, |before| coarse.largest(before) + 1);
+        ranges.into_iter().map(|(range, count)| (low(range), coarse.largest(range), count)).collect()
+    }
+
     #[inline]
     fn add_to(&mut self, bucket: u32, count: u32) {
         if bucket.wrapping_sub(self.first) as usize >= self.counts.len() {
@@ -108,6 +125,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ranges_hold_what_was_counted() {
+        let mut quantiles = Quantiles::new(10);
+        let values: Vec<u64> = numbers(2000).collect();
+        values.iter().for_each(|&value| quantiles.add(value));
+        let ranges = quantiles.ranges(4);
+        assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0), "{ranges:?}");
+        for &(low, high, count) in &ranges {
+            assert_eq!(values.iter().filter(|&&value| (low..=high).contains(&value)).count() as u64, count);
+            assert!((high - low) * 16 <= low.max(16), "{low} to {high}");
+        }
+        assert_eq!(ranges.iter().map(|range| range.2).sum::<u64>(), 2000);
+        assert_eq!(Quantiles::new(4).ranges(4), []);
     }
 
     #[test]

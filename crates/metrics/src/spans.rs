@@ -34,6 +34,11 @@ impl Spans {
         Spans { from, spans: vec![Span::default(); ports.len()], ports }
     }
 
+    /// The ports that it measures.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
     /// Notes that a virtual lane enters (`true`) or leaves (`false`) the state.
     #[inline]
     pub fn set(&mut self, now: Time, output: PortId, vl: u8, on: bool) {
@@ -49,11 +54,6 @@ impl Spans {
     pub fn time(&self, output: PortId, end: Time) -> Time {
         self.spans[self.ports.index(output)].until(end)
     }
-
-    /// The share of the window until `end`, 0 to 1; NaN for an empty window.
-    pub fn share(&self, output: PortId, end: Time) -> f64 {
-        self.time(output, end).as_ps() as f64 / end.since(self.from).as_ps() as f64
-    }
 }
 
 impl Joint for Spans {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use becalm_fabric::{NodeId, Rate, Topology};
 
-    fn share(from: u64, changes: &[(u64, u8, bool)]) -> f64 {
+    fn time(from: u64, changes: &[(u64, u8, bool)]) -> Time {
         let mut topology = Topology::default();
         let (switch, host) = (topology.add_switch("S"), topology.add_host("H"));
         topology.connect(switch, host, Rate::from_bits_per_second(8e9), Time::ZERO);
@@ -76,21 +76,21 @@ mod tests {
         for &(us, vl, on) in changes {
             spans.set(Time::from_us(us), output, vl, on);
         }
-        spans.share(output, Time::from_us(10))
+        spans.time(output, Time::from_us(10))
     }
 
     #[test]
     fn sums_the_spans_and_the_one_that_lasts() {
-        assert_eq!(share(0, &[(1, 0, true), (3, 0, false), (8, 0, true)]), 0.4);
+        assert_eq!(time(0, &[(1, 0, true), (3, 0, false), (8, 0, true)]), Time::from_us(4));
     }
 
     #[test]
     fn spans_of_several_lanes_count_once() {
-        assert_eq!(share(0, &[(1, 0, true), (2, 1, true), (3, 0, false), (5, 1, false)]), 0.4);
+        assert_eq!(time(0, &[(1, 0, true), (2, 1, true), (3, 0, false), (5, 1, false)]), Time::from_us(4));
     }
 
     #[test]
     fn the_warm_up_does_not_count() {
-        assert_eq!(share(6, &[(1, 0, true), (3, 0, false), (4, 0, true), (7, 0, false)]), 0.25);
+        assert_eq!(time(6, &[(1, 0, true), (3, 0, false), (4, 0, true), (7, 0, false)]), Time::from_us(1));
     }
 }

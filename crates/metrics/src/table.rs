@@ -9,6 +9,8 @@ pub enum Data {
     U64(Vec<u64>),
     /// Names.
     Text(Vec<String>),
+    /// Rows of bytes, such as one byte for each link.
+    Bytes(Vec<Vec<u8>>),
 }
 
 impl Data {
@@ -18,6 +20,7 @@ impl Data {
             Data::F64(values) => values.len(),
             Data::U64(values) => values.len(),
             Data::Text(values) => values.len(),
+            Data::Bytes(rows) => rows.len(),
         }
     }
 
@@ -42,6 +45,12 @@ impl From<Vec<u64>> for Data {
 impl From<Vec<String>> for Data {
     fn from(values: Vec<String>) -> Data {
         Data::Text(values)
+    }
+}
+
+impl From<Vec<Vec<u8>>> for Data {
+    fn from(rows: Vec<Vec<u8>>) -> Data {
+        Data::Bytes(rows)
     }
 }
 

@@ -5,6 +5,7 @@ use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
 use crate::ports::Ports;
+use crate::table::Table;
 
 /// The role of an output in a congestion tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,21 @@ impl Episode {
     }
 }
 
+/// A period in which a virtual lane of an output had one role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The output, as [`Ports`] numbers it.
+    pub port: u32,
+    /// The virtual lane.
+    pub vl: u8,
+    /// Root or branch.
+    pub role: Role,
+    /// Start.
+    pub begin: Time,
+    /// End.
+    pub end: Time,
+}
+
 /// One virtual lane of an output.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
@@ -80,10 +96,35 @@ struct Lane {
 /// The episodes of one virtual lane of an output: as root, and as branch.
 type Episodes = (Episode, Episode);
 
+/// The record of one virtual lane of an output.
+struct Record<'a> {
+    from: Time,
+    episodes: &'a mut Episodes,
+    /// The place of the lane, and the periods of all lanes if they are kept.
+    at: usize,
+    log: &'a mut Option<Vec<(usize, Period)>>,
+}
+
+/// A role with its start and its end.
+type Period = (Role, Time, Time);
+
+impl Record<'_> {
+    fn add(&mut self, role: Role, start: Time, end: Time) {
+        match role {
+            Role::Calm => return,
+            Role::Root => self.episodes.0.add(self.from, start, end),
+            Role::Branch => self.episodes.1.add(self.from, start, end),
+        }
+        if let Some(log) = self.log {
+            log.push((self.at, (role, start, end)));
+        }
+    }
+}
+
 impl Lane {
     /// Updates the role after a change.
     #[inline]
-    fn settle(&mut self, now: Time, from: Time, episodes: &mut Episodes) {
+    fn settle(&mut self, now: Time, mut record: Record<'_>) {
         let role = match self.stalled || self.waited || self.lags {
             true if self.last => Role::Root,
             true => Role::Branch,
@@ -93,16 +134,8 @@ impl Lane {
         if role == self.role {
             return;
         }
-        self.end(now, from, episodes);
+        record.add(self.role, self.since, now);
         (self.role, self.since) = (role, now);
-    }
-
-    fn end(&self, now: Time, from: Time, (root, branch): &mut Episodes) {
-        match self.role {
-            Role::Calm => {}
-            Role::Root => root.add(from, self.since, now),
-            Role::Branch => branch.add(from, self.since, now),
-        }
     }
 }
 
@@ -123,6 +156,8 @@ pub struct Tree {
     lanes: Vec<Lane>,
     /// Apart from the lanes, since they are large and seldom used.
     episodes: Vec<Episodes>,
+    /// The periods that have ended, if they are kept.
+    log: Option<Vec<(usize, Period)>>,
 }
 
 impl Tree {
@@ -137,13 +172,19 @@ impl Tree {
             }
         }
         let episodes = vec![Episodes::default(); lanes.len()];
-        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, episodes }
+        Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, episodes, log: None }
+    }
+
+    /// Keeps every period from now on, for [`Tree::spans`].
+    pub fn keep_spans(&mut self) {
+        self.log = Some(Vec::new());
     }
 
     #[inline]
-    fn lane(&mut self, output: PortId, vl: u8) -> (&mut Lane, &mut Episodes) {
+    fn lane(&mut self, output: PortId, vl: u8) -> (&mut Lane, Record<'_>) {
         let at = self.ports.index(output) * self.vls + usize::from(vl);
-        (&mut self.lanes[at], &mut self.episodes[at])
+        let record = Record { from: self.from, episodes: &mut self.episodes[at], at, log: &mut self.log };
+        (&mut self.lanes[at], record)
     }
 
     /// The role that a lane has now.
@@ -155,8 +196,26 @@ impl Tree {
     pub fn episodes(&self, output: PortId, vl: u8, end: Time) -> (Episode, Episode) {
         let at = self.ports.index(output) * self.vls + usize::from(vl);
         let mut episodes = self.episodes[at];
-        self.lanes[at].end(end, self.from, &mut episodes);
+        let lane = &self.lanes[at];
+        Record { from: self.from, episodes: &mut episodes, at, log: &mut None }.add(lane.role, lane.since, end);
         episodes
+    }
+
+    /// All periods from time zero until `end`, by output, virtual lane and time; none if they are not kept.
+    pub fn spans(&self, end: Time) -> Vec<Span> {
+        let Some(log) = &self.log else { return Vec::new() };
+        let last = self.lanes.iter().enumerate().map(|(at, lane)| (at, (lane.role, lane.since, end)));
+        let mut all: Vec<(usize, Period)> = log.iter().copied().chain(last).collect();
+        all.retain(|(_, (role, begin, end))| *role != Role::Calm && begin < end);
+        all.sort_unstable_by_key(|(at, (_, begin, _))| (*at, *begin));
+        let span = |(at, (role, begin, end)): (usize, Period)| Span {
+            port: (at / self.vls) as u32,
+            vl: (at % self.vls) as u8,
+            role,
+            begin,
+            end,
+        };
+        all.into_iter().map(span).collect()
     }
 }
 
@@ -164,38 +223,53 @@ impl Joint for Tree {
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
         self.ports.take_over(&mut self.lanes, &other.lanes, theirs);
         self.ports.take_over(&mut self.episodes, &other.episodes, theirs);
+        // Every part sees the events of its own nodes alone.
+        if let (Some(mine), Some(its)) = (&mut self.log, other.log) {
+            mine.extend(its);
+        }
     }
 }
 
 impl Observer for Tree {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
-        let window = self.from;
-        let (lane, episodes) = self.lane(from, packet.vl);
+        let (lane, record) = self.lane(from, packet.vl);
         if lane.waited || lane.lags {
             lane.lags = lane.waited && !lane.empty;
             lane.waited = false;
-            lane.settle(now, window, episodes);
+            lane.settle(now, record);
         }
     }
 
     #[inline]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
-        let (window, half) = (self.from, self.half);
-        let (lane, episodes) = self.lane(output, vl);
+        let half = self.half;
+        let (lane, record) = self.lane(output, vl);
         (lane.empty, lane.long) = (bytes == 0, bytes > half);
         lane.lags &= !lane.empty;
-        lane.settle(now, window, episodes);
+        lane.settle(now, record);
     }
 
     #[inline]
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
-        let window = self.from;
-        let (lane, episodes) = self.lane(output, vl);
+        let (lane, record) = self.lane(output, vl);
         lane.stalled = stalled;
         lane.waited |= stalled;
-        lane.settle(now, window, episodes);
+        lane.settle(now, record);
     }
+}
+
+/// The table `spans`; `ends` names both ends of every link, in the order of [`Ports`], with the port at its beginning.
+pub fn table(spans: &[Span], ends: &[(String, u64, String)]) -> Table {
+    let end = |span: &Span| &ends[span.port as usize];
+    Table::new("spans")
+        .with("from", "", spans.iter().map(|span| end(span).0.clone()).collect::<Vec<_>>())
+        .with("from_port", "", spans.iter().map(|span| end(span).1).collect::<Vec<_>>())
+        .with("to", "", spans.iter().map(|span| end(span).2.clone()).collect::<Vec<_>>())
+        .with("vl", "", spans.iter().map(|span| u64::from(span.vl)).collect::<Vec<_>>())
+        .with("role", "", spans.iter().map(|span| span.role.name().to_string()).collect::<Vec<_>>())
+        .with("begin", "s", spans.iter().map(|span| span.begin.as_secs()).collect::<Vec<_>>())
+        .with("end", "s", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -249,6 +323,19 @@ mod tests {
         sends(&mut tree, 12, 60);
         sends(&mut tree, 13, 0);
         assert_eq!(tree.episodes(TRUNK, 0, Time(20)), (episode(2, 1, 13, 1, 1), episode(10, 2, 12, 10, 2)));
+    }
+
+    #[test]
+    fn spans_are_all_periods_from_the_start_to_the_end() {
+        let mut tree = tree(10);
+        tree.keep_spans();
+        for (now, bytes) in [(1, 90), (3, 0), (8, 90)] {
+            tree.queue(Time(now), TRUNK, 0, bytes);
+        }
+        tree.stalled(Time(9), TRUNK, 0, true);
+        let span = |role, begin, end| Span { port: 0, vl: 0, role, begin: Time(begin), end: Time(end) };
+        let expected = [span(Role::Root, 1, 3), span(Role::Root, 8, 9), span(Role::Branch, 9, 20)];
+        assert_eq!(tree.spans(Time(20)), expected);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! - `scenario`: a checked scenario as a Python object.
 //! - `run`: one replication, with progress and Ctrl-C.
+//! - `trace`: a run that records single packets.
+//! - `report`: results as the payload of a page.
 //! - `columns`: result tables as NumPy arrays.
 //! - `errors`: the only place where Rust errors become Python exceptions.
 //!
@@ -9,8 +11,10 @@
 
 mod columns;
 mod errors;
+mod report;
 mod run;
 mod scenario;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -47,6 +51,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_function(wrap_pyfunction!(scenario::parse, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(report::pack, module)?)?;
+    module.add_function(wrap_pyfunction!(report::fabric, module)?)?;
+    module.add_function(wrap_pyfunction!(report::paths, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(seconds, module)?)?;

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::sections::Sections;
 use crate::sections::adapter::Adapter;
 use crate::sections::changes::Change;
+use crate::sections::collective::Collective;
 use crate::sections::flows::{Group, Traffic};
+use crate::sections::jobs::{Job, Operation};
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
 use crate::sections::pattern::Pattern;
@@ -17,7 +19,7 @@ use crate::sections::topology::TopologyChoice;
 
 /// Everything that a scenario can choose, and the keys of its sections.
 ///
-/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `arbiters`, `sections`. Each entry has
+/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `collectives`, `arbiters`, `sections`. Each entry has
 /// `name`, `doc` (Markdown; its first paragraph is a summary) and `parameters`, each of these with `name`, `kind`,
 /// `unit`, `default`, `required`, `range` and `help`.
 pub fn catalogue() -> Value {
@@ -28,6 +30,7 @@ pub fn catalogue() -> Value {
         "topologies": options::<TopologyChoice>(),
         "traffic": options::<Traffic>(),
         "patterns": options::<Pattern>(),
+        "collectives": options::<Collective>(),
         "arbiters": options::<Arbiter>(),
         "sections": [
             section::<Run>("run"),
@@ -35,6 +38,8 @@ pub fn catalogue() -> Value {
             section::<Adapter>("adapter"),
             section::<Packet>("packet"),
             section::<Group>("flows"),
+            section::<Job>("jobs"),
+            section::<Operation>("jobs.ops"),
             section::<Change>("changes"),
             section::<Observe>("observe"),
         ],

@@ -8,7 +8,9 @@
 //! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
 //!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::routing`] the paths.
 //! - `assemble`: the model, as the fabric needs it.
+//! - `fabric`: its nodes, links and paths, for those who show them.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
+//! - `trace`: [`Scenario::trace`], a run that records single packets.
 //!
 //! [`catalogue`] and [`json_schema`] describe the contents of scenarios, as data.
 //!
@@ -30,6 +32,7 @@
 mod assemble;
 mod catalogue;
 mod check;
+mod fabric;
 mod memory;
 mod resolve;
 mod routing;
@@ -37,8 +40,11 @@ mod run;
 mod scenario;
 pub mod sections;
 mod summary;
+mod trace;
 
 pub use catalogue::{catalogue, json_schema};
+pub use fabric::{Direction, FlowPaths};
 pub use memory::MemoryEstimate;
 pub use run::{Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;
+pub use trace::{Trace, TraceSpec};

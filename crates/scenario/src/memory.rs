@@ -4,9 +4,10 @@
 //! counted, and hold to about a tenth where many of one kind outweigh the rest.
 
 use becalm_fabric::{NodeKind, SourceSpec, Traffic};
+use becalm_metrics::frames::BYTES_PER_LINK;
 
 use crate::scenario::Scenario;
-use crate::sections::distribution::Distribution;
+use crate::sections::distribution::Shape;
 
 /// Bytes of a process that runs the smallest scenario, beyond Python's own.
 const BASE: u64 = 16 << 20;
@@ -22,6 +23,8 @@ const MESSAGE: u64 = 24;
 const SAMPLE: u64 = 260;
 /// Bytes of a snapshot's entry for one link and virtual lane, and its row of a table.
 const SNAPSHOT: u64 = 320;
+/// Bytes of a link and virtual lane in a frame: once in the run, and once in its table.
+const FRAME: u64 = 2 * BYTES_PER_LINK;
 
 /// A lower bound on the bytes of a run, by their use. Packets in the network, and messages of sources that offer more
 /// than can be sent, add to it.
@@ -37,13 +40,22 @@ pub struct MemoryEstimate {
     pub series: u64,
     /// Snapshots.
     pub snapshots: u64,
+    /// Frames.
+    pub frames: u64,
 }
 
 impl MemoryEstimate {
     /// The parts by their names.
-    pub fn parts(&self) -> [(&'static str, u64); 5] {
-        let MemoryEstimate { network, flows, messages, series, snapshots } = *self;
-        [("network", network), ("flows", flows), ("messages", messages), ("series", series), ("snapshots", snapshots)]
+    pub fn parts(&self) -> [(&'static str, u64); 6] {
+        let MemoryEstimate { network, flows, messages, series, snapshots, frames } = *self;
+        [
+            ("network", network),
+            ("flows", flows),
+            ("messages", messages),
+            ("series", series),
+            ("snapshots", snapshots),
+            ("frames", frames),
+        ]
     }
 
     /// Bytes in all.
@@ -72,14 +84,18 @@ impl Scenario {
                 .fold(0, |sum, source| sum.saturating_add(times(posted(source).max(self.left(source)), MESSAGE))),
             series: times(times(samples, width as u64), SAMPLE),
             snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
+            frames: times(
+                observe.frames.map_or(0, |step| self.sections.run.duration.0 / step.0),
+                times(links, vls) * FRAME,
+            ),
         }
     }
 
     /// Messages of a source that its host's link has had no time for at the end.
     fn left(&self, source: &SourceSpec) -> u64 {
-        let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = source.traffic else { return 0 };
+        let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = &source.traffic else { return 0 };
         let packet = &self.sections.packet;
-        let wire = f64::from(bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
+        let wire = f64::from(*bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
         let host = self.plan.flows[source.flows.start as usize].source;
         let service = wire / self.network.rates[host.index()].bytes_per_second();
         let seconds = source.stop.min(*self.sections.run.duration).0.saturating_sub(source.start.0) as f64 * 1e-12;
@@ -94,10 +110,8 @@ impl Scenario {
 
 /// Entries of a batch's messages in the queue of their host: equal messages share one.
 fn posted(source: &SourceSpec) -> u64 {
-    match source.traffic {
-        Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || Distribution(sizes).varies() => {
-            u64::from(count)
-        }
+    match &source.traffic {
+        Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || *sizes != Shape::Fixed => u64::from(*count),
         Traffic::Batch { .. } => 1,
         _ => 0,
     }
@@ -130,5 +144,6 @@ mod tests {
         assert_eq!(estimate("[\"BC\"]", 1, overload).messages, (1 + 483) * MESSAGE);
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
+        assert_eq!(estimate("[\"BC\"]", 1, "frames = \"100 us\"").frames, 10 * 48 * FRAME);
     }
 }

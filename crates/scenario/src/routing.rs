@@ -11,16 +11,17 @@ use crate::scenario::Scenario;
 const MOST_STEPS: u64 = 20_000_000;
 
 impl Scenario {
-    /// Routes and paths, as three tables. Links have the order of the table `links` of results, flows that of `flows`.
+    /// Routes and paths, as four tables. Links have the order of the table `links` of results, flows that of `flows`.
     ///
-    /// - `links`, one row per link: `name`, `capacity` in B/s, `from_level` and `to_level` (0 for hosts, 1 for switches
+    /// - `links`, one row per link: `name`, `from`, `from_port`, `to`, `capacity` in B/s, `from_level` and `to_level` (0 for hosts, 1 for switches
     ///   with hosts, and so on), and `pairs`, the pairs of hosts whose path crosses it; NaN where there are too many
     ///   to count.
+    /// - `flows`, one row per flow: `group`, `source`, `destination`, `sl`.
     /// - `paths`, one row per flow and link of its path, in the order of the path: `flow`, `link`.
     /// - `circle`: `link`, the names of links of which each may wait for the next; empty where no deadlock is possible.
     pub fn routing(&self) -> Vec<Table> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
-        vec![self.routed_links(&paths), self.routed_flows(&paths), self.circle(&paths)]
+        vec![self.routed_links(&paths), self.known_flows(), self.routed_flows(&paths), self.circle(&paths)]
     }
 
     fn routed_links(&self, paths: &Paths<'_>) -> Table {
@@ -31,10 +32,28 @@ impl Scenario {
         };
         Table::new("links")
             .with("name", "", links.iter().map(|link| link.name.clone()).collect::<Vec<_>>())
+            .with(
+                "from",
+                "",
+                links.iter().map(|link| self.network.name(link.from.node).to_string()).collect::<Vec<_>>(),
+            )
+            .with("from_port", "", links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
+            .with("to", "", links.iter().map(|link| self.network.name(link.to.node).to_string()).collect::<Vec<_>>())
             .with("capacity", "B/s", links.iter().map(|link| link.rate.bytes_per_second()).collect::<Vec<_>>())
             .with("from_level", "", links.iter().map(|link| levels[link.from.node.index()]).collect::<Vec<_>>())
             .with("to_level", "", links.iter().map(|link| levels[link.to.node.index()]).collect::<Vec<_>>())
             .with("pairs", "", links.iter().map(|link| crossing(link.from)).collect::<Vec<_>>())
+    }
+
+    fn known_flows(&self) -> Table {
+        let flows = &self.plan.flows;
+        let name = |node| self.network.name(node).to_string();
+        let group = |number: u32| self.sections.group(number);
+        Table::new("flows")
+            .with("group", "", flows.iter().map(|flow| group(flow.group).name.to_string()).collect::<Vec<_>>())
+            .with("source", "", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
+            .with("destination", "", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
+            .with("sl", "", flows.iter().map(|flow| u64::from(group(flow.group).sl)).collect::<Vec<_>>())
     }
 
     fn routed_flows(&self, paths: &Paths<'_>) -> Table {

@@ -1,8 +1,8 @@
 """A diagnosis in words: sentences about a run, made from its tables by stated rules.
 
-From the bottom: `model` (sentences), `limits`, `facts` (the tables as arrays), `blame` (bottlenecks and their
-causes), `case` (all of it, worked out once), `rule`, the rules in `spread`, `control` and `advice`, `rules` (all
-of them), `page` (their description), `cli`.
+From the bottom: `model` (sentences), `limits`, `facts` (the tables as arrays), `blame` (bottlenecks, their
+causes), `case` (all of it, worked out once), `rule`, the rules in `spread`, `control` and `advice`, `rules`
+(all of them), `page` (their description), `cli`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _DAMAGED = (
 _NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
 """What a manifest raises that is none."""
 
-_OVER_TIME = ("series", "paces", "snapshots")
+_OVER_TIME = ("series", "paces", "snapshots", "frames", "frames_groups", "spans")
 """Tables with a time; a summary omits them."""
 _TAIL = 128
 """Bytes at the end that always contain the note."""

@@ -191,11 +191,7 @@ def joined(scenario: Scenario, parts: Sequence[Results]) -> Results:
 def _with_changes(point: Point, name: str, keys: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
-    if name in ("paces", "snapshots"):
-        # These say what to ask for where they are missing.
-        table: pl.DataFrame = getattr(point.results, name)
-    else:
-        table = point.results.tables[name]
+    table = point.results.table(name)
     names = {key: f"scenario.{key}" if key in table.columns else key for key in keys}
     cells = [pl.lit(label(point.changes.get(key))).alias(column) for key, column in names.items()]
     return table.select(*cells, pl.all())

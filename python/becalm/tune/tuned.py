@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import _core, manager
 from becalm.errors import BecalmError
+from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
 from becalm.tune.cases import GUARD, HELD_OUT, Case
@@ -20,7 +21,6 @@ from becalm.tune.goals import Measured
 if TYPE_CHECKING:
     import polars as pl
 
-CONFIDENCE = 0.95
 BEST = "tuned"
 """Name of the tuned parameters beside the guidelines."""
 NOTE = "These are results of the model, with the traffic of the cases, whose hot sources have a backlog."
@@ -168,12 +168,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
         BecalmError: fewer than two values.
 
     """
-    from scipy.stats import t
-
-    count = len(values)
-    if count < 2:
-        raise BecalmError(f"validation on {count} seed cannot estimate chance: set at least 2")
-    mean = sum(values) / count
-    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1))
-    reach = float(t.ppf(0.5 + CONFIDENCE / 2, count - 1)) * deviation / math.sqrt(count)
-    return mean - reach, mean + reach
+    if len(values) < 2:
+        raise BecalmError(f"validation on {len(values)} seed cannot estimate chance: set at least 2")
+    _, low, high = mean_interval(values)
+    return low, high

@@ -124,6 +124,29 @@ impl Topology {
         self.nodes.iter().position(|node| node.name == name).map(|i| NodeId(i as u32))
     }
 
+    /// The distance of each node from the nearest host: 0 for hosts, 1 for switches that have hosts.
+    pub fn levels(&self) -> Vec<u32> {
+        let peers = self.peers();
+        let mut levels = vec![u32::MAX; self.nodes.len()];
+        let mut edge: Vec<NodeId> = self.hosts().collect();
+        edge.iter().for_each(|host| levels[host.index()] = 0);
+        while !edge.is_empty() {
+            let mut next = Vec::new();
+            for node in edge {
+                for (peer, _) in &peers[node.index()] {
+                    if levels[peer.node.index()] == u32::MAX {
+                        levels[peer.node.index()] = levels[node.index()] + 1;
+                        next.push(peer.node);
+                    }
+                }
+            }
+            edge = next;
+        }
+        // A switch without a way to a host stands beside those of hosts.
+        levels.iter_mut().for_each(|level| *level = if *level == u32::MAX { 1 } else { *level });
+        levels
+    }
+
     /// The port at the other end of each port's cable: `peers()[node][port]`, with the cable's place in the list.
     pub fn peers(&self) -> Vec<Vec<(PortId, usize)>> {
         let mut peers: Vec<Vec<(PortId, usize)>> = self.nodes.iter().map(|_| Vec::new()).collect();

@@ -6,15 +6,15 @@ use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
-    Fabric, FabricError, FabricSpec, FlowSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, Room,
-    SourceSpec,
+    Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
+    RateChange, Room, SourceSpec,
 };
-use becalm_metrics::Watch;
-use becalm_schema::Located;
+use becalm_metrics::{Messages, Watch};
 
 use crate::scenario::Scenario;
+use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
-use crate::sections::flows::Group;
+use crate::sections::flows::Restart;
 
 /// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -32,6 +32,15 @@ pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
 /// The model when all its parts are together again.
 pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
+/// The traffic of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Traffic {
+    /// All of it.
+    All,
+    /// That of one job.
+    Job(usize),
+}
+
 /// The purposes of the random streams of timers' phases, of hosts' clocks and of the starts of sources.
 const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
@@ -46,8 +55,8 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 }
 
 impl Scenario {
-    /// The fabric in its initial state.
-    fn fabric_spec(&self, seed: u64) -> FabricSpec<Responding, Marking, Echoing> {
+    /// The fabric in its initial state, with all traffic or a part of it.
+    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic) -> FabricSpec<Responding, Marking, Echoing> {
         let sections = &self.sections;
         let vls = *sections.switch.vls as u8;
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
@@ -61,12 +70,38 @@ impl Scenario {
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
-            sources: self.sources(seed),
-            jobs: Vec::new(),
+            sources: if traffic == Traffic::All { self.sources(seed) } else { Vec::new() },
+            jobs: self.jobs(traffic),
             changes: self.rate_changes(),
             markers: markers.collect(),
             echo: Echoing::new(&sections.echo),
             seed,
+        }
+    }
+
+    /// The jobs of a run.
+    fn jobs(&self, traffic: Traffic) -> Vec<JobSpec> {
+        let first = self.sections.flows.len();
+        let wanted = |i: &usize| traffic == Traffic::All || traffic == Traffic::Job(*i);
+        let numbers = (0..self.plan.jobs.len()).filter(wanted);
+        numbers.map(|i| self.job_spec(i, FlowId(self.plan.groups[first + i].start))).collect()
+    }
+
+    fn job_spec(&self, number: usize, first_flow: FlowId) -> JobSpec {
+        let section = &self.sections.jobs[number];
+        let job = self.plan.jobs[number].as_ref().expect("checked");
+        let overhead_rate = section.overhead_rate.as_ref();
+        JobSpec {
+            program: job.program.clone(),
+            start: *section.start,
+            hosts: job.hosts.clone(),
+            pairs: job.pairs.clone(),
+            first_flow,
+            overhead: *section.overhead,
+            overhead_per_byte: overhead_rate.map_or(0.0, |rate| 1e12 / rate.rate().bytes_per_second()),
+            local_latency: *section.local_latency,
+            local_rate: section.local_rate.as_ref().map(|rate| rate.rate()),
+            record: *section.record_ops,
         }
     }
 
@@ -77,7 +112,7 @@ impl Scenario {
     }
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.
-    fn capacity_bytes(&self) -> u32 {
+    pub(crate) fn capacity_bytes(&self) -> u32 {
         match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
             Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
@@ -87,14 +122,14 @@ impl Scenario {
     /// The flows and their responses: one for each flow, or one for all of a host and service level.
     fn flows(&self, seed: u64) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
-        let new = |group: &Located<Group>| Responding::new(group.response.as_ref().unwrap_or(&sections.response));
+        let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
         // Some responses share a table among their clones.
-        let initial: Vec<Responding> = sections.flows.iter().map(new).collect();
+        let initial: Vec<Responding> = sections.groups().map(new).collect();
         let mut responses = Vec::new();
         let mut shared: HashMap<(NodeId, u32), u32> = HashMap::new();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for flow in &self.plan.flows {
-            let group = &sections.flows[flow.group as usize];
+            let sl = sections.group(flow.group).sl;
             let mut add = || {
                 let mut response = initial[flow.group as usize].clone();
                 if let Responding::Ibta(timed) = &mut response {
@@ -105,10 +140,12 @@ impl Scenario {
             };
             let response = match *sections.adapter.port_control {
                 PortControl::Qp => add(),
-                PortControl::Sl => *shared.entry((flow.source, *group.sl)).or_insert_with(add),
+                PortControl::Sl => *shared.entry((flow.source, sl)).or_insert_with(add),
             };
-            let vl = sections.switch.vl(*group.sl).expect("checked") as u8;
-            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response });
+            let vl = sections.switch.vl(sl).expect("checked") as u8;
+            let restart = sections.flows.get().and_then(|groups| groups.get(flow.group as usize));
+            let restart = restart.is_some_and(|group| *group.restart == Restart::Message);
+            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response, restart });
         }
         (flows, responses)
     }
@@ -158,20 +195,29 @@ impl Scenario {
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
         let vls = *self.sections.switch.vls as u8;
-        Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, self.plan.groups.len())
+        let groups = self.plan.groups.len();
+        let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
+        watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from, self.plan.flows.len())));
+        if self.sections.observe.frames.is_some() {
+            watch = watch.with_early_stalls();
+        }
+        if *self.sections.observe.spans {
+            watch = watch.with_spans_of_roles();
+        }
+        watch
     }
 
-    /// The model at time zero for one replication, for up to `threads` threads.
-    pub(crate) fn simulator(&self, replication: u32, threads: usize) -> Result<Model, FabricError> {
+    /// The model at time zero for one replication, for up to `threads` threads, with all traffic or a part of it.
+    pub(crate) fn simulator(&self, replication: u32, threads: usize, traffic: Traffic) -> Result<Model, FabricError> {
         let run = &self.sections.run;
         let seed = run.seed.wrapping_add(u64::from(replication));
-        let spec = self.fabric_spec(seed);
+        let spec = self.fabric_spec(seed, traffic);
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
             _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
         let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
-        ParallelFabric::new(spec, || self.watch(*run.warmup), &partition, &groups)
+        ParallelFabric::new(spec, || self.watch(self.measured_from()), &partition, &groups)
     }
 }
 

@@ -2,14 +2,18 @@
 
 use std::collections::HashSet;
 
+use becalm_engine::Time;
 use becalm_schema::{Located, Place, Review};
 
 use crate::sections::Sections;
 use crate::sections::flows::{Group, Traffic};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
-    if sections.flows.get().is_some_and(Vec::is_empty) {
-        review.add(sections.flows.place(), "must have at least one group");
+    if sections.flows.get().is_some_and(Vec::is_empty) && sections.jobs.get().is_some_and(Vec::is_empty) {
+        match sections.flows.given() {
+            Some(place) => review.add(place, "must have at least one group, unless there are jobs"),
+            None => review.add(sections.flows.place(), "flows is missing: set a group of flows, or jobs"),
+        }
     }
     let mut names = HashSet::new();
     for (group, place) in sections.flows.items().iter().filter_map(|group| Some((group.get()?, group.place()))) {
@@ -17,7 +21,10 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
         ends(group, place, review);
         stop(group, review);
         spread(group, review);
-        lane(group, sections, review);
+        lane(&group.sl, sections, review);
+    }
+    for job in sections.jobs.items().iter().filter_map(|job| job.get()) {
+        lane(&job.sl, sections, review);
     }
 }
 
@@ -60,21 +67,24 @@ fn stop(group: &Group, review: &mut Review<'_>) {
 
 /// Arrivals of a Poisson process have no phase that could be drawn.
 fn spread(group: &Group, review: &mut Review<'_>) {
-    if let (Some(place), Some(Traffic::Poisson(_))) = (group.start_spread.given(), group.traffic.get()) {
+    let spreads = group.start_spread.get().is_some_and(|spread| *spread > Time::ZERO);
+    if let (Some(place), Some(Traffic::Poisson(_))) =
+        (group.start_spread.given().filter(|_| spreads), group.traffic.get())
+    {
         review.add(place, "does nothing: poisson traffic arrives at random times already");
     }
 }
 
-fn lane(group: &Group, sections: &Sections, review: &mut Review<'_>) {
+fn lane(level: &Located<u32>, sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
-    let (Some(&sl), Some(&vls), Some(_)) = (group.sl.get(), switch.vls.get(), switch.sl_to_vl.get()) else { return };
+    let (Some(&sl), Some(&vls), Some(_)) = (level.get(), switch.vls.get(), switch.sl_to_vl.get()) else { return };
     match switch.vl(sl) {
         Some(vl) if vl < vls => {}
         Some(vl) => {
-            review.add(group.sl.place(), format!("service level {sl} uses VL {vl}, but switch.vls = {vls}"));
+            review.add(level.place(), format!("service level {sl} uses VL {vl}, but switch.vls = {vls}"));
         }
         None => {
-            review.add(group.sl.place(), format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
+            review.add(level.place(), format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
         }
     }
 }

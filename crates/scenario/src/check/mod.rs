@@ -1,11 +1,12 @@
 //! Checks across sections: whether the parts of a scenario fit together.
 //!
-//! - `run`, `switch`, `schemes`, `send_queue`, `groups`: checks of the sections alone.
+//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks of the sections alone.
 //! - `network`, `traffic`, `observe`: checks that need the network or the traffic.
 //!
 //! An unreadable value does not keep others from being checked.
 
 mod groups;
+mod jobs;
 mod network;
 mod observe;
 mod probe;
@@ -25,6 +26,7 @@ pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     run::check(sections, review);
     switch::check(sections, review);
     groups::check(sections, review);
+    jobs::check(sections, review);
     schemes::check(sections, review);
     send_queue::check(sections, review);
 }

@@ -25,6 +25,11 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
             review.add(time.place(), format!("comes after the run's end at {duration}"));
         }
     }
+    let frames = &observe.frames;
+    if frames.get().is_some_and(|step| step.is_some_and(|step| step > duration)) {
+        review
+            .add(frames.place(), format!("is longer than the run, which ends at {duration}: there would be no frame"));
+    }
     if let Some(observe) = sections.observe.complete() {
         let places = [observe.step.place(), sections.observe.place(), place];
         samples(observe, network, plan, duration, Place::first_given(&places), review);

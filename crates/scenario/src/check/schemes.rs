@@ -3,12 +3,12 @@
 use becalm_control::ResponseScheme;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams};
 use becalm_fabric::Room;
-use becalm_schema::{Choice, Conflict, Place, Review};
+use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
 use super::groups::readable;
-use super::probe::{idles_without_marks, least_window, never_delays};
+use super::probe::{begins_anew, idles_without_marks, least_window, never_delays};
 use crate::sections::Sections;
-use crate::sections::flows::{Group, Traffic};
+use crate::sections::flows::{Group, Restart, Traffic};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     unlimited(sections, review);
@@ -16,6 +16,25 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     windows(sections, review);
     acks(sections, review);
     paced(sections, review);
+    restarts(sections, review);
+}
+
+/// Notes responses that do not begin anew.
+fn restarts(sections: &Sections, review: &mut Review<'_>) {
+    for group in readable(&sections.flows).filter(|group| group.restart.get() == Some(&Restart::Message)) {
+        if matches!(group.traffic.get(), Some(Traffic::OnOff(_))) {
+            let problem = "does nothing: the flows of on_off begin anew with every ON period";
+            review.add(group.restart.place(), problem);
+        } else if let Some(response) = response_of(group, sections)
+            && !begins_anew(response)
+        {
+            let name = response.name();
+            let problem = format!(
+                "does nothing: response `{name}` never changes, or keeps its state when a flow begins anew (`persistent`)"
+            );
+            review.add(group.restart.place(), problem);
+        }
+    }
 }
 
 /// A scheme that depends on the size of a buffer needs a finite buffer.
@@ -40,19 +59,25 @@ fn idle(sections: &Sections, review: &mut Review<'_>) {
     let idle = |response: Option<&ResponseParams>| unmarked && response.is_some_and(idles_without_marks);
     let why = "does nothing, since no switch marks packets; choose a [marking]";
     if let Some(place) = sections.response.given() {
-        let groups = sections.flows.items();
-        let own = |group: &Group| group.response.given().is_some();
-        if !groups.is_empty() && groups.iter().all(|group| group.get().is_some_and(own)) {
+        let own = responses(sections);
+        if !own.is_empty() && own.iter().all(|response| response.is_some_and(|own| own.given().is_some())) {
             review.add(place, "does nothing: every group of flows has a response of its own");
         } else if idle(sections.response.get()) {
             review.add(place, why);
         }
     }
-    for group in readable(&sections.flows) {
-        if idle(group.response.set()) {
-            review.add(group.response.place(), why);
+    for response in responses(sections).into_iter().flatten() {
+        if idle(response.set()) {
+            review.add(response.place(), why);
         }
     }
+}
+
+/// The responses of groups and jobs; `None` for one that could not be read.
+fn responses(sections: &Sections) -> Vec<Option<&Located<Option<ResponseParams>>>> {
+    let groups = sections.flows.items().iter().map(|group| group.get().map(|group| &group.response));
+    let jobs = sections.jobs.items().iter().map(|job| job.get().map(|job| &job.response));
+    groups.chain(jobs).collect()
 }
 
 /// Notes windows that never open again.
@@ -74,13 +99,14 @@ fn windows(sections: &Sections, review: &mut Review<'_>) {
             review.add_in(place, params.name(), format!("has by default a window that {why}"));
         }
     };
-    let common = readable(&sections.flows).any(|group| group.response.given().is_none());
+    let own = responses(sections);
+    let common = own.iter().flatten().any(|response| response.given().is_none());
     if let Some(params) = sections.response.get().filter(|_| common) {
         blame(params, sections.response.place());
     }
-    for group in readable(&sections.flows) {
-        if let Some(params) = group.response.set() {
-            blame(params, group.response.place());
+    for response in own.into_iter().flatten() {
+        if let Some(params) = response.set() {
+            blame(params, response.place());
         }
     }
 }
@@ -97,7 +123,8 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
     let key = format!("{}.ack_every", echo.name());
     let place = sections.echo.place();
     let groups = sections.flows.items();
-    if groups.iter().all(|group| group.get().is_some_and(|group| group.most_packets(packet) == Some(1))) {
+    let jobs = !sections.jobs.items().is_empty();
+    if !jobs && groups.iter().all(|group| group.get().is_some_and(|group| group.most_packets(packet) == Some(1))) {
         review.add_in(place, &key, "does nothing: every message is one packet, and its end is acknowledged");
     }
     for group in readable(&sections.flows) {

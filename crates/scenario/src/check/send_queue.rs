@@ -22,7 +22,11 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     }
     let idle = |traffic: Option<&Traffic>| matches!(traffic, Some(Traffic::Greedy(_) | Traffic::OnOff(_)));
     let groups = sections.flows.items();
-    if !groups.is_empty() && groups.iter().all(|group| group.get().is_some_and(|group| idle(group.traffic.get()))) {
+    let jobs = !sections.jobs.items().is_empty();
+    if !jobs
+        && !groups.is_empty()
+        && groups.iter().all(|group| group.get().is_some_and(|group| idle(group.traffic.get())))
+    {
         let problem = "does nothing: no flow posts messages; greedy and on_off flows always have one at hand";
         review.add(adapter.queue.place(), problem);
     }

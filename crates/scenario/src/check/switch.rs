@@ -53,10 +53,11 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
     }
 }
 
-/// The lanes that groups use; `None` for a group whose service level could not be read.
+/// The lanes that groups and jobs use; `None` for one whose service level could not be read.
 fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
-    let groups = sections.flows.items().iter();
-    groups.map(|group| Some(switch.vl(*group.get()?.sl.get()?).unwrap_or(0)))
+    let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
+    let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
+    groups.chain(jobs).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
 }
 
 /// Notes unused virtual lanes: settings without an effect.

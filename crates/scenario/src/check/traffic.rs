@@ -22,7 +22,19 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
         }
         starts(group, *last, sections, review);
     }
+    jobs(sections, &paths, plan, review);
     cycles(sections, &paths, plan, review);
+}
+
+/// Notes jobs with hosts that cannot reach each other.
+fn jobs(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
+    for (job, flows) in sections.jobs.items().iter().zip(&plan.groups[sections.flows.items().len()..]) {
+        let Some(job) = job.get() else { continue };
+        let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
+        if let Err(error) = paths.check(pairs.map(|flow| (flow.source, flow.destination))) {
+            review.add(job.hosts.place(), error.to_string());
+        }
+    }
 }
 
 /// Notes flows that start after their end.

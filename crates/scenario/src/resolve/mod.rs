@@ -4,8 +4,10 @@
 //! - `topology`, `routes`: nodes, cables and forwarding tables. `links`: the directions of cables by name.
 //! - `network`: all of that, made once. `shapes`: its switches as markers know them.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all hosts.
+//! - `jobs`: programs, the hosts of their ranks, and the flows between these.
 //! - `sources`: the traffic sources of a group.
 
+mod jobs;
 mod links;
 mod names;
 mod network;
@@ -17,6 +19,7 @@ mod shapes;
 mod sources;
 mod topology;
 
+pub(crate) use jobs::Job;
 pub(crate) use links::Link;
 pub(crate) use names::{ALL, unknown};
 pub(crate) use network::Network;

@@ -6,13 +6,14 @@ use becalm_engine::{Stream, Time};
 use becalm_fabric::{AdapterConfig, NodeId, SourceSpec};
 use becalm_schema::{Located, Review};
 
+use super::jobs::{self, Job};
 use super::network::Network;
 use super::pairs::{MOST_FLOWS, sendings};
 use super::sources::sources;
-use crate::sections::Sections;
 use crate::sections::adapter::Adapter;
 use crate::sections::flows::Group;
 use crate::sections::packet::Packet;
+use crate::sections::{self, Sections};
 
 /// The purpose of the random stream of a group's pattern; the fabric uses others.
 const PATTERN_STREAM: u64 = 1 << 32;
@@ -34,6 +35,8 @@ pub(crate) struct Plan {
     pub groups: Vec<Range<u32>>,
     /// Start time of the last source of each group, before its spread; `None` without sources.
     pub last_starts: Vec<Option<Time>>,
+    /// The jobs; `None` for one with errors. Their flows come after all others, and each job is a group.
+    pub jobs: Vec<Option<Job>>,
     /// One per host.
     pub adapters: Vec<AdapterConfig>,
 }
@@ -50,6 +53,9 @@ impl Plan {
         let seed = sections.run.get().and_then(|run| run.seed.get().copied()).unwrap_or(0);
         for group in sections.flows.items() {
             plan.add(group, network, packet, seed, review);
+        }
+        for job in sections.jobs.items() {
+            plan.add_job(job, network, seed, review);
         }
         plan
     }
@@ -72,6 +78,21 @@ impl Plan {
         let sources = group.complete().map_or(Vec::new(), |group| sources(group, packet, of_flows.into_iter()));
         self.last_starts.push(sources.iter().map(|source| source.start).max());
         self.sources.extend(sources);
+    }
+
+    /// Adds a job and the flows between its ranks.
+    fn add_job(&mut self, job: &Located<sections::jobs::Job>, network: &Network, seed: u64, review: &mut Review<'_>) {
+        let first = self.flows.len() as u32;
+        let number = self.groups.len() as u32;
+        let most = MOST_FLOWS - self.flows.len();
+        let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
+        let job = jobs::resolve(job, network, most, &mut random, review);
+        for &(from, to) in job.iter().flat_map(|job| &job.pairs) {
+            let host = |rank: u32| job.as_ref().expect("it has pairs").hosts[rank as usize];
+            self.flows.push(Flow { source: host(from), destination: host(to), group: number });
+        }
+        self.groups.push(first..self.flows.len() as u32);
+        self.jobs.push(job);
     }
 
     /// Gives every host its adapter.

@@ -109,7 +109,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
         account.greedy += rate * (greedy(end, after) - greedy(start, before));
         account.greedy = account.greedy.min(rate * seconds);
         account.delivered += (end.delivered_bytes - start.delivered_bytes) as f64;
-        let vl = scenario.sections.switch.vl(*scenario.sections.flows[flow.group as usize].sl).expect("checked") as u8;
+        let vl = scenario.sections.switch.vl(scenario.sections.group(flow.group).sl).expect("checked") as u8;
         let path = paths.path(flow.source, flow.destination).expect("checked");
         let meets = |role: &str| path.iter().any(|port| roles.get(&(*port, vl)) == Some(&role));
         match (meets("root"), meets("branch")) {
@@ -122,7 +122,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
     let column = |value: &dyn Fn(&Account) -> f64| accounts.iter().map(|(_, a)| value(a)).collect::<Vec<_>>();
     let count = |value: fn(&Account) -> u64| accounts.iter().map(|(_, a)| value(a)).collect::<Vec<_>>();
     let host = |node: u32| scenario.network.name(NodeId(node)).to_string();
-    let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
+    let group = |group: u32| scenario.sections.group(group).name.to_string();
     let offered = |account: &Account| account.posted + account.greedy;
     // Late arrivals of an earlier offer are not a share of this one.
     let share =

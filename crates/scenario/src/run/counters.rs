@@ -1,14 +1,32 @@
 //! Counters and observations of a run.
 
 use becalm_engine::Time;
-use becalm_fabric::{FlowView, PortCounters};
-use becalm_metrics::{Paces, Series, Snapshot, Watch};
+use becalm_fabric::{FlowId, FlowView, PortCounters};
+use becalm_metrics::{Frames, Paces, Series, Snapshot, Watch};
+
+use crate::assemble::Model;
+use crate::scenario::Scenario;
 
 /// All counters at one time.
 pub(crate) struct Counters {
     pub time: Time,
     pub flows: Vec<FlowView>,
     pub links: Vec<PortCounters>,
+    /// Time in which each link's output has waited for credit.
+    pub stalls: Vec<Time>,
+}
+
+impl Counters {
+    /// The counters of a model at this time.
+    pub fn of(scenario: &Scenario, model: &Model) -> Counters {
+        let (links, time) = (&scenario.network.links, model.work().time);
+        Counters {
+            time,
+            flows: (0..scenario.plan.flows.len() as u32).map(|i| model.flow(FlowId(i))).collect(),
+            links: links.iter().map(|link| model.port(link.from)).collect(),
+            stalls: links.iter().map(|link| model.observer(link.from.node).stalls.time(link.from, time)).collect(),
+        }
+    }
 }
 
 /// The observations of a run.
@@ -19,4 +37,5 @@ pub(crate) struct Observed<'a> {
     pub series: Series,
     pub paces: Paces,
     pub snapshots: Vec<Snapshot>,
+    pub frames: Frames,
 }

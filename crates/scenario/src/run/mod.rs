@@ -1,26 +1,33 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: counters and observations; `tables`, `congestion`: the tables made from them.
+//! `counters`: counters and observations; `film`: frames; `window`: the measured window; `tables`, `messages`, `jobs`,
+//! `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
+mod film;
+mod jobs;
+mod messages;
 mod tables;
+mod window;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
-use becalm_fabric::{FabricError, FlowId, FlowView};
+use becalm_fabric::{FabricError, FlowId};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
 use thiserror::Error;
 
-use crate::assemble::{Model, Whole};
+use crate::assemble::{Model, Traffic, Whole};
 use crate::resolve::{ALL, Link};
 use crate::scenario::Scenario;
+use crate::sections::run::End;
 use counters::{Counters, Observed};
+use film::Film;
 
 /// Wall time between two calls of the progress function.
-const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 /// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", "flows kept their order", "no deadlock"];
 
@@ -40,11 +47,14 @@ pub struct Progress {
 /// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces` and `snapshots` where
-    /// they are observed.
+    /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
+    /// `frames`, `frames_groups`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages` where they
+    /// are observed; `jobs`, `ranks` and `ops` where there are any.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
+    /// Simulated time at the end.
+    pub end: Time,
     /// Events handled.
     pub events: u64,
     /// Packets that crossed a link.
@@ -57,6 +67,8 @@ pub struct Results {
 pub struct Prepared<'a> {
     scenario: &'a Scenario,
     model: Model,
+    replication: u32,
+    threads: usize,
 }
 
 /// Why a run gives no results.
@@ -92,7 +104,8 @@ impl Scenario {
     /// # Errors
     /// [`RunError::Fabric`] for a flow without a route to its destination.
     pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
-        Ok(Prepared { scenario: self, model: self.simulator(replication, threads)? })
+        let model = self.simulator(replication, threads, Traffic::All)?;
+        Ok(Prepared { scenario: self, model, replication, threads })
     }
 
     /// The links that series follow, as places in the list of links.
@@ -120,7 +133,7 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of [`Scenario::run`].
     pub fn run(self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
-        let Prepared { scenario, model } = self;
+        let Prepared { scenario, model, replication, threads } = self;
         let followed = scenario.followed();
         let width = scenario.series_width();
         let series = Series::new(*scenario.sections.observe.window, width);
@@ -130,23 +143,42 @@ impl Prepared<'_> {
             series,
             paces: Paces::default(),
             snapshots: Vec::new(),
+            film: Film::new(scenario),
             followed: &followed,
             progress,
             duration: *scenario.sections.run.duration,
+            drained: false,
+            idle: false,
             reported: Instant::now(),
         };
         let before = run.measure()?;
-        let after = run.counters();
-        let Running { model, series, paces, snapshots, .. } = run;
+        let after = Counters::of(scenario, &run.model);
+        let Running { model, series, paces, snapshots, film, drained, idle, progress, .. } = run;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
         let before =
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
-        let observed = Observed { watch: &whole.model.observer, followed: &followed, series, paces, snapshots };
+        let last = whole.model.observer.hosts.last_arrival();
+        let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
+        if idle {
+            jobs::check_stuck(scenario, &whole.model)?;
+        }
+        let end = Progress {
+            time: after.time,
+            duration: *scenario.sections.run.duration,
+            events: whole.events(),
+            packet_hops: whole.model.packet_hops(),
+        };
+        let alone = scenario.jobs_alone(replication, threads, end, progress)?;
+        let (watch, frames) = (&whole.model.observer, film.done());
+        let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
+        let mut all = tables::all(scenario, observed, &before, &after);
+        all.extend(jobs::tables(scenario, &whole.model, &alone));
         Ok(Results {
-            tables: tables::all(scenario, &observed, &before, &after),
+            tables: all,
+            end: after.time,
             fingerprint: whole.model.observer.fingerprint.value(),
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
@@ -167,9 +199,14 @@ struct Running<'a> {
     series: Series,
     paces: Paces,
     snapshots: Vec<Snapshot>,
+    film: Film<'a>,
     followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
     duration: Time,
+    /// Whether everything was delivered before that.
+    drained: bool,
+    /// Whether nothing was left to happen.
+    idle: bool,
     reported: Instant,
 }
 
@@ -179,7 +216,7 @@ impl Running<'_> {
     // Not inlined, so that a profiler can tell the run from its set-up and its tables.
     #[inline(never)]
     fn measure(&mut self) -> Result<Option<Counters>, RunError> {
-        let (warmup, step) = (*self.scenario.sections.run.warmup, *self.scenario.sections.observe.step);
+        let (warmup, step) = (self.scenario.measured_from(), *self.scenario.sections.observe.step);
         let mut before = None;
         let mut sample = Time::ZERO;
         let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
@@ -189,23 +226,32 @@ impl Running<'_> {
             if let Some(&next) = snapshots.last() {
                 target = target.min(next);
             }
+            if let Some(next) = self.film.next() {
+                target = target.min(next);
+            }
             if before.is_none() {
                 target = target.min(warmup);
             }
-            if self.advance(target)? == Stop::Idle && self.model.packets_in_flight() > 0 {
+            self.idle = self.advance(target)? == Stop::Idle;
+            if self.idle && self.model.packets_in_flight() > 0 {
                 return Ok(None);
             }
             if before.is_none() && target == warmup {
-                before = Some(self.counters());
+                before = Some(Counters::of(self.scenario, &self.model));
             }
             while snapshots.pop_if(|time| *time == target).is_some() {
                 self.take_snapshot(target);
+            }
+            if self.film.next() == Some(target) {
+                self.film.take(target, &self.model);
             }
             if target == sample || target == self.duration {
                 self.sample(target);
                 sample = sample.saturating_add(step);
             }
-            if target == self.duration {
+            let ended = before.is_some() && self.scenario.has_ended(&self.model, target);
+            self.drained = ended && *self.scenario.sections.run.end == End::Delivered;
+            if ended || target == self.duration {
                 return Ok(before);
             }
         }
@@ -225,18 +271,6 @@ impl Running<'_> {
             progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
         };
         self.model.run(until, &mut report).ok_or(RunError::Interrupted)
-    }
-
-    fn flows(&self) -> impl Iterator<Item = FlowView> {
-        (0..self.scenario.plan.flows.len() as u32).map(|i| self.model.flow(FlowId(i)))
-    }
-
-    fn counters(&self) -> Counters {
-        Counters {
-            time: self.model.work().time,
-            flows: self.flows().collect(),
-            links: self.scenario.network.links.iter().map(|link| self.model.port(link.from)).collect(),
-        }
     }
 
     /// Notes the bytes of groups, links and flows, in this order.

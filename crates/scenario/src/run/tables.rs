@@ -2,44 +2,56 @@
 //!
 //! Rates are bytes on the wire per second. Summary tables cover the measured window, from warm-up to end.
 
+use becalm_engine::Time;
 use becalm_fabric::NodeKind;
-use becalm_metrics::{Received, Series, Spans, Summary, Table, Watch, jain, snapshots};
+use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, snapshots, tree};
 
 use super::congestion::{Roles, victims};
 use super::counters::{Counters, Observed};
+use super::messages;
+use crate::resolve::Link;
 use crate::scenario::Scenario;
 
 /// All tables.
-pub(crate) fn all(scenario: &Scenario, observed: &Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
-    let Observed { watch, followed, series, paces, snapshots: taken } = observed;
+pub(crate) fn all(scenario: &Scenario, observed: Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
+    let Observed { watch, followed, series, paces, snapshots: taken, frames } = observed;
+    let observe = &scenario.sections.observe;
+    let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
     let roles = Roles::new(scenario, watch, before, after);
     let mut tables = vec![
         flows.table(scenario, watch),
         flows.groups(scenario, watch, seconds),
+        watch.latency.table(&groups),
         links_table(scenario, watch, before, after),
         buffers(scenario, watch, after),
         hosts(scenario, watch, before, after),
         roles.table(scenario),
         victims(scenario, &roles, before, after),
-        series_table(scenario, followed, series),
+        series_table(scenario, followed, &series),
     ];
-    if *scenario.sections.observe.paces {
-        let groups: Vec<String> = scenario.sections.flows.iter().map(|group| group.name.to_string()).collect();
+    if *observe.paces {
         tables.push(paces.table(&groups));
     }
-    if !scenario.sections.observe.snapshots.is_empty() {
-        let name = |node| scenario.network.name(node).to_string();
-        let ends: Vec<_> = scenario
-            .network
-            .links
-            .iter()
-            .map(|l| (name(l.from.node), u64::from(l.from.port), name(l.to.node)))
-            .collect();
-        tables.push(snapshots::table(taken, &ends));
+    if !observe.snapshots.is_empty() {
+        tables.push(snapshots::table(&taken, &ends(scenario)));
     }
+    if observe.frames.is_some() {
+        tables.extend(frames.tables(&groups));
+    }
+    if *observe.spans {
+        tables.push(tree::table(&watch.tree.spans(after.time), &ends(scenario)));
+    }
+    tables.extend(messages::tables(scenario, watch, after));
     tables
+}
+
+/// Both ends of every link, with the port at its beginning.
+fn ends(scenario: &Scenario) -> Vec<(String, u64, String)> {
+    let name = |node| scenario.network.name(node).to_string();
+    let links = scenario.network.links.iter();
+    links.map(|link| (name(link.from.node), u64::from(link.from.port), name(link.to.node))).collect()
 }
 
 /// The counters of every flow in the measured window.
@@ -75,7 +87,7 @@ impl Flows {
     fn table(&self, scenario: &Scenario, watch: &Watch) -> Table {
         let flows = &scenario.plan.flows;
         let name = |node| scenario.network.name(node).to_string();
-        let group = |group: u32| scenario.sections.flows[group as usize].name.to_string();
+        let group = |group: u32| scenario.sections.group(group).name.to_string();
         let latencies: Vec<Summary> = (0..flows.len()).map(|i| watch.latency.flow(i)).collect();
         let table = Table::new("flows")
             .with("flow", "", (0..flows.len() as u64).collect::<Vec<_>>())
@@ -101,7 +113,7 @@ impl Flows {
         let links = group_link_rates(scenario);
         let latencies: Vec<Summary> = (0..groups.len()).map(|i| watch.latency.group(i)).collect();
         let table = Table::new("groups")
-            .with("group", "", scenario.sections.flows.iter().map(|g| g.name.to_string()).collect::<Vec<_>>())
+            .with("group", "", scenario.sections.groups().map(|g| g.name.to_string()).collect::<Vec<_>>())
             .with("flows", "", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
             .with("rate", "B/s", rate.clone())
             .with("share", "", ratios(&rate, &links))
@@ -151,9 +163,9 @@ fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Co
     let bytes: Vec<u64> = pairs().map(|(b, a)| a.bytes - b.bytes).collect();
     let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
     let capacity: Vec<f64> = scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
-    let times = |spans: &Spans| {
-        scenario.network.links.iter().map(|l| spans.time(l.from, after.time).as_secs()).collect::<Vec<_>>()
-    };
+    let stalls: Vec<Time> = before.stalls.iter().zip(&after.stalls).map(|(b, a)| a.since(*b)).collect();
+    let window = after.time.since(before.time);
+    let congestion = |link: &Link| watch.congestion.time(link.from, after.time).as_secs();
     Table::new("links")
         .with("from", "", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
         .with("from_port", "", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
@@ -166,10 +178,10 @@ fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Co
         .with(
             "stalled_share",
             "",
-            scenario.network.links.iter().map(|link| watch.stalls.share(link.from, after.time)).collect::<Vec<_>>(),
+            stalls.iter().map(|time| time.as_ps() as f64 / window.as_ps() as f64).collect::<Vec<_>>(),
         )
-        .with("xmit_wait", "s", times(&watch.stalls))
-        .with("xmit_time_cong", "s", times(&watch.congestion))
+        .with("xmit_wait", "s", stalls.iter().map(|time| time.as_secs()).collect::<Vec<_>>())
+        .with("xmit_time_cong", "s", scenario.network.links.iter().map(congestion).collect::<Vec<_>>())
 }
 
 fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
@@ -221,7 +233,7 @@ fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters
 
 /// Rates over time: groups, then the followed links, then flows if they are followed.
 fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Table {
-    let groups = scenario.sections.flows.iter().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
+    let groups = scenario.sections.groups().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
     let followed = followed.iter().map(|&i| {
         let link = &scenario.network.links[i];
         (link.name.clone(), link.rate.bytes_per_second())

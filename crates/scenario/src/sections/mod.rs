@@ -2,14 +2,19 @@
 
 pub mod adapter;
 pub mod changes;
+pub mod collective;
 pub mod distribution;
+mod files;
 pub mod flows;
+pub mod jobs;
+pub mod measured;
 pub mod observe;
 pub mod packet;
 pub mod pattern;
 pub mod quantities;
 pub mod routes;
 pub mod run;
+pub mod sizes;
 pub mod switch;
 pub mod topology;
 
@@ -19,6 +24,7 @@ use becalm_schema::Located;
 use adapter::Adapter;
 use changes::Change;
 use flows::Group;
+use jobs::Job;
 use observe::Observe;
 use packet::Packet;
 use run::Run;
@@ -45,10 +51,45 @@ becalm_schema::table! {
         /// Response of source flows, unless their group sets its own.
         pub response: ResponseParams = ResponseParams::default(),
         /// Groups of flows.
-        pub flows: Vec<Located<Group>>,
+        pub flows: Vec<Located<Group>> = Vec::new(),
+        /// Message-passing programs.
+        pub jobs: Vec<Located<Job>> = Vec::new(),
         /// Changes of link rates during the run.
         pub changes: Vec<Located<Change>> = Vec::new(),
         /// Recordings over time.
         pub observe: Observe = Observe::default(),
+    }
+}
+
+/// What a group of flows and a job have in common.
+pub(crate) struct Settings<'a> {
+    pub name: &'a str,
+    pub sl: u32,
+    pub response: Option<&'a ResponseParams>,
+}
+
+impl Sections {
+    /// The groups of flows, then the jobs, whose flows are groups as well.
+    ///
+    /// # Panics
+    /// If the scenario has errors.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Settings<'_>> {
+        (0..(self.flows.len() + self.jobs.len()) as u32).map(|number| self.group(number))
+    }
+
+    /// One of [`Sections::groups`].
+    ///
+    /// # Panics
+    /// If the scenario has errors.
+    pub(crate) fn group(&self, number: u32) -> Settings<'_> {
+        let number = number as usize;
+        let (name, sl, response) = match self.flows.items().get(number) {
+            Some(group) => (&group.name, &group.sl, &group.response),
+            None => {
+                let job = &self.jobs[number - self.flows.len()];
+                (&job.name, &job.sl, &job.response)
+            }
+        };
+        Settings { name, sl: **sl, response: response.as_ref() }
     }
 }

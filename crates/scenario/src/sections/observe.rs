@@ -18,8 +18,17 @@ becalm_schema::table! {
         /// Whether to record, at every step, the gaps between packets that each group's flows have to keep, and their
         /// windows.
         pub paces: bool = false,
+        /// Whether to record messages: completion times and slowdowns of groups, by size, and one by one.
+        pub messages: bool = false,
+        /// Most rows of the table `messages`, which is left out if more messages are delivered.
+        pub message_rows: u32 = 100_000; ""; 0..=10_000_000,
         /// Times of snapshots: the contents of the input buffer behind every link, and the link's role in a congestion
         /// tree.
         pub snapshots: Vec<Located<Time>> = Vec::new(),
+        /// Step of frames: the same for every link, and how busy, stalled and marking it was, in one byte each. For
+        /// reports; takes far less room than as many snapshots.
+        pub frames: Option<Time> = None; ""; Time(1)..,
+        /// Whether to record every period in which an output was root or branch of a congestion tree.
+        pub spans: bool = false,
     }
 }

@@ -2,11 +2,26 @@
 
 use becalm_engine::Time;
 
+becalm_schema::words! {
+    /// When a run ends.
+    pub enum End {
+        /// After its duration.
+        Duration = "duration",
+        /// At the first step of `observe` at which all jobs have ended, and after its duration at the latest.
+        Jobs = "jobs",
+        /// When all messages have been delivered and acknowledged, and after its duration at the latest. The measured
+        /// window then lasts from the start of the first flow to the last acknowledgement.
+        Delivered = "delivered",
+    }
+}
+
 becalm_schema::table! {
     /// Duration of a run, measured window and seed.
     pub located struct Run {
         /// Simulated time.
         pub duration: Time; ""; Time(1)..=Time::from_ms(86_400_000),
+        /// When the run ends.
+        pub end: End = End::Duration,
         /// Start of the measured window; summary tables omit the time before it.
         pub warmup: Time = Time::ZERO,
         /// Seed of all random numbers.

@@ -16,7 +16,7 @@ const RUN_ONE_OF: usize = 16;
 const RUN: Duration = Duration::from_millis(20);
 
 /// Names of sections, keys and choices.
-const KEYS: [&str; 40] = [
+const KEYS: [&str; 42] = [
     "run",
     "duration",
     "warmup",
@@ -57,6 +57,8 @@ const KEYS: [&str; 40] = [
     "batch",
     "observe",
     "snapshots",
+    "frames",
+    "spans",
 ];
 
 /// The scenarios that come along, and those that were kept.

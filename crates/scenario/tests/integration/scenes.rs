@@ -46,7 +46,7 @@ pub fn numbers(results: &Results, name: &str, column: &str) -> Vec<f64> {
     match table(results, name).column(column).unwrap() {
         Data::F64(values) => values.clone(),
         Data::U64(values) => values.iter().map(|&value| value as f64).collect(),
-        Data::Text(_) => panic!("{column} is text"),
+        Data::Text(_) | Data::Bytes(_) => panic!("{column} holds no numbers"),
     }
 }
 

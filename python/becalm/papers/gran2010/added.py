@@ -10,13 +10,15 @@ ALL = ("F1", *CONTRIBUTORS)
 THREE = ("F1", "F2", "F3")
 
 
+TAILS = {1: 1.0, 2: 6.0}
+"""Seconds with all flows, by scenario: in the second, flows take turns that last for seconds."""
+
+
 def bed(scenario: int, control: bool, short: bool, timer: int = 150) -> Bed:
     """Return a scenario with the paper's seconds; reduced: tenths of seconds instead."""
     if short:
-        made = Bed(scenario, control, interval=0.1, tail=0.4, settle=0.02, step=0.002, timer=timer)
-    else:
-        made = Bed(scenario, control, settle=0.2, timer=timer)
-    return made
+        return Bed(scenario, control, interval=0.1, tail=0.4, settle=0.02, timer=timer)
+    return Bed(scenario, control, tail=TAILS[scenario], settle=0.2, timer=timer)
 
 
 def added(scenario: int, control: bool, short: bool, timer: int = 150) -> Point:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from itertools import pairwise
-
 import polars as pl
 
 from becalm.lab.model import Experiment, Outcome, Point, Tables
@@ -22,9 +19,6 @@ MANUFACTURER = 95
 INDICES = (48, 64, 96, 127)
 """Indices at which a flow alone is run, to see whether it sends as the table says."""
 
-REPEATS = 4
-"""Runs that differ in when flows start, for the comparison of two tables: it is about a little."""
-
 HOST_LINK = 16.0
 """Gb/s."""
 
@@ -35,8 +29,8 @@ def experiments() -> list[Experiment]:
         Experiment(
             "gran2010/cct",
             "The table of injection rate delays, its encoding, and the manufacturer's",
-            cost=15,
-            points=_points,
+            cost=10,
+            points=lambda _: [*(_alone(index) for index in INDICES), *_compared()],
             measure=_measure,
             draw=delay_tables,
         )
@@ -67,32 +61,23 @@ def table(divisor: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def _points(short: bool) -> list[Point]:
-    return [*(_alone(index) for index in INDICES), *_compared(short)]
-
-
 def _alone(index: int) -> Point:
     """One flow on an empty network whose index cannot fall below `index`."""
-    bed = Bed(active=(1,), tail=0.01, settle=0.002, step=0.001)
-    made = point(bed, kind="alone", index=index)
-    scenario = copy.deepcopy(made.scenario)
-    scenario["response"]["ibta"]["ccti_min"] = index
-    return Point(made.labels, scenario)
+    bed = Bed(active=(1,), tail=0.01, settle=0.002, step=0.001, minimum=index)
+    return point(bed, kind="alone", index=index)
 
 
-def _compared(short: bool) -> list[Point]:
-    """Return both scenarios with the paper's and with the manufacturer's table, four times over."""
+def _compared() -> list[Point]:
+    """Return both scenarios with the paper's and with the manufacturer's table."""
     return [
         point(
-            Bed(scenario, interval=0.05 + 0.001 * repeat, tail=0.5, divisor=float(divisor)),
+            Bed(scenario, interval=0.05, tail=0.5, divisor=float(divisor)),
             kind="compared",
             scenario=scenario,
             divisor=divisor,
-            repeat=repeat,
         )
         for scenario in (1, 2)
         for divisor in (MANUFACTURER, PAPER)
-        for repeat in range(1 if short else REPEATS)
     ]
 
 
@@ -135,16 +120,6 @@ def as_the_table_says(tables: Tables, index: int) -> float:
 def larger_index_larger_delay(tables: Tables) -> list[float]:
     """Encoded delay in us at every 16th index."""
     return _column(tables, PAPER, "encoded_us")[15::16]
-
-
-def fine_enough(tables: Tables) -> float:
-    """Largest drop in a flow's rate from one index to the next, as part of the rate."""
-    return _largest_step(_column(tables, PAPER, "encoded_us"))
-
-
-def _largest_step(delays_us: list[float]) -> float:
-    rates = [1 / (PACKET_US + delay) for delay in delays_us]
-    return max(1 - after / before for before, after in pairwise(rates))
 
 
 def same_throughput(tables: Tables) -> list[float]:

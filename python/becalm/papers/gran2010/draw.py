@@ -101,14 +101,30 @@ def surface(tables: Tables, column: str) -> Figure:
     return made
 
 
-def bars(tables: Tables, axis: str, label: str) -> Figure:
+def bars(tables: Tables, axis: str, label: str, **where: Label) -> Figure:
     """Draw the throughput of the victim and of the mean contributor at each value of a parameter."""
+    points = select_rows(tables["points"], where).sort(axis)
+    columns = {"F1": "victim", "contributors": "mean contributor"}
+    return _grouped(points, axis, label, columns, [{"color": colour} for colour in COLOURS])
+
+
+def levels(tables: Tables) -> Figure:
+    """Draw the throughput of all flows with control per queue pair and per service level."""
+    columns = {flow: flow for flow in (*FLOWS, "F6")}
+    styles = [*STYLES.values(), {"color": "black"}]
+    return _grouped(tables["points"].sort("control"), "control", "control per", columns, styles)
+
+
+def _grouped(
+    points: pl.DataFrame, axis: str, label: str, columns: dict[str, str], styles: Sequence[dict[str, Any]]
+) -> Figure:
+    """Draw a group of bars per row, one bar per column."""
     made, axes = figure(width=5.6)
-    points = tables["points"].sort(axis)
     values = points[axis].to_list()
-    for place, (column, name) in enumerate((("F1", "victim"), ("contributors", "mean contributor"))):
-        where = [index + 0.4 * (place - 0.5) for index in range(len(values))]
-        axes.bar(where, points[column].to_list(), 0.38, color=COLOURS[place], label=name)
+    width = 0.8 / len(columns)
+    for place, ((column, name), style) in enumerate(zip(columns.items(), styles, strict=False)):
+        left = [index + width * (place - (len(columns) - 1) / 2) for index in range(len(values))]
+        axes.bar(left, points[column].to_list(), 0.95 * width, label=name, **style)
     axes.set_xticks(range(len(values)), [str(value) for value in values])
     axes.set_xlabel(label)
     axes.set_ylabel("throughput (Gb/s)")

@@ -8,7 +8,7 @@ from becalm.lab.model import Experiment, Measured, Tables
 from becalm.lab.tables import mean
 from becalm.papers.gran2010.added import THREE, added
 from becalm.papers.gran2010.draw import throughputs
-from becalm.papers.gran2010.measure import over_time, rate, spread
+from becalm.papers.gran2010.measure import WITHOUT, over_time, rate, spread
 
 
 def experiments() -> list[Experiment]:
@@ -54,14 +54,14 @@ def jitter(tables: Tables, control: str) -> float:
     return mean([rate(tables, flow, 3, "sd", control=control) for flow in THREE])
 
 
+def jitter_ratio(tables: Tables) -> float:
+    """Standard deviation of the samples over that of the paper without congestion control."""
+    return jitter(tables, "on") / WITHOUT
+
+
 def fair(tables: Tables) -> float:
     """Largest over smallest rate with congestion control."""
     return spread([rate(tables, flow, 3, control="on") for flow in THREE])
-
-
-def jitter_ratio(tables: Tables) -> float:
-    """Standard deviation of the samples over that without congestion control."""
-    return jitter(tables, "on") / jitter(tables, "off")
 
 
 def triggered_by_third_flow(tables: Tables) -> list[float]:

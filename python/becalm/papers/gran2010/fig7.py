@@ -7,7 +7,7 @@ from functools import partial
 from becalm.lab.model import Experiment, Tables
 from becalm.papers.gran2010.added import ALL, THREE, added
 from becalm.papers.gran2010.draw import shares, throughputs
-from becalm.papers.gran2010.measure import CONTRIBUTORS, over_time, rate, spread
+from becalm.papers.gran2010.measure import CONTRIBUTORS, WITHOUT, over_time, rate, spread
 from becalm.papers.gran2010.scene import HOST_GBPS
 
 
@@ -62,11 +62,8 @@ def victim_constant(tables: Tables) -> list[float]:
 
 
 def oscillation(tables: Tables) -> list[float]:
-    """Standard deviation of each contributor's samples over that without congestion control."""
-    return [
-        rate(tables, flow, 5, "sd", control="on") / rate(tables, flow, 5, "sd", control="off")
-        for flow in CONTRIBUTORS
-    ]
+    """Standard deviation of each contributor's samples over that of the paper without congestion control."""
+    return [rate(tables, flow, 5, "sd", control="on") / WITHOUT for flow in CONTRIBUTORS]
 
 
 def gain(tables: Tables, flow: str, phase: int) -> float:

@@ -17,6 +17,9 @@ CONTRIBUTORS = ("F2", "F3", "F4", "F5")
 GBPS = 8e-9
 """Gb/s per B/s."""
 
+WITHOUT = 0.04202744
+"""Standard deviation of the paper's samples without congestion control, in Gb/s: Table II(a)."""
+
 SETTLE = 0.2
 """Part of the time between two starts that is left out of a phase's means."""
 

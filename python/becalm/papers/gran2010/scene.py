@@ -8,9 +8,13 @@ What the paper leaves open is decided here, once:
 
 - a host's adapter fetches and takes in 13 Gb/s of payload, what its PCIe slot can do: "limited by the PCIe
   capacity at the hosts"; so `H5` drains slower than its link, and `S2` needs `Victim_Mask` on its host ports;
-- switches send the oldest packet first, which four at the most may overtake; an input port holds 32 packets;
-- an adapter acknowledges a message, and within it every 16 packets. This is fitted to one sentence: a timer
-  below about 150 us lets the tree form, whatever the marking rate.
+- a host works 1 us on a message before it sends it: the adapters' "application latency of 1 us";
+- switches send the oldest packet first; an input port holds 20 packets;
+- an adapter acknowledges a message, and within it every 24 packets;
+- CC timers of the adapters have phases of their own, and clocks that are off by up to 100 ppm;
+- throughput is sampled every 10 ms.
+
+All figures have this bed. They differ in the flows, in the times and in the parameters that they vary.
 """
 
 from __future__ import annotations
@@ -63,20 +67,28 @@ class Bed:
     """`Marking_Rate`."""
     threshold: int = 15
     packet_size: int = 8
-    ack_every: int = 16
+    minimum: int = 0
+    """`CCTI_Min`."""
+    mask: str = "host_ports"
+    """`Victim_Mask`."""
+    per_level: bool = False
+    """Whether adapters control service levels, not queue pairs."""
+    ack_every: int = 24
     """Packets that one ACK stands for."""
-    buffer: int = 32
+    buffer: int = 20
     """Packets that an input port of a switch holds."""
     divisor: float = 106.0
     """Divisor of the table's formula; the manufacturer's is 95."""
+    finer: int = 1
+    """Entries that stand for one of the paper's: the index rises by as many, and falls by one as often."""
     step: float = 0.01
     """Sampling step and sliding window of the series, in s."""
     victim_traffic: Table | None = None
     """Traffic of `F1`, if not as that of the others."""
-    adapter: Table | None = None
-    """More of what the adapters are like."""
     active: tuple[int, ...] | None = None
     """Numbers of the flows that there are; `None`: all."""
+    neighbour: bool = False
+    """Whether `H2` sends `F6` to `H1`, too: a flow that meets no congestion."""
 
     @property
     def starts(self) -> list[float]:
@@ -95,20 +107,22 @@ class Bed:
 
     def scenario_data(self) -> Table:
         """Return the scenario as `becalm.Scenario` takes it."""
-        cap = f"{HOST_GBPS * WIRE:.6f} Gb/s"
+        flows = [self._flow(*pair) for pair in zip(self.numbers, self.starts, strict=True)]
+        if self.neighbour:
+            flows.append(_flow("F6", "H2", "H1", self.starts[-1], MESSAGES))
         return {
             "run": {"duration": _s(self.duration), "warmup": _s(self.starts[-1] + self.settle)},
             "topology": _TOPOLOGY,
             "switch": {
                 "buffer": f"{self.buffer} packets",
                 "forwarding_delay": "100 ns",
-                "arbiter": {"oldest_first": {"max_bypass": 4}},
+                "arbiter": {"oldest_first": {"max_bypass": "unlimited"}},
             },
-            "adapter": {"injection_rate": cap, "drain_rate": cap, **(self.adapter or {})},
+            "adapter": _ADAPTER | ({"port_control": "sl"} if self.per_level else {}),
             "packet": {"mtu": f"{MTU} B", "header": f"{HEADER} B"},
             "echo": {"ibta": {"ack_every": self.ack_every}},
             **self._control(),
-            "flows": [self._flow(*pair) for pair in zip(self.numbers, self.starts, strict=True)],
+            "flows": flows,
             "observe": {
                 "step": _s(self.step),
                 "window": _s(self.step),
@@ -124,14 +138,16 @@ class Bed:
             "threshold": self.threshold,
             "marking_rate": self.rate,
             "packet_size": self.packet_size,
-            "victim_mask": "host_ports",
+            "victim_mask": self.mask,
         }
+        entries = 128 * self.finer
+        formula = {"numerator": 7.0, "divisor": self.divisor * self.finer, "entries": entries}
         adapter = {
-            "ccti_increase": 1,
-            "ccti_limit": 127,
-            "ccti_min": 0,
-            "ccti_timer": self.timer,
-            "cct": {"quadratic": {"numerator": 7.0, "divisor": self.divisor, "packet_time": PACKET_TIME}},
+            "ccti_increase": self.finer,
+            "ccti_limit": entries - 1,
+            "ccti_min": self.minimum,
+            "ccti_timer": self.timer // self.finer,
+            "cct": {"quadratic": formula | {"packet_time": PACKET_TIME}},
         }
         return {"marking": {"ibta": switch}, "response": {"ibta": adapter}}
 
@@ -140,14 +156,15 @@ class Bed:
         traffic = MESSAGES
         if number == 1 and self.victim_traffic is not None:
             traffic = self.victim_traffic
-        return {
-            "name": f"F{number}",
-            "from": [source],
-            "to": [destination],
-            "start": _s(start),
-            "traffic": traffic,
-        }
+        return _flow(f"F{number}", source, destination, start, traffic)
 
+
+def _flow(name: str, source: str, destination: str, start: float, traffic: Table) -> Table:
+    return {"name": name, "from": [source], "to": [destination], "start": _s(start), "traffic": traffic}
+
+
+_CAP = f"{HOST_GBPS * WIRE:.6f} Gb/s"
+_ADAPTER: Table = {"injection_rate": _CAP, "drain_rate": _CAP, "message_overhead": "1 us"}
 
 _TOPOLOGY: Table = {
     "edges": {

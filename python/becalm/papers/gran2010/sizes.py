@@ -15,9 +15,6 @@ from becalm.papers.gran2010.scene import HEADER, MTU, Bed, Table
 SIZES = tuple(4**power for power in range(11))
 SHORT_SIZES = (1, 64, 4096, 65536)
 
-OVERHEAD: Table = {"message_overhead": "1 us"}
-"""What a host does per message, from the adapters' "application latency of 1 us"; the paper does not say."""
-
 CASES = {"none": (False, (1,)), "off": (False, None), "on": (True, None)}
 """Congestion control and active flows of the three curves."""
 
@@ -47,7 +44,7 @@ def _points(short: bool) -> list[Point]:
 def _bed(size: int, control: bool, active: tuple[int, ...] | None) -> Bed:
     """Only the victim's size varies: contributors with messages of 1 B would not congest anything."""
     traffic: Table = {"greedy": {"message": f"{size} B"}}
-    bed = Bed(interval=0.001, tail=0.1, settle=0.05, adapter=OVERHEAD, victim_traffic=traffic)
+    bed = Bed(interval=0.001, tail=0.1, settle=0.05, victim_traffic=traffic)
     # A victim alone with messages of one packet has an ACK for each, whatever the adapter would do.
     several = active is None or size > MTU
     return replace(bed, control=control, active=active, ack_every=bed.ack_every if several else 1)

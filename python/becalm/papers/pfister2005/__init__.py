@@ -38,7 +38,7 @@ What other readings give, and what was tried where the paper does not come out:
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.pfister2005 import cases, guideline, mistakes
+from becalm.papers.pfister2005 import cases, guideline, mistakes, onset
 
 PHASE = ""
 """Arrivals are random: no start is spread."""
@@ -47,4 +47,4 @@ PHASE = ""
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
     fig3, fig5 = cases.experiments()
-    return [fig3, *mistakes.experiments(), fig5, *guideline.experiments()]
+    return [*onset.experiments(), fig3, *mistakes.experiments(), fig5, *guideline.experiments()]

@@ -64,11 +64,38 @@ def sizes(tables: Tables, hot: int, names: Sequence[str], controls: Sequence[str
         for column, name in enumerate(names):
             axes = areas[row * len(names) + column]
             last = min(hot, tables["ports"].filter(pl.col("network") == name)["port"].to_numpy().max())
-            _ports(axes, tables, last, {"network": name, "control": control})
+            _ports(axes, tables, last, {"network": name, "control": control, "case": 4})
             axes.set_title(f"{name} ports\n{control}", fontsize=8)
             axes.set_xlabel("time (ms)")
             if column == 0:
                 axes.set_ylabel("throughput per port")
+    _legend(made, areas)
+    return made
+
+
+def onsets(tables: Tables) -> Figure:
+    """Draw the loss of the cold ports while a tree grows, and the ports around a hot link at its limit."""
+    names = tables["points"]["network"].unique(maintain_order=True).to_list()
+    severities = sorted(tables["points"].filter(pl.col("what") == "load")["severity"].unique().to_list())
+    made, areas = panels(1 + len(severities), len(names), width=3.8, height=2.4)
+    for column, name in enumerate(names):
+        axes = areas[column]
+        growing = tables["onset"].filter(pl.col("network") == name)
+        for place, buffer in enumerate(sorted(growing["buffer"].unique().to_list())):
+            curve = growing.filter(pl.col("buffer") == buffer)
+            times, shares = curve["us"].to_numpy(), curve["share"].to_numpy()
+            label = f"other ports, input buffers of {buffer} MTUs"
+            axes.plot(times, shares, color=COLOURS[place + 2], linewidth=1.2, label=label)
+        axes.set_title(f"{name} ports, {TITLES[4]}", fontsize=8)
+        axes.set_xlabel("time after the onset (us)")
+        axes.set_ylim(0, 1.08)
+        for row, severity in enumerate(severities, 1):
+            axes = areas[row * len(names) + column]
+            _ports(axes, tables, 31, {"network": name, "what": "load", "severity": severity})
+            axes.set_title(f"{name} ports, hot link offered {severity:g}", fontsize=8)
+            axes.set_xlabel("time (ms)")
+    for axes in areas[:: len(names)]:
+        axes.set_ylabel("throughput per port")
     _legend(made, areas)
     return made
 

@@ -144,8 +144,16 @@ def _metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
         "cold_swing": float(run.mean[second].std()),
         "hot_swing": float(run.hot[second].std()),
         "hot_jain": float(groups["hot"]["jain"]),
+        "becn_us": _between_becns(outcome, spot),
         **_ipd_metrics(outcome, run),
     }
+
+
+def _between_becns(outcome: Outcome, spot: HotSpot) -> float:
+    """Return the mean time between two BECNs of a hot flow in the hot period in us; 0 without control."""
+    hot = outcome.results.flows.filter(pl.col("group") == "hot")
+    marked = int(hot["marked"].sum())
+    return 1e3 * spot.hot * hot.height / marked if marked else 0.0
 
 
 def _ipd_metrics(outcome: Outcome, run: Trace) -> dict[str, float]:

@@ -14,8 +14,9 @@ sources* (all hosts, or three) send to host 31 as well. What the paper leaves op
 - an adapter sends packets in the order in which they were posted, and passes over those whose delay is not
   over;
 - there is one queue pair per destination, for hot and background traffic alike;
-- what was posted for host 31 is sent even after the hot period; without control, where all hosts are hot, new
-  packets for it come only when its link has had the time to carry what was left over;
+- a host's send queue holds 128 packets, those for all destinations together; a full one holds up its source;
+- what was posted for host 31 is sent even after the hot period;
+- of three hot sources, one is on the switch of host 31, and the others are elsewhere;
 - marks go back in congestion notification packets; switches mark at the root of the congestion only.
 """
 
@@ -149,13 +150,21 @@ class HotSpot:
     """When the hot period begins, in ms."""
     hot: float = 10.0
     """How long it lasts, in ms."""
-    after: float = 22.0
+    after: float = 8.0
     """What is simulated after it, in ms."""
     step: float = 0.1
     """Sampling step of the series in ms; rates are means over one step."""
     injection: str = "posted"
     paced: bool = True
     """Whether the delays of congestion control lengthen the intervals between packets."""
+    queue: int | None = 128
+    """Packets that a host's send queue holds; `None`: any number."""
+    near: bool = True
+    """Whether one of three hot sources is on the switch of the hot host."""
+    severity: float = SEVERITY
+    """Load offered to the hot link while all hosts are hot."""
+    buffer: int = 36
+    """MTUs that an input buffer holds."""
 
     @property
     def load(self) -> float:
@@ -176,9 +185,9 @@ class HotSpot:
     def diverted(self) -> float:
         """Share of a link that each hot source diverts to the hot host where all are hot.
 
-        All others divert d of their load, and spread the rest over all hosts: (N-1) d + load - d = 3.
+        All others divert d of their load, and spread the rest over all hosts: (N-1) d + load - d = severity.
         """
-        return (SEVERITY - self.load) / (self.network.hosts - 2)
+        return (self.severity - self.load) / (self.network.hosts - 2)
 
     @property
     def _waits(self) -> bool:
@@ -212,13 +221,20 @@ class HotSpot:
         return {
             "run": {"duration": _ms(self.duration), "warmup": "0 s"},
             "topology": self.network.topology,
-            "switch": {"buffer": "72 KiB", "forwarding_delay": "40 ns", "arbiter": {"round_robin": {}}},
-            "adapter": {"injection": self.injection},
+            "switch": {
+                "buffer": f"{2 * self.buffer} KiB",
+                "forwarding_delay": "40 ns",
+                "arbiter": {"round_robin": {}},
+            },
+            "adapter": {"injection": self.injection, **self._queue()},
             "packet": {"mtu": "2048 B", "header": "0 B"},
             "flows": flows,
             "observe": {"step": _ms(self.step), "window": _ms(self.step), "links": links, "paces": True},
             **(off if self.control is None else self.control.tables()),
         }
+
+    def _queue(self) -> Table:
+        return {} if self.queue is None else {"queue": self.queue}
 
     def _all_hot(self) -> list[Table]:
         """Groups `hot ...` go to the hot host, groups `cold ...` to all others."""
@@ -226,8 +242,9 @@ class HotSpot:
         elsewhere = (n - 2) / (n - 1)
         before, during = self.load * elsewhere, (self.load - self._spared) * elsewhere
         background = self.load / (n - 1)
-        caught_up = self.stop + self.hot * (SEVERITY - 1)
-        after = [(self.stop, background)] if self._waits else [(self.stop, 0.0), (caught_up, background)]
+        caught_up = self.stop + self.hot * (self.severity - 1)
+        limited = self._waits or self.queue is not None
+        after = [(self.stop, background)] if limited else [(self.stop, 0.0), (caught_up, background)]
         return [
             _group("cold own", hot, others, self.load),
             _group("cold", others, others, before, self._within((self.start, during), (self.stop, before))),
@@ -236,14 +253,17 @@ class HotSpot:
                 others,
                 hot,
                 background,
-                self._within((self.start, SEVERITY / (n - 1)), *after),
+                self._within((self.start, self.severity / (n - 1)), *after),
             ),
         ]
 
     def _few_hot(self, degree: int) -> list[Table]:
-        """Hot sources spread over the network; all others go on as before."""
+        """Hot sources spread over the network, one beside the hot host; all others go on as before."""
         n, (others, hot) = self.network.hosts, self._hosts()
-        chosen = [f"H{place * n // degree}" for place in range(degree)]
+        places = [place * n // degree for place in range(degree)]
+        if self.near:
+            places[-1] = self.network.hot - 1
+        chosen = [f"H{place}" for place in places]
         others = [host for host in others if host not in chosen]
         cold = [*others, *chosen]
         elsewhere, background = self.load * (n - 2) / (n - 1), self.load / (n - 1)

@@ -22,8 +22,8 @@ from becalm.papers.ramakrishnan1990 import (
 )
 
 ORDER = (
-    *("windows", "fig2", "filter", "fig4", "fig5", "probability", "fig6", "fig7", "fig8", "integer"),
-    *("factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
+    *("windows", "fig2", "filter", "fig4", "fig5", "bits", "probability", "fig6", "fig7", "fig8", "integer"),
+    *("search", "factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
 )
 """The figures and remarks in the paper's order."""
 

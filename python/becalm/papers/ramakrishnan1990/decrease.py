@@ -1,26 +1,38 @@
-"""Ramakrishnan and Jain 1990, section 5.4: the decrease factor."""
+"""Ramakrishnan and Jain 1990, section 5.4: the decrease factor, and a search of the parameters."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import axis, curve, mean
 from becalm.papers.ramakrishnan1990.draw import window_panels
-from becalm.papers.ramakrishnan1990.measure import stretch, with_windows
+from becalm.papers.ramakrishnan1990.measure import stretch, summary, with_windows
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, User, feedback
 from becalm.papers.ramakrishnan1990.user import FIRST, KNEE, PAIR, SECOND
+from becalm.plot import COLOURS, MARKERS, curves, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FACTORS = (0.5, 0.7, 0.9)
 """Decrease factors that are compared; the paper names the first and the last."""
 
 
+SETTLED = 400.0
+"""Units after which the packets of the second user certainly arrive."""
+INCREASES = (0.5, 1.0, 2.0)
+SEARCHED = (0.5, 0.6, 0.7, 0.8, 0.875, 0.95)
+"""Increases in packets and decrease factors whose every combination is tried."""
+
+
 def experiments() -> list[Experiment]:
-    """The comparison of decrease factors."""
-    return [_factor()]
+    """The comparison of decrease factors, and the search of the parameter space."""
+    return [_factor(), _search()]
 
 
 STARTS = tuple(600.0 + 37.0 * place for place in range(25))
@@ -70,12 +82,12 @@ def fair_after(tables: Tables, factor: float) -> float:
 
 
 def _fair_once(tables: Tables, factor: float, joins: float) -> float:
-    begin, end = joins + 200, 39_000.0
+    begin, end = joins + SETTLED, 39_000.0
     first, second = (
         stretch(tables, begin, end, user, factor=factor, joins=joins) for user in (FIRST, SECOND)
     )
     fair = np.flatnonzero(second >= 0.8 * first)
-    return 200 + 20.0 * float(fair[0]) if len(fair) else float("inf")
+    return SETTLED + 20.0 * float(fair[0]) if len(fair) else float("inf")
 
 
 def deviation(tables: Tables, factor: float) -> float:
@@ -83,3 +95,56 @@ def deviation(tables: Tables, factor: float) -> float:
     starts = axis(tables, "joins", factor=factor)
     sums = [stretch(tables, 20_000, 39_000, factor=factor, joins=joins) for joins in starts]
     return mean([float(np.std(windows) / np.mean(windows)) for windows in sums])
+
+
+def _search() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/search",
+        "Two users with every increase and decrease factor of a grid, exponential packet sizes",
+        cost=5,
+        points=_search_points,
+        measure=_grid,
+        draw=_draw_search,
+    )
+
+
+def _search_points(short: bool) -> list[Point]:
+    path = replace(PAIR, sizes=EXPONENTIAL, duration=40_000, warmup=20_000, step=1_000)
+    return [
+        Point(
+            {"increase": increase, "factor": factor, "joins": joins},
+            replace(
+                path,
+                users=(User(), User(start=joins)),
+                response=feedback(increase=increase, decrease={"multiplicative": {"factor": factor}}),
+            ).scenario(),
+        )
+        for increase in INCREASES
+        for factor in SEARCHED
+        for joins in STARTS[: 1 if short else 5]
+    ]
+
+
+def _grid(outcomes: list[Outcome]) -> Tables:
+    """`points`: fairness of the throughputs after 20,000 units, mean over the starts, by both parameters."""
+    points = summary(outcomes)["points"]
+    return {"points": points.group_by("increase", "factor", maintain_order=True).agg(pl.col("jain").mean())}
+
+
+def least_fair(tables: Tables) -> float:
+    """Smallest fairness index of all combinations."""
+    return float(tables["points"]["jain"].to_numpy().min())
+
+
+def _draw_search(tables: Tables) -> Figure:
+    made, axes = figure()
+    labels = {increase: f"{increase:g}" for increase in INCREASES}
+    styles = {
+        increase: {"color": COLOURS[place], "marker": MARKERS[place]}
+        for place, increase in enumerate(INCREASES)
+    }
+    curves(axes, tables["points"], x="factor", y="jain", by="increase", labels=labels, styles=styles)
+    axes.set(xlabel="decrease factor", ylabel="fairness index", ylim=(0.5, 1.02))
+    handles, names = axes.get_legend_handles_labels()
+    made.legend(handles, names, title="increase (packets)", loc="outside right center", frameon=False)
+    return made

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from becalm.lab.model import Experiment, Point, Tables
-from becalm.lab.tables import axis
+from becalm.lab.model import Experiment, Label, Point, Tables
+from becalm.lab.tables import axis, mean
 from becalm.papers.ramakrishnan1990.draw import window_panels
 from becalm.papers.ramakrishnan1990.measure import stretch, with_windows
 from becalm.papers.ramakrishnan1990.scene import Path, User, feedback
 from becalm.papers.ramakrishnan1990.user import FIRST, KNEE, SECOND
+from becalm.theory import jain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,9 +53,9 @@ def integers_may_be_unfair(tables: Tables) -> float:
     return max(_ratio(tables, "integer", joins) for joins in axis(tables, "joins"))
 
 
-def reals_are_fair(tables: Tables) -> list[float]:
-    """The same ratio with real windows, where integer windows go through the cycle."""
-    return [_ratio(tables, "real", joins) for joins in _reached(tables)]
+def index(tables: Tables, kind: str) -> float:
+    """Fairness index of the mean windows, mean over the starts."""
+    return mean([jain(_means(tables, kind, joins)) for joins in axis(tables, "joins")])
 
 
 def _points(short: bool) -> list[Point]:
@@ -92,7 +93,10 @@ def _cycles(tables: Tables, joins: float) -> bool:
 
 
 def _ratio(tables: Tables, kind: str, joins: float) -> float:
-    means = [
-        float(stretch(tables, LATE, END, user, kind=kind, joins=joins).mean()) for user in (FIRST, SECOND)
-    ]
+    means = _means(tables, kind, joins)
     return max(means) / min(means)
+
+
+def _means(tables: Tables, kind: str, joins: float) -> list[float]:
+    where: dict[str, Label] = {"kind": kind, "joins": joins}
+    return [float(stretch(tables, LATE, END, user, **where).mean()) for user in (FIRST, SECOND)]

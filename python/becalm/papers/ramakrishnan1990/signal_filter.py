@@ -22,6 +22,11 @@ SHORTER, LONGER = INTERVALS[0], INTERVALS[-1]
 STARTS = tuple(600.0 + 117.0 * place for place in range(10))
 """Starts of the second user, in units."""
 MANY = 8
+ARRIVALS = ROUND_TRIP / max(Path().service)
+"""Packets that arrive at a full bottleneck in a round trip."""
+WEIGHTS = tuple(1 / (factor * ARRIVALS) for factor in (1, 0.25, 8))
+"""Weights of exponential averages that reach over a round trip, a quarter of one and eight."""
+INSTANTANEOUS: Table = {"queue_hysteresis": {"centre": 1, "width": 0}}
 
 
 def experiments() -> list[Experiment]:
@@ -32,7 +37,7 @@ def experiments() -> list[Experiment]:
 def _filter() -> Experiment:
     return Experiment(
         "ramakrishnan1990/filter",
-        "Two users and averages over fixed intervals and over regeneration cycles",
+        "Two users, and averages over intervals, over regeneration cycles, exponential ones and none",
         cost=5,
         points=_points,
         measure=_measure,
@@ -48,6 +53,17 @@ def others_are_less_consistent(tables: Tables) -> list[float]:
     ]
 
 
+def exponential_is_less_consistent(tables: Tables) -> list[float]:
+    """Inconsistency of marks with averages over fewer and more arrivals, less that over a round trip's."""
+    near, *far = (_of(tables, "inconsistency", f"weight {weight:.3g}") for weight in WEIGHTS)
+    return [value - near for value in far]
+
+
+def by_filter(tables: Tables, column: str, filter: str) -> float:
+    """Mean over the starts with one of the filters: `cycles`, `instantaneous` ..."""
+    return _of(tables, column, filter)
+
+
 def adaptive_is_fair(tables: Tables) -> list[float]:
     """Jain's index with averages over regeneration cycles: two users, eight users."""
     return [_of(tables, "jain", "cycles"), _of(tables, "jain", "many users")]
@@ -59,6 +75,10 @@ def _points(short: bool) -> list[Point]:
         for interval in INTERVALS
     ]
     filters += [("cycles", 0.0, REGENERATION, 2), ("many users", 0.0, REGENERATION, MANY)]
+    filters += [("instantaneous", 0.0, INSTANTANEOUS, 2)]
+    filters += [
+        (f"weight {weight:.3g}", 0.0, {"exponential_average": {"weight": weight}}, 2) for weight in WEIGHTS
+    ]
     path = Path(duration=30_000, warmup=15_000, step=1_000)
     return [
         Point(

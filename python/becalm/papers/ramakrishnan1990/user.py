@@ -1,11 +1,12 @@
-"""Ramakrishnan and Jain 1990, Fig. 4, 5, 7 and 8: how often users change their windows, and by how much."""
+"""Ramakrishnan and Jain 1990, sections 5.1, 5.2 and 5.4: when users change windows, by which bits and how."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from becalm.lab.model import Experiment, Point, Tables
-from becalm.papers.ramakrishnan1990.draw import windows
+from becalm.lab.model import Experiment, Label, Point, Tables
+from becalm.lab.tables import axis, mean
+from becalm.papers.ramakrishnan1990.draw import window_panels, windows
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing, with_windows
 from becalm.papers.ramakrishnan1990.scene import Path, User, feedback
 from becalm.theory import jain
@@ -13,13 +14,18 @@ from becalm.theory import jain
 KNEE = Path().network.knee
 FIRST, SECOND = "user 1", "user 2"
 JOINS = 1_000.0
-"""When the second user starts, in units; how near the two come depends on it, see the readings."""
+"""When the second user starts in Fig. 7, in units."""
+STARTS = (0.0, 100.0, 250.0, 333.0, 500.0, 777.0, JOINS, 1_500.0, 2_000.0, 2_013.3, 2_500.0, 3_000.0, 4_001.7)
+"""The same in Fig. 8: the paper does not say when, and how near the two come depends on it."""
+NEARLY = 0.1
+"""How much smaller than the other one a window is that is still nearly equal."""
 WORK = 5_000
 """Packets of each user in Fig. 8."""
 
 ALONE = Path(duration=10_000)
+KEPT = replace(ALONE, response=feedback(keep_bits=True))
 EVERY = replace(ALONE, response=feedback(decide="every_ack"))
-PAIR = Path(users=(User(packets=WORK), User(start=JOINS, packets=WORK)), duration=90_000, step=50)
+PAIR = Path(users=(User(packets=WORK), User(start=JOINS, packets=WORK)), duration=70_000, step=50)
 ADDITIVE = replace(
     PAIR,
     users=(User(), User(start=JOINS)),
@@ -31,8 +37,8 @@ LATE = (ADDITIVE.duration / 2, ADDITIVE.duration)
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 4, 5, 7 and 8."""
-    return [_fig4(), _fig5(), _fig7(), _fig8()]
+    """Fig. 4, 5, 7 and 8, and the use of old bits."""
+    return [_fig4(), _fig5(), _bits(), _fig7(), _fig8()]
 
 
 def _rhythms(_: bool) -> list[Point]:
@@ -78,6 +84,27 @@ def considerably_reduced(tables: Tables) -> float:
     return _settled(tables, "every two windows") / _settled(tables, "every ACK")
 
 
+def _bits() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/bits",
+        "Bits that are forgotten after a decision, and bits that count once more",
+        cost=1,
+        points=lambda _: [
+            Point({"bits": "forgotten"}, ALONE.scenario()),
+            Point({"bits": "kept"}, KEPT.scenario()),
+        ],
+        measure=with_windows,
+        draw=lambda tables: window_panels(
+            tables, KNEE, {"forgotten": "forgotten", "kept": "kept for one more decision"}, "bits"
+        ),
+    )
+
+
+def swing_with(tables: Tables, bits: str) -> float:
+    """Largest less smallest window in the second half of the run, over the knee."""
+    return swing(stretch(tables, ALONE.duration / 2, ALONE.duration, bits=bits)) / KNEE
+
+
 def _fig7() -> Experiment:
     return Experiment(
         "ramakrishnan1990/fig7",
@@ -105,38 +132,54 @@ def _fig8() -> Experiment:
     return Experiment(
         "ramakrishnan1990/fig8",
         "Two users with 5,000 packets each, additive increase and multiplicative decrease",
-        cost=2,
-        points=lambda _: [
-            Point({"decrease": "additive"}, ADDITIVE.scenario()),
-            Point({"decrease": "multiplicative"}, PAIR.scenario()),
-        ],
+        cost=10,
+        points=_pairs,
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, decrease="multiplicative"),
+        draw=lambda tables: windows(tables, KNEE, decrease="multiplicative", joins=JOINS),
     )
 
 
+def _pairs(short: bool) -> list[Point]:
+    """Return both decrease functions with each start of the second user."""
+    paths = {"additive": ADDITIVE, "multiplicative": PAIR}
+    return [
+        Point({"decrease": name, "joins": joins}, _joined(path, joins).scenario())
+        for joins in (STARTS[JOINED : JOINED + 2] if short else STARTS)
+        for name, path in paths.items()
+    ]
+
+
+JOINED = STARTS.index(JOINS)
+
+
+def _joined(path: Path, joins: float) -> Path:
+    first, second = path.users
+    return replace(path, users=(first, replace(second, start=joins)))
+
+
 def total_time(tables: Tables) -> float:
-    """When the last packet arrived."""
-    return max(activity(tables, user, decrease="multiplicative")[1] for user in (FIRST, SECOND))
+    """When the last packet arrived, mean over the starts of the second user."""
+    return mean([_finished(tables, joins) for joins in axis(tables, "joins")])
 
 
-def _together(tables: Tables, **where: float | str) -> tuple[float, float]:
-    """When both users are at work: the second half of that time."""
-    ends = [activity(tables, user, **where)[1] for user in (FIRST, SECOND)]
-    return (JOINS + min(ends)) / 2, min(ends)
+def _finished(tables: Tables, joins: float) -> float:
+    where: dict[str, Label] = {"decrease": "multiplicative", "joins": joins}
+    return max(activity(tables, user, **where)[1] for user in (FIRST, SECOND))
 
 
-def _means_together(tables: Tables, **where: float | str) -> list[float]:
-    start, end = _together(tables, **where)
-    return [float(stretch(tables, start, end, user, **where).mean()) for user in (FIRST, SECOND)]
-
-
-def ratio_together(tables: Tables, **where: float | str) -> float:
-    """Mean window of the first user over that of the second, with both at work."""
-    first, second = _means_together(tables, **where)
-    return first / second
+def _means_together(tables: Tables, decrease: str, joins: float) -> list[float]:
+    """Mean windows in the second half of the time with both users at work."""
+    where: dict[str, Label] = {"decrease": decrease, "joins": joins}
+    end = min(activity(tables, user, **where)[1] for user in (FIRST, SECOND))
+    return [float(stretch(tables, (joins + end) / 2, end, user, **where).mean()) for user in (FIRST, SECOND)]
 
 
 def jain_together(tables: Tables, decrease: str) -> float:
-    """Jain's index of the mean windows, with both users at work."""
-    return jain(_means_together(tables, decrease=decrease))
+    """Fairness index of the mean windows with both users at work, mean over the starts."""
+    return mean([jain(_means_together(tables, decrease, joins)) for joins in axis(tables, "joins")])
+
+
+def nearly_equal(tables: Tables) -> float:
+    """Share of the starts at which the smaller mean window is at least 90% of the larger."""
+    pairs = [_means_together(tables, "multiplicative", joins) for joins in axis(tables, "joins")]
+    return mean([float(min(pair) >= (1 - NEARLY) * max(pair)) for pair in pairs])

@@ -5,10 +5,12 @@ Nothing here is controlled: these are the curves whose knee the scheme is to fin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from becalm import theory
 from becalm.lab.model import Experiment, Outcome, Point, Tables
@@ -118,9 +120,17 @@ def efficiency(tables: Tables, packets: int) -> float:
     return theory.efficiency(throughput, response, 1 / network.bottleneck, network.round_trip)
 
 
-def _maxima(tables: Tables, service: str) -> float:
-    """Windows with more power than their neighbours on both sides."""
-    powers = np.array(curve(tables, "window", "power", path="primary", service=service))
+def _power(tables: Tables, service: str, alpha: float) -> NDArray[np.float64]:
+    """Throughput^alpha over response time by window (equation 1)."""
+    throughput, response = (
+        np.array(curve(tables, "window", column, path="primary", service=service))
+        for column in ("throughput", "response")
+    )
+    return np.asarray(throughput**alpha / response)
+
+
+def _maxima(powers: NDArray[np.float64]) -> float:
+    """Number of windows with more power than their neighbours on both sides."""
     inner = (powers[1:-1] > powers[:-2]) & (powers[1:-1] > powers[2:])
     return float(inner.sum() + (powers[0] > powers[1]) + (powers[-1] > powers[-2]))
 
@@ -130,9 +140,16 @@ def exact_in_a_balanced_network(tables: Tables) -> list[float]:
     return [knee(tables, "balanced"), best_window(tables, "balanced")]
 
 
-def single_maximum(tables: Tables) -> list[float]:
-    """Maxima of power over the window, with constant and with exponential service drawn anew."""
-    return [_maxima(tables, "constant"), _maxima(tables, "drawn anew")]
+def single_maximum(tables: Tables, alphas: Sequence[float]) -> list[float]:
+    """Maxima of power over the window by exponent, with constant and with exponential service drawn anew."""
+    services = ("constant", "drawn anew")
+    return [_maxima(_power(tables, service, alpha)) for alpha in alphas for service in services]
+
+
+def best_with(tables: Tables, alpha: float) -> float:
+    """Window with the most power by this exponent, exponential service drawn anew."""
+    powers = _power(tables, "drawn anew", alpha)
+    return axis(tables, "window", path="primary", service="drawn anew")[int(np.argmax(powers))]
 
 
 def satellite_holds_many(tables: Tables) -> float:

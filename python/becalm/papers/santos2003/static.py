@@ -34,6 +34,7 @@ def _fig5() -> Experiment:
         points=lambda _: [_alone(response) for response in RESPONSES],
         measure=_increase,
         draw=increase_curves,
+        # A flow alone, from its start.
         phase="",
         seeded=False,
     )

@@ -1,0 +1,116 @@
+//! The whole fabric at fixed steps, one byte per link: what a film of it needs, and no names.
+
+use becalm_engine::Time;
+
+use crate::table::Table;
+use crate::tree::Role;
+
+/// Bytes of one link and virtual lane in a frame.
+pub const BYTES_PER_LINK: u64 = 5;
+
+/// A share from 0 to 1 as a byte: 255 is all, and only nothing at all is 0.
+pub fn byte(share: f64) -> u8 {
+    if share > 0.0 { (share.min(1.0) * 255.0).round().max(1.0) as u8 } else { 0 }
+}
+
+/// One link and virtual lane in a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Occupied share of the input buffer at the link's end.
+    pub occupancy: f64,
+    /// The role of the output at its beginning in a congestion tree.
+    pub role: Role,
+    /// Share of the time since the frame before in which the link sent.
+    pub busy: f64,
+    /// Share of that time in which a packet waited for credit, on any virtual lane.
+    pub stalled: f64,
+    /// Share of the packets sent in that time that were marked here.
+    pub marked: f64,
+}
+
+/// Frames of one virtual lane after the other, for every time.
+#[derive(Clone, Debug, Default)]
+pub struct Frames {
+    times: Vec<Time>,
+    vls: Vec<u8>,
+    /// `occupancy`, `role`, `busy`, `stalled`, `marked`: a row of bytes per frame.
+    rows: [Vec<Vec<u8>>; 5],
+    groups: Groups,
+}
+
+/// Rates of the groups between frames.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    times: Vec<Time>,
+    numbers: Vec<u32>,
+    rates: Vec<f64>,
+    marked: Vec<f64>,
+}
+
+impl Frames {
+    /// Adds a frame of one virtual lane: the states of all links, in their order.
+    pub fn push(&mut self, time: Time, vl: u8, links: impl Iterator<Item = State>) {
+        self.times.push(time);
+        self.vls.push(vl);
+        self.rows.iter_mut().for_each(|rows| rows.push(Vec::with_capacity(links.size_hint().0)));
+        for state in links {
+            let bytes =
+                [byte(state.occupancy), state.role as u8, byte(state.busy), byte(state.stalled), byte(state.marked)];
+            for (rows, value) in self.rows.iter_mut().zip(bytes) {
+                rows.last_mut().expect("pushed above").push(value);
+            }
+        }
+    }
+
+    /// Adds a group's delivered bytes per second since the frame before, and the marked share of its packets.
+    pub fn push_group(&mut self, time: Time, group: u32, rate: f64, marked: f64) {
+        self.groups.times.push(time);
+        self.groups.numbers.push(group);
+        self.groups.rates.push(rate);
+        self.groups.marked.push(marked);
+    }
+
+    /// The tables `frames` and `frames_groups`; `groups` are the names of the groups.
+    pub fn tables(self, groups: &[String]) -> [Table; 2] {
+        let seconds = |times: &[Time]| times.iter().map(|time| time.as_secs()).collect::<Vec<_>>();
+        let [occupancy, role, busy, stalled, marked] = self.rows;
+        let frames = Table::new("frames")
+            .with("time", "s", seconds(&self.times))
+            .with("vl", "", self.vls.iter().map(|&vl| u64::from(vl)).collect::<Vec<_>>())
+            .with("occupancy", "", occupancy)
+            .with("role", "", role)
+            .with("busy", "", busy)
+            .with("stalled", "", stalled)
+            .with("marked", "", marked);
+        let name = |&number: &u32| groups[number as usize].clone();
+        let groups = Table::new("frames_groups")
+            .with("time", "s", seconds(&self.groups.times))
+            .with("group", "", self.groups.numbers.iter().map(name).collect::<Vec<_>>())
+            .with("rate", "B/s", self.groups.rates)
+            .with("marked_share", "", self.groups.marked);
+        [frames, groups]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Data;
+
+    #[test]
+    fn only_nothing_is_zero_and_all_is_255() {
+        assert_eq!([0.0, 1e-9, 0.5, 1.0, 1.5, f64::NAN].map(byte), [0, 1, 128, 255, 255, 0]);
+    }
+
+    #[test]
+    fn a_frame_is_a_row_of_bytes() {
+        let mut frames = Frames::default();
+        let state = |role| State { occupancy: 1.0, role, busy: 0.2, stalled: 0.0, marked: 0.4 };
+        frames.push(Time::from_us(5), 1, [Role::Calm, Role::Root, Role::Branch].map(state).into_iter());
+        frames.push_group(Time::from_us(5), 0, 2e9, 0.5);
+        let [table, groups] = frames.tables(&["g".to_string()]);
+        assert_eq!(table.column("role"), Some(&Data::Bytes(vec![vec![0, 1, 2]])));
+        assert_eq!(table.column("busy"), Some(&Data::Bytes(vec![vec![51; 3]])));
+        assert_eq!(groups.column("group"), Some(&Data::Text(vec!["g".to_string()])));
+    }
+}

@@ -1,0 +1,28 @@
+//! Tables of histograms of times.
+
+use crate::quantiles::Quantiles;
+use crate::table::Table;
+
+/// Ranges between a time and its double: 2 to this power.
+const BITS: u8 = 4;
+
+/// A table of histograms, one row per range of times that holds something.
+///
+/// `named` gives a name and counts of whole nanoseconds; `what` is the column of the names, `unit` that of the counts.
+pub(crate) fn table<'a>(
+    name: &'static str,
+    what: &'static str,
+    unit: &'static str,
+    named: impl IntoIterator<Item = (String, &'a Quantiles)>,
+) -> Table {
+    let (mut names, mut from, mut to, mut counts) = (vec![], vec![], vec![], vec![]);
+    for (name, quantiles) in named {
+        for (low, high, count) in quantiles.ranges(BITS) {
+            names.push(name.clone());
+            from.push(low as f64 / 1e9);
+            to.push((high + 1) as f64 / 1e9);
+            counts.push(count);
+        }
+    }
+    Table::new(name).with(what, "", names).with("from", "s", from).with("to", "s", to).with(unit, unit, counts)
+}

@@ -1,0 +1,55 @@
+//! A run that records single packets.
+
+use becalm_engine::Time;
+use becalm_scenario::{Progress, RunError, TraceSpec};
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::scenario::Scenario;
+use crate::{columns, errors, run};
+
+/// Runs one replication of a scenario and records flows and links, by their numbers, from `start` until `stop`, in s:
+/// at most `most` rows of each table. None stands for all flows, or all links.
+///
+/// `progress` is that of `run`. Returns `{"tables": ..., "fingerprint": ..., "end": ...}`; `end` is in ps.
+/// Raises `FabricError`.
+#[pyfunction]
+#[pyo3(signature = (scenario, replication, flows, links, start, stop, most, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "the arguments are those of the function in Python")]
+pub fn trace<'py>(
+    py: Python<'py>,
+    scenario: &Bound<'py, Scenario>,
+    replication: u32,
+    flows: Option<Vec<u32>>,
+    links: Option<Vec<u32>>,
+    start: u64,
+    stop: u64,
+    most: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let inner = &scenario.get().inner;
+    let spec = TraceSpec { flows, links, from: Time(start), until: Time(stop), most };
+    let mut raised: Option<PyErr> = None;
+    let outcome = py.detach(|| {
+        inner.trace(replication, &spec, &mut |now: &Progress| match run::report(progress.as_ref(), now) {
+            Ok(()) => true,
+            Err(error) => {
+                raised = Some(error);
+                false
+            }
+        })
+    });
+    match outcome {
+        Ok(trace) => {
+            let dict = PyDict::new(py);
+            dict.set_item("tables", columns::to_python(py, trace.tables)?)?;
+            dict.set_item("fingerprint", trace.fingerprint)?;
+            dict.set_item("end", trace.end.0)?;
+            Ok(dict)
+        }
+        Err(RunError::Interrupted) => Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
+        Err(RunError::Fabric(error)) => Err(errors::from_fabric(py, &error)),
+    }
+}

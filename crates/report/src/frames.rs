@@ -1,0 +1,121 @@
+//! Frames of the fabric for a page: what changes little from time to time is stored as differences.
+
+use serde_json::{Map, Value, json};
+
+use crate::pack::{Filter, Pack, deflated};
+use crate::tables::Tables;
+
+/// Steps of buffers: 2% each, finer than colours and widths can show.
+const FINE: u8 = 51;
+/// Steps of shares that tell more of a link.
+const COARSE: u8 = 15;
+/// Bytes that a share that is not needed for the tree may take, unless everything is asked for.
+const MOST_BYTES: usize = 20_000;
+/// Shares of a link besides its buffer and its role, the most telling first.
+const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];
+
+/// Every `every`th frame of a replication, and the names of the shares that were left out; `None` without frames.
+///
+/// `all` keeps every share, in full resolution.
+pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) -> (Value, Vec<&'static str>) {
+    let (times, vls) = (tables.numbers("frames", "time"), tables.numbers("frames", "vl"));
+    if times.is_empty() {
+        return (Value::Null, Vec::new());
+    }
+    let rows_of = |vl: f64| -> Vec<usize> {
+        let rows: Vec<usize> = (0..vls.len()).filter(|&row| vls[row] == vl).collect();
+        thinned(&rows, every)
+    };
+    let mut lanes: Vec<f64> = vls.clone();
+    lanes.sort_by(f64::total_cmp);
+    lanes.dedup();
+    let first = rows_of(lanes[0]);
+    let column = |name: &str, rows: &[usize]| -> Vec<u8> {
+        let all = tables.bytes("frames", name);
+        rows.iter().flat_map(|&row| all.get(row).map_or(&[][..], Vec::as_slice)).copied().collect()
+    };
+    let width = tables.bytes("frames", "occupancy").first().map_or(0, Vec::len);
+    let mut kept = Vec::new();
+    for &vl in &lanes {
+        let rows = rows_of(vl);
+        let (mut occupancy, role) = (column("occupancy", &rows), column("role", &rows));
+        if !all {
+            occupancy.iter_mut().for_each(|share| *share = rounded_up(*share, FINE));
+        }
+        // Lanes that nothing uses are left out, but not all.
+        if vl == lanes[0] || occupancy.iter().chain(&role).any(|&value| value > 0) {
+            kept.push(json!({
+                "vl": vl,
+                "occupancy": pack.bytes(&occupancy, Filter::Difference(width)),
+                "role": pack.bytes(&role, Filter::Difference(width)),
+            }));
+        }
+    }
+    let (mut details, mut omitted) = (Map::new(), Vec::new());
+    for name in DETAILS {
+        let exact = column(name, &first);
+        let bytes = if all { exact } else { exact.into_iter().map(|share| rounded_up(share, COARSE)).collect() };
+        if all || deflated(&bytes).len() <= MOST_BYTES {
+            details.insert(name.to_string(), pack.bytes(&bytes, Filter::None));
+        } else {
+            omitted.push(name);
+        }
+    }
+    let times: Vec<f64> = first.iter().map(|&row| times[row]).collect();
+    (json!({"times": times, "lanes": kept, "details": details}), omitted)
+}
+
+/// Every `every`th item, the last one always.
+pub(crate) fn thinned(rows: &[usize], every: usize) -> Vec<usize> {
+    rows.iter().rev().step_by(every).rev().copied().collect()
+}
+
+/// A share in so many steps, of which only nothing is 0; the number of steps divides 255.
+fn rounded_up(share: u8, steps: u8) -> u8 {
+    let step = 255 / steps;
+    share.div_ceil(step) * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Column;
+    use becalm_metrics::Data;
+
+    fn tables() -> Tables {
+        let column = |name: &str, data: Data| Column { name: name.to_string(), unit: String::new(), data };
+        let rows = |values: [[u8; 2]; 4]| Data::Bytes(values.map(Vec::from).to_vec());
+        let mut tables = Tables::default();
+        let none = [[0; 2]; 4];
+        tables.insert(
+            "frames".to_string(),
+            vec![
+                column("time", Data::F64(vec![1.0, 1.0, 2.0, 2.0])),
+                column("vl", Data::U64(vec![0, 1, 0, 1])),
+                column("occupancy", rows([[1, 2], [0, 0], [3, 2], [0, 0]])),
+                column("role", rows([[0, 1], [0, 0], [2, 1], [0, 0]])),
+                column("busy", rows([[255, 1], [255, 1], [17, 0], [17, 0]])),
+                column("stalled", rows(none)),
+                column("marked", rows(none)),
+            ],
+        );
+        tables
+    }
+
+    #[test]
+    fn lanes_without_packets_are_left_out_and_shares_are_coarse() {
+        let mut pack = Pack::default();
+        let (frames, omitted) = frames(&tables(), 1, false, &mut pack);
+        assert_eq!(frames["times"], json!([1.0, 2.0]));
+        assert_eq!(frames["lanes"].as_array().unwrap().len(), 1);
+        assert!(omitted.is_empty());
+        assert_eq!([255, 1, 17, 18, 0].map(|share| rounded_up(share, COARSE)), [255, 17, 17, 34, 0]);
+    }
+
+    #[test]
+    fn the_last_frame_stays() {
+        let (frames, _) = frames(&tables(), 2, true, &mut Pack::default());
+        assert_eq!(frames["times"], json!([2.0]));
+        assert_eq!(thinned(&[0, 1, 2, 3, 4], 2), [0, 2, 4]);
+    }
+}

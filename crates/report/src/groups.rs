@@ -1,0 +1,103 @@
+//! Groups of flows: their rates and marks over time, their latencies, what they got of what they offered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use becalm_metrics::Data;
+use becalm_scenario::Scenario;
+use serde_json::{Value, json};
+
+use crate::pack::Pack;
+use crate::ranking::{Cell, Shown};
+use crate::tables::Tables;
+
+/// Rates, and marked shares where frames have them, of all groups, one after the other; null where nothing was recorded.
+pub(crate) fn over_time(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
+    let names = scenario.group_names();
+    let of = |table: &str, column: &str, value: &str| -> Option<Vec<(usize, f64, f64)>> {
+        let numbers: BTreeMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let kinds = tables.text(table, "kind");
+        let (times, values, of) =
+            (tables.numbers(table, "time"), tables.numbers(table, value), tables.text(table, column));
+        let rows = (0..times.len()).filter(|&row| kinds.is_empty() || kinds[row] == "group");
+        let found: Vec<_> = rows
+            .filter_map(|row| Some((*numbers.get(of.get(row)?.as_str())?, times[row], *values.get(row)?)))
+            .collect();
+        (!found.is_empty()).then_some(found)
+    };
+    let framed = of("frames_groups", "group", "rate");
+    let marked = of("frames_groups", "group", "marked_share");
+    let Some(rates) = framed.or_else(|| of("series", "name", "rate")) else { return Value::Null };
+    let times: Vec<f64> = rates.iter().filter(|(group, ..)| *group == rates[0].0).map(|(_, time, _)| *time).collect();
+    let by_group = |rows: &[(usize, f64, f64)]| -> Vec<f64> {
+        let values = |group: usize| rows.iter().filter(move |row| row.0 == group).map(|row| row.2);
+        (0..names.len()).flat_map(values).collect()
+    };
+    json!({
+        "times": times,
+        "rates": pack.reals(&by_group(&rates)),
+        "marked": marked.map(|rows| pack.reals(&by_group(&rows))),
+        "window": if tables.columns("frames_groups").is_empty() {
+            (*scenario.sections().observe.window).as_secs()
+        } else {
+            0.0
+        },
+    })
+}
+
+/// The share of every group's packets that arrived within a time, at the times where it grows.
+pub(crate) fn latencies(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Vec<Value> {
+    let (of, to) = (tables.text("latencies", "group"), tables.numbers("latencies", "to"));
+    let (from, packets) = (tables.numbers("latencies", "from"), tables.numbers("latencies", "packets"));
+    let curve = |name: String| {
+        let rows: Vec<usize> = (0..to.len()).filter(|&row| of[row] == name).collect();
+        let total: f64 = rows.iter().map(|&row| packets[row]).sum();
+        let (mut times, mut shares, mut sum) = (vec![], vec![], 0.0);
+        for row in rows {
+            // Between ranges the curve is level.
+            if times.last() != Some(&from[row]) {
+                times.push(from[row]);
+                shares.push(sum / total);
+            }
+            sum += packets[row];
+            times.push(to[row]);
+            shares.push(sum / total);
+        }
+        json!({"packets": total, "times": pack.reals(&times), "shares": pack.reals(&shares)})
+    };
+    scenario.group_names().into_iter().map(curve).collect()
+}
+
+/// The table of groups, with rates for each source and the share that arrived of what was offered.
+pub(crate) fn table(scenario: &Scenario, tables: &Tables) -> Option<Shown> {
+    let names = tables.text("groups", "group");
+    if names.is_empty() {
+        return None;
+    }
+    let mut sources: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); names.len()];
+    for (source, _, group) in scenario.flow_ends() {
+        sources[group as usize].insert(source.0);
+    }
+    let sources: Vec<f64> = sources.iter().map(|hosts| hosts.len() as f64).collect();
+    let rates = tables.numbers("groups", "rate");
+    let of = tables.text("victims", "group");
+    let sum = |column: &str, name: &str| -> f64 {
+        let values = tables.numbers("victims", column);
+        of.iter().zip(values).filter(|(group, _)| *group == name).map(|(_, value)| value).sum()
+    };
+    let got = names.iter().map(|name| sum("delivered", name) / sum("offered", name)).collect::<Vec<f64>>();
+    let mut shown = Shown::new("groups", names.len());
+    shown.text("group", names);
+    shown.count("flows", &tables.numbers("groups", "flows"));
+    shown.count("sources", &sources);
+    shown.number("rate", "B/s", &rates);
+    shown.number("rate_per_source", "B/s", &rates.iter().zip(&sources).map(|(r, n)| r / n).collect::<Vec<_>>());
+    shown.share("delivered_of_offered", &got);
+    shown.cells("jain", "index", "", tables.numbers("groups", "jain").into_iter().map(Cell::Number).collect());
+    shown.share("marked_share", &tables.numbers("groups", "marked_share"));
+    for column in tables.columns("groups").iter().filter(|column| column.name.starts_with("latency_")) {
+        if let Data::F64(values) = &column.data {
+            shown.number(&column.name, &column.unit, values);
+        }
+    }
+    Some(shown)
+}

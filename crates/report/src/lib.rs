@@ -1,0 +1,29 @@
+//! Results as a payload for a page that shows them: layout of the fabric, frames, rankings, packed and deflated.
+//!
+//! The page of `becalm report` and the playground read the same payload; both have it made here.
+//!
+//! # Rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`pack`] | the format: a header and typed arrays, deflated |
+//! | [`tables`] | the result tables of a replication, by name |
+//! | [`layout`] | where the nodes of a fabric are drawn |
+//! | `fabric`, `frames`, `ranking`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
+//! | [`payload`] | all of them for the replications of a run |
+
+mod crossing;
+mod fabric;
+mod frames;
+mod groups;
+mod growth;
+pub mod layout;
+pub mod pack;
+pub mod payload;
+mod ranking;
+pub mod tables;
+
+pub use layout::Layout;
+pub use pack::Pack;
+pub use payload::{Options, Payload, Run, payload};
+pub use tables::{Column, Tables};

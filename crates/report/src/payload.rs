@@ -1,0 +1,191 @@
+//! A whole payload: what a page shows of a run.
+
+use becalm_metrics::frames::byte;
+use becalm_scenario::Scenario;
+use serde_json::{Value, json};
+
+use crate::pack::{Filter, Pack};
+use crate::ranking::{self, Shown};
+use crate::tables::Tables;
+use crate::{crossing, fabric, frames, groups, growth};
+
+/// One replication.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its number.
+    pub replication: u32,
+    /// Its fingerprint as text.
+    pub fingerprint: String,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Its tables; what is missing is not shown.
+    pub tables: Tables,
+}
+
+/// What a payload may hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Bytes that it may have; above that every second frame is left out until it fits. 0 for any number.
+    pub most_bytes: usize,
+    /// Keep all shares of every link over time, in full resolution.
+    pub all: bool,
+}
+
+/// A payload, packed.
+#[derive(Clone, Debug)]
+pub struct Payload {
+    /// The bytes, deflated.
+    pub bytes: Vec<u8>,
+    /// Every how manieth frame it has.
+    pub every: usize,
+    /// Shares of links over time that were left out.
+    pub omitted: Vec<&'static str>,
+}
+
+/// The payload of a run; `about` is put into the header as it is, for title, provenance and texts.
+pub fn payload(scenario: &Scenario, runs: &[Run], about: &Value, options: Options) -> Payload {
+    let mut every = 1;
+    loop {
+        let made = attempt(scenario, runs, about, options.all, every);
+        let frames = runs.iter().map(|run| run.tables.numbers("frames", "time").len()).max().unwrap_or(0);
+        if options.most_bytes == 0 || made.bytes.len() <= options.most_bytes || every * 2 > frames {
+            return made;
+        }
+        every *= 2;
+    }
+}
+
+fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, all: bool, every: usize) -> Payload {
+    let mut pack = Pack::default();
+    let (mut shown, mut omitted) = (Vec::new(), Vec::new());
+    let fabric = fabric::fabric(scenario, &mut pack);
+    for run in runs {
+        let (frames, left_out) = frames::frames(&run.tables, every, all, &mut pack);
+        for name in left_out {
+            if !omitted.contains(&name) {
+                omitted.push(name);
+            }
+        }
+        shown.push(one(scenario, run, frames, &mut pack));
+    }
+    let sections = scenario.sections();
+    let header = json!({
+        "kind": "run",
+        "about": about,
+        "duration": (*sections.run.duration).as_secs(),
+        "warmup": (*sections.run.warmup).as_secs(),
+        "groups": scenario.group_names(),
+        "fabric": fabric,
+        "every": every,
+        "omitted": omitted,
+        "runs": shown,
+    });
+    Payload { bytes: pack.finish(header), every, omitted }
+}
+
+fn one(scenario: &Scenario, run: &Run, frames: Value, pack: &mut Pack) -> Value {
+    let tables = &run.tables;
+    let mut shown: Vec<Shown> = Vec::new();
+    shown.extend(groups::table(scenario, tables));
+    shown.extend(ranking::links(tables));
+    shown.extend(ranking::victims(tables));
+    shown.extend(ranking::tree(scenario, tables));
+    json!({
+        "replication": run.replication,
+        "fingerprint": run.fingerprint,
+        "packetHops": run.packet_hops,
+        "frames": frames,
+        "links": links(scenario, tables, pack),
+        "crossing": crossing::crossing(scenario, tables, pack),
+        "growth": growth::growth(scenario, tables, pack),
+        "overTime": groups::over_time(scenario, tables, pack),
+        "latencies": groups::latencies(scenario, tables, pack),
+        "victims": pack.words(&ranking::victim_nodes(scenario, tables)),
+        "tables": shown.iter().map(Shown::json).collect::<Vec<_>>(),
+    })
+}
+
+/// Shares of every link over the measured window, as bytes; null without the table.
+fn links(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
+    let column = |name: &str| tables.numbers("links", name);
+    let (busy, packets) = (column("utilization"), column("packets"));
+    if busy.is_empty() {
+        return Value::Null;
+    }
+    let lanes = *scenario.sections().switch.vls as usize;
+    // The lane that was longest root or branch stands for its link.
+    let roles = |name: &str| -> Vec<f64> {
+        let largest = |lane: &[f64]| lane.iter().copied().fold(0.0, f64::max);
+        tables.numbers("tree", name).chunks(lanes).map(largest).collect()
+    };
+    let marked: Vec<f64> = column("marked").iter().zip(&packets).map(|(marked, all)| marked / all.max(1.0)).collect();
+    let mut share = |values: &[f64]| {
+        let bytes: Vec<u8> = values.iter().map(|&value| byte(value)).collect();
+        pack.bytes(&bytes, Filter::None)
+    };
+    json!({
+        "utilization": share(&busy),
+        "stalled": share(&column("stalled_share")),
+        "marked": share(&marked),
+        "root": share(&roles("root_share")),
+        "branch": share(&roles("branch_share")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(observe: &str, most_bytes: usize) -> (Payload, Value) {
+        let text = format!(
+            "[run]\nduration = \"1 ms\"\n[topology.clos]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\n[[flows]]\n\
+             name = \"</script><b>\"\nfrom = [\"*\"]\nto = [\"H0\"]\n[observe]\nlinks = []\n{observe}\n"
+        );
+        let scenario = Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"));
+        let results = scenario.run(0, 1, &mut |_| true).unwrap();
+        let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, tables: results.tables.into() };
+        let made = payload(&scenario, &[run], &json!({"title": "t"}), Options { most_bytes, all: false });
+        let whole = miniz_oxide::inflate::decompress_to_vec(&made.bytes).unwrap();
+        let length = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+        let header = serde_json::from_slice(&whole[8..8 + length]).unwrap();
+        (made, header)
+    }
+
+    #[test]
+    fn a_payload_has_every_part_that_was_recorded() {
+        let (made, header) = made("frames = \"20 us\"\nspans = true", 0);
+        let run = &header["runs"][0];
+        assert_eq!(run["frames"]["times"].as_array().unwrap().len(), 50);
+        for part in ["links", "crossing", "growth", "overTime"] {
+            assert!(run[part].is_object(), "{part}");
+        }
+        let tables = run["tables"].as_array().unwrap();
+        let names: Vec<&str> = tables.iter().map(|table| table["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["groups", "hottest", "blocked", "victims", "tree"]);
+        // The host's own link is full, and the only root.
+        let column = |name: &str, at: usize| {
+            let table = tables.iter().find(|table| table["name"] == name).unwrap();
+            table["rows"].as_array().unwrap().iter().map(|row| row[at].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(column("hottest", 0)[0], column("tree", 0)[0]);
+        assert_eq!(column("tree", 1).iter().filter(|role| *role == "root").count(), 1);
+        assert_eq!((made.every, made.omitted.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_payload_without_recordings_has_the_fabric_and_the_tables() {
+        let (_, header) = made("", 0);
+        let run = &header["runs"][0];
+        assert!(run["frames"].is_null() && run["growth"].is_null() && run["crossing"].is_object());
+        assert_eq!(header["fabric"]["names"].as_array().unwrap().len(), 22);
+    }
+
+    #[test]
+    fn frames_are_left_out_until_it_fits() {
+        let (whole, _) = made("frames = \"10 us\"", 0);
+        let (less, header) = made("frames = \"10 us\"", whole.bytes.len() - 1);
+        assert!(less.bytes.len() < whole.bytes.len() && less.every > 1);
+        let times = header["runs"][0]["frames"]["times"].as_array().unwrap();
+        assert_eq!((times.len(), times.last().unwrap().as_f64()), (100usize.div_ceil(less.every), Some(1e-3)));
+    }
+}

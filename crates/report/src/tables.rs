@@ -1,0 +1,71 @@
+//! The result tables of a replication, by name.
+
+use std::collections::BTreeMap;
+
+use becalm_metrics::{Data, Table};
+
+/// A column with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Unit of its values; empty for plain numbers and text.
+    pub unit: String,
+    /// The values.
+    pub data: Data,
+}
+
+/// Tables of one replication; any may be missing.
+#[derive(Clone, Debug, Default)]
+pub struct Tables(BTreeMap<String, Vec<Column>>);
+
+impl Tables {
+    /// Adds a table.
+    pub fn insert(&mut self, name: String, columns: Vec<Column>) {
+        self.0.insert(name, columns);
+    }
+
+    /// All columns of a table; none if it is missing.
+    pub fn columns(&self, table: &str) -> &[Column] {
+        self.0.get(table).map_or(&[], Vec::as_slice)
+    }
+
+    fn data(&self, table: &str, column: &str) -> Option<&Data> {
+        self.columns(table).iter().find(|each| each.name == column).map(|each| &each.data)
+    }
+
+    /// A column of numbers; empty if it is missing.
+    pub fn numbers(&self, table: &str, column: &str) -> Vec<f64> {
+        match self.data(table, column) {
+            Some(Data::F64(values)) => values.clone(),
+            Some(Data::U64(values)) => values.iter().map(|&value| value as f64).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A column of text; empty if it is missing.
+    pub fn text(&self, table: &str, column: &str) -> &[String] {
+        match self.data(table, column) {
+            Some(Data::Text(values)) => values,
+            _ => &[],
+        }
+    }
+
+    /// A column of rows of bytes; empty if it is missing.
+    pub fn bytes(&self, table: &str, column: &str) -> &[Vec<u8>] {
+        match self.data(table, column) {
+            Some(Data::Bytes(rows)) => rows,
+            _ => &[],
+        }
+    }
+}
+
+impl From<Vec<Table>> for Tables {
+    fn from(tables: Vec<Table>) -> Tables {
+        let columns = |table: Table| {
+            let columns = table.columns.into_iter();
+            columns.map(|c| Column { name: c.name.to_string(), unit: c.unit.to_string(), data: c.data }).collect()
+        };
+        Tables(tables.into_iter().map(|table| (table.name.to_string(), columns(table))).collect())
+    }
+}

@@ -1,0 +1,162 @@
+//! Jobs: their programs, and the hosts of their ranks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use becalm_engine::{Stream, Time};
+use becalm_fabric::NodeId;
+use becalm_schema::{Located, Review};
+use becalm_workload::collectives::Repetition;
+use becalm_workload::{Action, Builder, Op, OpId, Part, Program, When};
+
+use super::network::Network;
+use crate::sections::jobs::{Job as Section, Operation, Placement};
+
+/// A job that can run.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub program: Arc<Program>,
+    /// The host of every rank.
+    pub hosts: Vec<NodeId>,
+    /// Pairs of ranks on different hosts of which the first sends to the second, in rising order: one flow each.
+    pub pairs: Vec<(u32, u32)>,
+}
+
+/// The job of a section; `None` after an error.
+pub(super) fn resolve(
+    located: &Located<Section>,
+    network: &Network,
+    most: usize,
+    random: &mut Stream,
+    review: &mut Review<'_>,
+) -> Option<Job> {
+    let job = located.get()?;
+    let before = review.count();
+    let hosts = named(job, network, review);
+    let section = located.complete()?;
+    if review.count() > before {
+        return None;
+    }
+    let ranks = ranks(section, hosts.len() as u32);
+    let program = program(section, ranks, review)?;
+    let hosts = place(section, hosts, program.ranks(), random, review)?;
+    let host = |rank: u32| hosts[rank as usize];
+    let pairs: Vec<_> = program.pairs().into_iter().filter(|&(from, to)| host(from) != host(to)).collect();
+    if pairs.len() > most {
+        review.add(located.place(), "has more pairs of ranks that exchange messages than a scenario may have flows");
+        return None;
+    }
+    Some(Job { program: Arc::new(program), hosts, pairs })
+}
+
+/// The hosts that a job names; with a list, some of them several times.
+fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeId> {
+    if job.placement.get() == Some(&Placement::List) {
+        return job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect();
+    }
+    network.hosts(&job.hosts, review)
+}
+
+/// The number of ranks: as given, else as many as operations need, else one per host.
+fn ranks(job: &Section, hosts: u32) -> u32 {
+    let needed = |op: &Operation| op.rank.max(op.to.unwrap_or(0)).max(op.from.unwrap_or(0)) + 1;
+    let of_ops = job.ops.iter().flatten().map(needed).max();
+    job.ranks.or(of_ops).unwrap_or(hosts)
+}
+
+fn program(job: &Section, ranks: u32, review: &mut Review<'_>) -> Option<Program> {
+    let (place, made) = match (&*job.collective, &*job.ops) {
+        (Some(collective), None) => {
+            let collective = collective.lowered();
+            if let Err(why) = collective.suits(ranks) {
+                review.add(job.collective.place(), why);
+                return None;
+            }
+            let seconds = job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second());
+            let repetition =
+                Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: seconds * 1e12 };
+            (job.collective.place(), collective.program(ranks, &repetition))
+        }
+        (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, job, review)?.build()),
+        _ => return None,
+    };
+    let eager = job.eager.map_or(u64::MAX, |limit| u64::from(limit.0));
+    let lowered = made.and_then(|program| program.with_rendezvous(eager));
+    let checked = lowered.and_then(|program| program.check().map(|()| program));
+    checked.map_err(|error| review.add(place, error.to_string())).ok()
+}
+
+/// The program of a list of operations.
+fn listed(ops: &[Operation], ranks: u32, job: &Section, review: &mut Review<'_>) -> Option<Builder> {
+    let mut builder = Builder::new(ranks);
+    let mut names: HashMap<(u32, &str), OpId> = HashMap::new();
+    for (number, operation) in ops.iter().enumerate() {
+        let mut wrong = |key: &str, problem: String| {
+            review.add_in(job.ops.place(), &format!("[{number}].{key}"), format!("operation {number}: {problem}"));
+        };
+        if operation.rank >= ranks {
+            wrong("rank", format!("there is no rank {}; the ranks are 0 to {}", operation.rank, ranks - 1));
+            return None;
+        }
+        let id = builder
+            .add(operation.rank, Op { action: action(operation), lane: operation.lane as u16, part: Part::Eager });
+        let earlier = operation.after.iter().map(|name| (name, When::Done));
+        for (name, when) in earlier.chain(operation.after_start.iter().map(|name| (name, When::Start))) {
+            let Some(&other) = names.get(&(operation.rank, name.as_str())) else {
+                wrong("after", format!("rank {} has no earlier operation `{name}`", operation.rank));
+                return None;
+            };
+            builder.after(id, other, when);
+        }
+        if let Some(name) = &operation.name
+            && names.insert((operation.rank, name), id).is_some()
+        {
+            wrong("name", format!("rank {} has an operation `{name}` already", operation.rank));
+            return None;
+        }
+    }
+    Some(builder)
+}
+
+fn action(operation: &Operation) -> Action {
+    let tag = operation.tag;
+    match (operation.send, operation.recv) {
+        (Some(bytes), _) => {
+            Action::Send { to: operation.to.unwrap_or(0), bytes: u64::from(bytes.0), tag: tag.unwrap_or(0) }
+        }
+        (_, Some(bytes)) => Action::Recv { from: operation.from, bytes: u64::from(bytes.0), tag },
+        _ => Action::Calc { time: operation.calc.unwrap_or(Time::ZERO) },
+    }
+}
+
+/// The host of every rank.
+fn place(
+    job: &Section,
+    hosts: Vec<NodeId>,
+    ranks: u32,
+    random: &mut Stream,
+    review: &mut Review<'_>,
+) -> Option<Vec<NodeId>> {
+    let n = hosts.len();
+    let each = (ranks as usize).div_ceil(n);
+    let packed = || (0..ranks as usize).map(|rank| hosts[rank / each]).collect::<Vec<_>>();
+    match *job.placement {
+        Placement::Packed => Some(packed()),
+        Placement::RoundRobin => Some((0..ranks as usize).map(|rank| hosts[rank % n]).collect()),
+        Placement::Random => {
+            let mut placed = packed();
+            for i in (1..placed.len()).rev() {
+                placed.swap(i, random.below(i as u32 + 1) as usize);
+            }
+            Some(placed)
+        }
+        Placement::List if n as u32 == ranks => Some(hosts),
+        Placement::List => {
+            review.add(
+                job.hosts.place(),
+                format!("names {n} hosts for {ranks} ranks; with placement = \"list\", one each"),
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Frames of a run: the state of all links at fixed steps.
+
+use becalm_engine::Time;
+use becalm_fabric::{FlowId, PortCounters};
+use becalm_metrics::Frames;
+use becalm_metrics::frames::State;
+
+use crate::assemble::Model;
+use crate::resolve::Link;
+use crate::scenario::Scenario;
+
+/// Takes the frames of a run.
+pub(super) struct Film<'a> {
+    scenario: &'a Scenario,
+    frames: Frames,
+    step: Option<Time>,
+    last: Time,
+    links: Vec<(PortCounters, Time)>,
+    /// Delivered bytes, packets and marked packets of the groups.
+    groups: Vec<[u64; 3]>,
+}
+
+impl<'a> Film<'a> {
+    /// No frame yet.
+    pub fn new(scenario: &'a Scenario) -> Film<'a> {
+        let step = *scenario.sections.observe.frames;
+        let links = if step.is_some() { scenario.network.links.len() } else { 0 };
+        Film {
+            scenario,
+            frames: Frames::default(),
+            step,
+            last: Time::ZERO,
+            links: vec![(PortCounters::default(), Time::ZERO); links],
+            groups: vec![[0; 3]; scenario.plan.groups.len()],
+        }
+    }
+
+    /// The time of the next frame; `None` where no frames are asked for.
+    pub fn next(&self) -> Option<Time> {
+        self.step.map(|step| self.last.saturating_add(step))
+    }
+
+    /// Takes a frame.
+    pub fn take(&mut self, time: Time, model: &Model) {
+        let passed = time.since(self.last);
+        let scenario = self.scenario;
+        let counters = |link: &Link| {
+            let stalled = model.observer(link.from.node).stalls.time(link.from, time);
+            (model.port(link.from), stalled)
+        };
+        let now: Vec<_> = scenario.network.links.iter().map(counters).collect();
+        for vl in 0..*scenario.sections.switch.vls as u8 {
+            let links = scenario.network.links.iter().zip(self.links.iter().zip(&now));
+            let states = links.map(|(link, (before, after))| state(model, link, vl, before, after, passed));
+            self.frames.push(time, vl, states);
+        }
+        for ((number, flows), before) in (0u32..).zip(&scenario.plan.groups).zip(&mut self.groups) {
+            let views = flows.clone().map(|i| model.flow(FlowId(i)));
+            let after = views.fold([0; 3], |[bytes, packets, marked], flow| {
+                [bytes + flow.delivered_bytes, packets + flow.delivered_packets, marked + flow.delivered_marked]
+            });
+            let [bytes, packets, marked] = [0, 1, 2].map(|i| (after[i] - before[i]) as f64);
+            self.frames.push_group(time, number, bytes / passed.as_secs(), marked / packets);
+            *before = after;
+        }
+        (self.links, self.last) = (now, time);
+    }
+
+    /// The frames that were taken.
+    pub fn done(self) -> Frames {
+        self.frames
+    }
+}
+
+fn state(
+    model: &Model,
+    link: &Link,
+    vl: u8,
+    (before, stalled_before): &(PortCounters, Time),
+    (after, stalled_after): &(PortCounters, Time),
+    passed: Time,
+) -> State {
+    let packets = (after.packets - before.packets).max(1) as f64;
+    State {
+        occupancy: model.standing(link.to, vl).occupancy,
+        role: model.observer(link.from.node).tree.role(link.from, vl),
+        busy: (after.bytes - before.bytes) as f64 / (link.rate.bytes_per_second() * passed.as_secs()),
+        stalled: stalled_after.since(*stalled_before).as_secs() / passed.as_secs(),
+        marked: (after.marked - before.marked) as f64 / packets,
+    }
+}

@@ -1,0 +1,216 @@
+//! The tables of jobs, and the runs of each job alone.
+
+use becalm_engine::{Stop, Time};
+use becalm_fabric::FabricError;
+use becalm_metrics::Table;
+use becalm_schema::Located;
+use becalm_workload::{Action, Rank, Span};
+
+use super::{Progress, RunError};
+use crate::assemble::{Model, Traffic, Whole};
+use crate::resolve::Job;
+use crate::scenario::Scenario;
+use crate::sections::jobs::Job as Section;
+
+/// Wall time of a run alone between two calls of the progress function is that of so much simulated time at least.
+const STEPS: u64 = 100;
+
+/// What a job did.
+struct Outcome<'a> {
+    name: &'a str,
+    job: &'a Job,
+    start: Time,
+    /// `None` if it has not ended.
+    end: Option<Time>,
+    ranks: Vec<&'a Rank>,
+    /// Duration of the job alone, if it ended.
+    alone: Option<Time>,
+}
+
+impl Scenario {
+    fn job(&self, number: usize) -> &Job {
+        self.plan.jobs[number].as_ref().expect("checked")
+    }
+
+    /// The duration of every job without any other traffic, by runs of their own; `None` for a job that does not end in
+    /// time or has nothing beside it. They report the time and the work of the first run.
+    pub(super) fn jobs_alone(
+        &self,
+        replication: u32,
+        threads: usize,
+        end: Progress,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Vec<Option<Time>>, RunError> {
+        let others = self.sections.flows.len() + self.sections.jobs.len() > 1;
+        let mut alone = Vec::new();
+        for (number, job) in self.sections.jobs.iter().enumerate() {
+            if !others || !*job.alone {
+                alone.push(None);
+                continue;
+            }
+            let model = self.simulator(replication, threads, Traffic::Job(number))?;
+            let run = self.run_job(model, &mut || progress(&end))?;
+            let ranks = (0..self.job(number).program.ranks()).map(|rank| run.rank(0, rank));
+            alone.push(ended(ranks).map(|end| end.since(*job.start)));
+        }
+        Ok(alone)
+    }
+
+    /// Runs until all ranks are done, or to the end of the scenario.
+    fn run_job(&self, mut model: Model, progress: &mut dyn FnMut() -> bool) -> Result<Whole, RunError> {
+        let duration = *self.sections.run.duration;
+        let step = Time(duration.0.div_ceil(STEPS).max(1));
+        let mut until = Time::ZERO;
+        while until < duration && model.open_ranks() > 0 {
+            until = (until + step).min(duration);
+            match model.run(until, &mut |_| true) {
+                Some(Stop::Idle) | None => break,
+                Some(Stop::Time | Stop::Events) => {}
+            }
+            if !progress() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        Ok(model.join().model)
+    }
+}
+
+/// When the last of some ranks ended; `None` if one has not.
+fn ended<'a>(mut ranks: impl Iterator<Item = &'a Rank>) -> Option<Time> {
+    ranks.try_fold(Time::ZERO, |latest, rank| rank.is_done().then(|| latest.max(rank.ended())))
+}
+
+/// Checks that no job waits for ever where nothing is left to happen.
+pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), RunError> {
+    for (number, section) in scenario.sections.jobs.iter().enumerate() {
+        let program = &scenario.job(number).program;
+        let ranks = || (0..program.ranks()).map(|rank| model.rank(number, rank));
+        if ranks().all(Rank::is_done) {
+            continue;
+        }
+        if let Some(stuck) = ranks().filter(|rank| !rank.is_done()).find_map(|rank| rank.stuck(program)) {
+            return Err(FabricError::Stuck { job: section.name.to_string(), stuck }.into());
+        }
+    }
+    Ok(())
+}
+
+/// The tables `jobs` and `ranks`, and `ops` where operations are recorded; none without jobs.
+pub(super) fn tables(scenario: &Scenario, model: &Whole, alone: &[Option<Time>]) -> Vec<Table> {
+    let outcome = |(number, section): (usize, &'_ Located<Section>)| {
+        let job = scenario.job(number);
+        let ranks: Vec<&Rank> = (0..job.program.ranks()).map(|rank| model.rank(number, rank)).collect();
+        let (start, end) = (*section.start, ended(ranks.iter().copied()));
+        Outcome { name: &scenario.sections.jobs[number].name, job, start, end, ranks, alone: alone[number] }
+    };
+    let outcomes: Vec<Outcome<'_>> = scenario.sections.jobs.iter().enumerate().map(outcome).collect();
+    if outcomes.is_empty() {
+        return Vec::new();
+    }
+    let mut tables = vec![jobs(scenario, &outcomes), ranks(scenario, &outcomes)];
+    if scenario.sections.jobs.iter().any(|job| *job.record_ops) {
+        tables.push(ops(&outcomes));
+    }
+    tables
+}
+
+fn seconds(time: Option<Time>) -> f64 {
+    time.map_or(f64::NAN, Time::as_secs)
+}
+
+fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
+    let column = |value: &dyn Fn(&Outcome<'_>) -> f64| outcomes.iter().map(value).collect::<Vec<_>>();
+    let duration = |outcome: &Outcome<'_>| seconds(outcome.end.map(|end| end.since(outcome.start)));
+    let share = |outcome: &Outcome<'_>, part: fn(&Rank) -> Time| {
+        let sum: f64 = outcome.ranks.iter().map(|rank| part(rank).as_secs()).sum();
+        sum / outcome.ranks.len() as f64 / duration(outcome)
+    };
+    let bus: Vec<f64> = scenario
+        .sections
+        .jobs
+        .iter()
+        .zip(outcomes)
+        .map(|(job, outcome)| {
+            let Some(collective) = job.collective.as_ref() else { return f64::NAN };
+            let (collective, times) = (collective.lowered(), f64::from(*job.repeat));
+            let time = duration(outcome) / times - job.compute.as_secs();
+            let factor = collective.bus_factor(outcome.ranks.len() as u32);
+            if factor > 0.0 { factor * collective.bytes() as f64 / time } else { f64::NAN }
+        })
+        .collect();
+    Table::new("jobs")
+        .with("job", "", outcomes.iter().map(|outcome| outcome.name.to_string()).collect::<Vec<_>>())
+        .with("ranks", "", outcomes.iter().map(|outcome| outcome.ranks.len() as u64).collect::<Vec<_>>())
+        .with("start", "s", column(&|outcome| outcome.start.as_secs()))
+        .with("end", "s", column(&|outcome| seconds(outcome.end)))
+        .with("time", "s", column(&duration))
+        .with("time_alone", "s", column(&|outcome| seconds(outcome.alone)))
+        .with("slowdown", "", column(&|outcome| duration(outcome) / seconds(outcome.alone)))
+        .with("compute_share", "", column(&|outcome| share(outcome, Rank::calculated)))
+        .with("wait_share", "", column(&|outcome| 1.0 - share(outcome, Rank::worked)))
+        .with("bus_bandwidth", "B/s", bus)
+}
+
+fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
+    let rows = || {
+        outcomes
+            .iter()
+            .flat_map(|outcome| outcome.ranks.iter().zip(&outcome.job.hosts).enumerate().map(move |row| (outcome, row)))
+    };
+    let time = |value: &dyn Fn(&Outcome<'_>, &Rank) -> Option<Time>| {
+        rows().map(|(outcome, (_, (rank, _)))| seconds(value(outcome, rank))).collect::<Vec<_>>()
+    };
+    let end = |rank: &Rank| rank.is_done().then(|| rank.ended());
+    Table::new("ranks")
+        .with("job", "", rows().map(|(outcome, _)| outcome.name.to_string()).collect::<Vec<_>>())
+        .with("rank", "", rows().map(|(_, (rank, _))| rank as u64).collect::<Vec<_>>())
+        .with(
+            "host",
+            "",
+            rows().map(|(_, (_, (_, host)))| scenario.network.name(*host).to_string()).collect::<Vec<_>>(),
+        )
+        .with("end", "s", time(&|_, rank| end(rank)))
+        .with("compute", "s", time(&|_, rank| Some(rank.calculated())))
+        .with("overhead", "s", time(&|_, rank| Some(rank.worked().since(rank.calculated()))))
+        .with("wait", "s", time(&|outcome, rank| Some(end(rank)?.since(outcome.start).since(rank.worked()))))
+}
+
+/// Every operation of the jobs whose operations are recorded.
+fn ops(outcomes: &[Outcome<'_>]) -> Table {
+    let rows: Vec<(&Outcome<'_>, u32, u32, Span)> = outcomes
+        .iter()
+        .flat_map(|outcome| {
+            let ranks = (0u32..).zip(&outcome.ranks);
+            ranks.flat_map(move |(rank, state)| {
+                (0u32..).zip(state.spans()).map(move |(op, span)| (outcome, rank, op, *span))
+            })
+        })
+        .collect();
+    let action = |(outcome, rank, op, _): &(&Outcome<'_>, u32, u32, Span)| {
+        let program = &outcome.job.program;
+        program.op(program.of_rank(*rank).start + op).action
+    };
+    let kind = |action| match action {
+        Action::Calc { .. } => "calc",
+        Action::Send { .. } => "send",
+        Action::Recv { .. } => "recv",
+    };
+    let bytes = |action| match action {
+        Action::Calc { .. } => 0,
+        Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes,
+    };
+    let peer = |action| match action {
+        Action::Send { to: peer, .. } | Action::Recv { from: Some(peer), .. } => f64::from(peer),
+        Action::Calc { .. } | Action::Recv { .. } => f64::NAN,
+    };
+    let time = |time: Time| if time == Time::MAX { f64::NAN } else { time.as_secs() };
+    Table::new("ops")
+        .with("job", "", rows.iter().map(|row| row.0.name.to_string()).collect::<Vec<_>>())
+        .with("rank", "", rows.iter().map(|row| u64::from(row.1)).collect::<Vec<_>>())
+        .with("op", "", rows.iter().map(|row| u64::from(row.2)).collect::<Vec<_>>())
+        .with("kind", "", rows.iter().map(|row| kind(action(row)).to_string()).collect::<Vec<_>>())
+        .with("peer", "", rows.iter().map(|row| peer(action(row))).collect::<Vec<_>>())
+        .with("bytes", "B", rows.iter().map(|row| bytes(action(row))).collect::<Vec<_>>())
+        .with("start", "s", rows.iter().map(|row| time(row.3.start)).collect::<Vec<_>>())
+        .with("end", "s", rows.iter().map(|row| time(row.3.end)).collect::<Vec<_>>())
+}

@@ -1,0 +1,198 @@
+//! `[jobs.collective]`: collective operations.
+
+use becalm_workload::{Collective as Lowered, collectives};
+
+use crate::sections::quantities::Bytes;
+
+becalm_schema::words! {
+    /// The algorithm of an all-reduce.
+    pub enum AllReduceAlgorithm {
+        /// Reduce-scatter and all-gather round a ring.
+        Ring = "ring",
+        /// Exchanges of the whole vector at doubling distances.
+        RecursiveDoubling = "recursive_doubling",
+        /// Reduce-scatter with halving, all-gather with doubling vectors (Rabenseifner).
+        HalvingDoubling = "halving_doubling",
+        /// Two binary trees with half of the vector each, in pieces.
+        DoubleBinaryTree = "double_binary_tree",
+    }
+}
+
+becalm_schema::words! {
+    /// The algorithm of an all-gather.
+    pub enum AllGatherAlgorithm {
+        /// Round a ring.
+        Ring = "ring",
+        /// At doubling distances; needs a power of two of ranks.
+        RecursiveDoubling = "recursive_doubling",
+        /// At doubling distances, for any number of ranks.
+        Bruck = "bruck",
+    }
+}
+
+becalm_schema::words! {
+    /// The algorithm of a reduce-scatter.
+    pub enum ReduceScatterAlgorithm {
+        /// Round a ring.
+        Ring = "ring",
+        /// At halving distances; needs a power of two of ranks.
+        RecursiveHalving = "recursive_halving",
+    }
+}
+
+becalm_schema::words! {
+    /// The algorithm of an all-to-all.
+    pub enum AllToAllAlgorithm {
+        /// All messages at once.
+        Linear = "linear",
+        /// With one rank after the other.
+        Pairwise = "pairwise",
+        /// In few steps at doubling distances.
+        Bruck = "bruck",
+    }
+}
+
+becalm_schema::words! {
+    /// The algorithm of a broadcast.
+    pub enum BroadcastAlgorithm {
+        /// Along a binomial tree.
+        Binomial = "binomial",
+        /// A scatter along a binomial tree, then an all-gather round a ring.
+        ScatterAllGather = "scatter_all_gather",
+    }
+}
+
+becalm_schema::table! {
+    /// No rank goes on before all have come, by dissemination.
+    pub struct Barrier {}
+}
+
+becalm_schema::table! {
+    /// The vector of rank 0 to all ranks.
+    pub struct Broadcast {
+        /// The vector.
+        pub bytes: Bytes,
+        /// The algorithm.
+        pub algorithm: BroadcastAlgorithm = BroadcastAlgorithm::Binomial,
+    }
+}
+
+becalm_schema::table! {
+    /// The sum of all vectors to rank 0, along a binomial tree.
+    pub struct Reduce {
+        /// The vector of each rank.
+        pub bytes: Bytes,
+    }
+}
+
+becalm_schema::table! {
+    /// The sum of all vectors to all ranks.
+    pub struct AllReduce {
+        /// The vector of each rank.
+        pub bytes: Bytes,
+        /// The algorithm.
+        pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
+        /// Pieces in which a double binary tree passes on each half of the vector.
+        pub pieces: u32 = 8; ""; 1..=1024,
+    }
+}
+
+becalm_schema::table! {
+    /// Everybody's part of a vector to all ranks.
+    pub struct AllGather {
+        /// The whole vector.
+        pub bytes: Bytes,
+        /// The algorithm.
+        pub algorithm: AllGatherAlgorithm = AllGatherAlgorithm::Ring,
+    }
+}
+
+becalm_schema::table! {
+    /// A part of the sum of all vectors to each rank.
+    pub struct ReduceScatter {
+        /// The vector of each rank.
+        pub bytes: Bytes,
+        /// The algorithm.
+        pub algorithm: ReduceScatterAlgorithm = ReduceScatterAlgorithm::Ring,
+    }
+}
+
+becalm_schema::table! {
+    /// A part of every rank's vector to every other rank.
+    pub struct AllToAll {
+        /// The vector of each rank, its own part included.
+        pub bytes: Bytes,
+        /// The algorithm.
+        pub algorithm: AllToAllAlgorithm = AllToAllAlgorithm::Pairwise,
+    }
+}
+
+becalm_schema::choice! {
+    /// A collective operation.
+    pub enum Collective {
+        /// No rank goes on before all have come.
+        Barrier(Barrier) = "barrier",
+        /// One rank's vector to all.
+        Broadcast(Broadcast) = "broadcast",
+        /// The sum to one rank.
+        Reduce(Reduce) = "reduce",
+        /// The sum to all ranks.
+        AllReduce(AllReduce) = "all_reduce",
+        /// Everybody's part to all ranks.
+        AllGather(AllGather) = "all_gather",
+        /// A part of the sum to each rank.
+        ReduceScatter(ReduceScatter) = "reduce_scatter",
+        /// Something else from every rank to every other.
+        AllToAll(AllToAll) = "all_to_all",
+    }
+}
+
+impl Collective {
+    /// The collective as programs know it.
+    pub(crate) fn lowered(&self) -> Lowered {
+        let bytes = |bytes: Bytes| u64::from(bytes.0);
+        match self {
+            Collective::Barrier(_) => Lowered::Barrier,
+            Collective::Broadcast(p) => {
+                let algorithm = match p.algorithm {
+                    BroadcastAlgorithm::Binomial => collectives::Broadcast::Binomial,
+                    BroadcastAlgorithm::ScatterAllGather => collectives::Broadcast::ScatterAllGather,
+                };
+                Lowered::Broadcast(algorithm, bytes(p.bytes))
+            }
+            Collective::Reduce(p) => Lowered::Reduce(bytes(p.bytes)),
+            Collective::AllReduce(p) => {
+                let algorithm = match p.algorithm {
+                    AllReduceAlgorithm::Ring => collectives::AllReduce::Ring,
+                    AllReduceAlgorithm::RecursiveDoubling => collectives::AllReduce::RecursiveDoubling,
+                    AllReduceAlgorithm::HalvingDoubling => collectives::AllReduce::HalvingDoubling,
+                    AllReduceAlgorithm::DoubleBinaryTree => collectives::AllReduce::DoubleBinaryTree(p.pieces),
+                };
+                Lowered::AllReduce(algorithm, bytes(p.bytes))
+            }
+            Collective::AllGather(p) => {
+                let algorithm = match p.algorithm {
+                    AllGatherAlgorithm::Ring => collectives::AllGather::Ring,
+                    AllGatherAlgorithm::RecursiveDoubling => collectives::AllGather::RecursiveDoubling,
+                    AllGatherAlgorithm::Bruck => collectives::AllGather::Bruck,
+                };
+                Lowered::AllGather(algorithm, bytes(p.bytes))
+            }
+            Collective::ReduceScatter(p) => {
+                let algorithm = match p.algorithm {
+                    ReduceScatterAlgorithm::Ring => collectives::ReduceScatter::Ring,
+                    ReduceScatterAlgorithm::RecursiveHalving => collectives::ReduceScatter::RecursiveHalving,
+                };
+                Lowered::ReduceScatter(algorithm, bytes(p.bytes))
+            }
+            Collective::AllToAll(p) => {
+                let algorithm = match p.algorithm {
+                    AllToAllAlgorithm::Linear => collectives::AllToAll::Linear,
+                    AllToAllAlgorithm::Pairwise => collectives::AllToAll::Pairwise,
+                    AllToAllAlgorithm::Bruck => collectives::AllToAll::Bruck,
+                };
+                Lowered::AllToAll(algorithm, bytes(p.bytes))
+            }
+        }
+    }
+}

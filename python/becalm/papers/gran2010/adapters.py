@@ -1,0 +1,116 @@
+"""What gran2010's section II says of switches and adapters and no figure shows, as runs on its test bed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, curve
+from becalm.papers.gran2010.cct import HOST_LINK, PACKET_US, PAPER, encode, wanted_us
+from becalm.papers.gran2010.draw import bars, levels
+from becalm.papers.gran2010.measure import point, with_all_flows
+from becalm.papers.gran2010.scene import HOST_GBPS, WIRE, Bed
+
+MINIMA = (0, 48, 80, 100)
+"""Values of `CCTI_Min`. Four contributors at 80 offer all that H5 takes; at 100 they do not."""
+
+MASKS = ("none", "host_ports", "all")
+ENTRIES = (1, 3, 5)
+"""Entries that stand for one of Table I's."""
+
+
+def experiments() -> list[Experiment]:
+    """Control per service level, `CCTI_Min`, `Victim_Mask`, and longer tables."""
+    return [_level(), _minimum(), _mask(), _entries()]
+
+
+def steady(scenario: int = 1) -> Bed:
+    """Return a scenario with all flows from nearly the beginning, for its steady state."""
+    return Bed(scenario, interval=0.001, tail=0.3, settle=0.1)
+
+
+def _level() -> Experiment:
+    return Experiment(
+        "gran2010/level",
+        "Control per queue pair and per service level: H2 sends F2 to H5 and F6 to H1",
+        cost=4,
+        points=lambda _: [
+            point(replace(steady(), per_level=per_level, neighbour=True), control=name)
+            for name, per_level in (("qp", False), ("sl", True))
+        ],
+        measure=with_all_flows,
+        draw=levels,
+    )
+
+
+def neighbour(tables: Tables, control: str) -> float:
+    """Throughput of the flow from H2 that meets no congestion, in Gb/s."""
+    return at(tables, "F6", control=control)
+
+
+def like_its_neighbour(tables: Tables) -> float:
+    """Throughput of F6 over that of F2 with control per service level."""
+    return neighbour(tables, "sl") / at(tables, "F2", control="sl")
+
+
+def _minimum() -> Experiment:
+    return Experiment(
+        "gran2010/ccti_min",
+        "CCTI_Min and all flows of scenario 1",
+        cost=6,
+        points=lambda _: [point(replace(steady(), minimum=value), minimum=value) for value in MINIMA],
+        measure=with_all_flows,
+        draw=partial(bars, axis="minimum", label="CCTI_Min"),
+    )
+
+
+def as_the_minimum_allows(tables: Tables) -> list[float]:
+    """Throughput of the victim over what the entry at `CCTI_Min` gives on its link, or the host."""
+    return [at(tables, "F1", minimum=value) / _allowed(value) for value in MINIMA]
+
+
+def _allowed(index: int) -> float:
+    """Gb/s of payload with the delay of an entry after each packet."""
+    shift, multiplier = encode(wanted_us(index, PAPER) / PACKET_US)
+    delay: float = multiplier / 2**shift
+    return min(HOST_GBPS, HOST_LINK / WIRE / (1 + delay))
+
+
+def _mask() -> Experiment:
+    return Experiment(
+        "gran2010/victim_mask",
+        "Victim_Mask and the victim, scenario 1 with all flows",
+        cost=5,
+        points=lambda _: [point(replace(steady(), mask=mask), mask=mask) for mask in MASKS],
+        measure=with_all_flows,
+        draw=partial(bars, axis="mask", label="ports in Victim_Mask"),
+    )
+
+
+def _entries() -> Experiment:
+    return Experiment(
+        "gran2010/entries",
+        "Tables of more entries: the index falls in smaller steps, as much more often",
+        cost=12,
+        points=_tables,
+        measure=with_all_flows,
+        draw=partial(bars, axis="entries", label="entries, scenario 1", scenario=1),
+    )
+
+
+def _tables(short: bool) -> list[Point]:
+    return [
+        point(replace(steady(scenario), finer=finer), scenario=scenario, entries=128 * finer)
+        for scenario in ((1,) if short else (1, 2))
+        for finer in ENTRIES
+    ]
+
+
+def fine_enough(tables: Tables) -> list[float]:
+    """Throughput with 128 entries over the best: the victim's, the contributors', that of scenario 2."""
+    found = [curve(tables, "entries", column, scenario=1) for column in ("F1", "contributors")]
+    shared = [curve(tables, "entries", flow, scenario=2) for flow in ("F1", "F2", "F3")]
+    if shared[0]:
+        found.append([sum(values) for values in zip(*shared, strict=True)])
+    return [values[0] / max(values) for values in found]

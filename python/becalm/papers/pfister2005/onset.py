@@ -1,0 +1,114 @@
+"""pfister2005, section II: how fast a tree of full switches grows, and how little hot traffic it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Label, Outcome, Tables
+from becalm.papers.pfister2005.draw import onsets
+from becalm.papers.pfister2005.measure import Run, measured, one
+from becalm.papers.pfister2005.scene import NETWORKS, PACKET_US, HotSpot
+
+if TYPE_CHECKING:
+    from becalm.papers.pfister2005.scene import Network
+
+LEVELS = {"32": 2, "128 (8x8)": 3}
+"""Networks and their levels of switches."""
+BUFFERS = (4, 36)
+"""MTUs that an input buffer holds: the 4 that analyses of trees assume, and those of section V."""
+SEVERITIES = (0.8, 1.2)
+"""Load offered to the hot link: a little less than it can carry, and a little more."""
+
+NEAR = 0.1
+"""A tree is complete when the cold ports have lost all but this share of what they lose in the end."""
+SAMPLES = 5
+"""Samples of 2 us in a mean."""
+
+
+def experiments() -> list[Experiment]:
+    """The onset."""
+    return [
+        Experiment(
+            "pfister2005/onset",
+            "Section II: a tree of full switches grows; a hot link at its limit",
+            cost=20,
+            points=lambda short: [run.point() for run in _runs(short)],
+            measure=_measure,
+            draw=onsets,
+        )
+    ]
+
+
+def _runs(short: bool) -> list[Run]:
+    names = list(LEVELS)[:1] if short else list(LEVELS)
+    return [run for name in names for run in (*_growing(name), *_loaded(name))]
+
+
+def _all_loaded(short: bool) -> list[Run]:
+    return [run for run in _runs(short) if run.labels["what"] == "load"]
+
+
+def _growing(name: str) -> list[Run]:
+    """Return runs at high load in which all sources are suddenly hot, in fine steps."""
+    network = NETWORKS[name]
+    return [
+        Run(
+            {"network": name, "what": "tree", "buffer": buffer, "severity": 3.0},
+            HotSpot(network, 4, start=0.2, hot=0.6, after=0.0, step=0.002, buffer=buffer),
+        )
+        for buffer in BUFFERS
+    ]
+
+
+def _loaded(name: str) -> list[Run]:
+    """Return runs in which all sources send just less or more to the hot port than its link carries."""
+    return [
+        Run(
+            {"network": name, "what": "load", "buffer": 36, "severity": severity},
+            HotSpot(NETWORKS[name], 2, severity=severity, hot=4.0, after=0.0),
+        )
+        for severity in SEVERITIES
+    ]
+
+
+def _measure(outcomes: list[Outcome]) -> Tables:
+    """The tables of all figures, and `onset`: mean throughput of the cold ports over time, by run."""
+    growing = [outcome for outcome in outcomes if outcome.labels["what"] == "tree"]
+    others = [outcome for outcome in outcomes if outcome.labels["what"] == "load"]
+    return {**measured(_all_loaded)(others), "onset": pl.concat([_cold(outcome) for outcome in growing])}
+
+
+def _cold(outcome: Outcome) -> pl.DataFrame:
+    """Return the mean throughput of the cold ports, over `SAMPLES`; time in us from the onset."""
+    network: Network = NETWORKS[str(outcome.labels["network"])]
+    links = outcome.results.series.filter(
+        (pl.col("kind") == "link") & (pl.col("name") != network.link(network.hot))
+    )
+    start = 200.0
+    table = links.group_by("time").agg(pl.col("share").mean()).sort("time")
+    return table.select(
+        (pl.col("time") * 1e6 - start).alias("us"),
+        pl.col("share").rolling_mean(SAMPLES, min_samples=1),
+        *(pl.lit(value).alias(name) for name, value in outcome.labels.items()),
+    )
+
+
+def traversals(tables: Tables, network: str, buffer: int) -> float:
+    """Time in which the tree fills, in times of a packet through full input buffers on the longest path."""
+    switches = 2 * LEVELS[network] - 1
+    return _filled_us(tables, {"network": network, "buffer": buffer}) / (switches * buffer * PACKET_US)
+
+
+def _filled_us(tables: Tables, where: dict[str, Label]) -> float:
+    table = tables["onset"].filter(*(pl.col(name) == value for name, value in where.items()))
+    before = float(table.filter(pl.col("us").is_between(-100, 0))["share"].to_numpy().mean())
+    after = float(table.filter(pl.col("us") > 500)["share"].to_numpy().mean())
+    low = table.filter((pl.col("us") > 0) & (pl.col("share") <= after + NEAR * (before - after)))
+    return float(low["us"].to_numpy()[0])
+
+
+def cold(tables: Tables, network: str, severity: float) -> float:
+    """`cold_late` with a hot link that is offered so much."""
+    return one(tables, "cold_late", network=network, what="load", severity=severity)

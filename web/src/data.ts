@@ -1,0 +1,186 @@
+// Reads a payload: base64 of raw deflate of a header in JSON and typed arrays. The other side is crates/report.
+
+export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array;
+
+export interface Fabric {
+  form: "rows" | "dumbbell" | "circle";
+  hosts: number;
+  switches: number;
+  names: string[];
+  level: Uint8Array;
+  x: Float32Array;
+  y: Float32Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  port: Uint16Array;
+  rates: number[];
+  rate: Uint16Array;
+  delays: number[];
+  delay: Uint16Array;
+}
+
+export interface Lane {
+  vl: number;
+  occupancy: Uint8Array;
+  role: Uint8Array;
+}
+
+export type Detail = "stalled" | "marked" | "busy";
+
+export interface Frames {
+  times: number[];
+  lanes: Lane[];
+  details: Partial<Record<Detail, Uint8Array>>;
+}
+
+export interface Column {
+  name: string;
+  kind: "text" | "count" | "share" | "index" | "number" | "link";
+  unit: string;
+}
+
+export type Cell = number | string | null;
+
+export interface Table {
+  name: string;
+  total: number;
+  columns: Column[];
+  rows: Cell[][];
+}
+
+export interface Crossing {
+  starts: Uint32Array;
+  group: Uint16Array;
+  flows: Uint32Array;
+  sources: Uint32Array;
+  share: Uint16Array;
+  topStarts: Uint32Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  of: Uint16Array;
+  topShare: Uint16Array;
+}
+
+export interface Growth {
+  step: number;
+  roots: Float32Array;
+  branches: Float32Array;
+  rows: {
+    steps: number;
+    roles: Uint8Array;
+    of: { link: number; vl: number; since: number; root: number; branch: number }[];
+  };
+}
+
+export interface Run {
+  replication: number;
+  fingerprint: string;
+  packetHops: number;
+  frames: Frames | null;
+  links: Record<"utilization" | "stalled" | "marked" | "root" | "branch", Uint8Array> | null;
+  crossing: Crossing | null;
+  growth: Growth | null;
+  overTime: { times: number[]; rates: Float32Array; marked: Float32Array | null; window: number } | null;
+  latencies: { packets: number; times: Float32Array; shares: Float32Array }[];
+  victims: Uint32Array;
+  tables: Table[];
+}
+
+export interface About {
+  title: string;
+  facts: string[];
+  notes: string[];
+  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. */
+  diagnosis: { topic: string; text: string; place: string; anchor: string }[];
+  meanings: Record<string, string>;
+  scenario: string;
+  parameters: [string, string][];
+  provenance: [string, string][];
+}
+
+export interface RunPage {
+  kind: "run";
+  about: About;
+  duration: number;
+  warmup: number;
+  groups: string[];
+  fabric: Fabric;
+  every: number;
+  omitted: string[];
+  runs: Run[];
+}
+
+export interface Panel {
+  title: string;
+  unit: string;
+  kind: Column["kind"];
+  x: { name: string; values: Cell[] };
+  lines: { name: string; values: (number | null)[]; low?: (number | null)[]; high?: (number | null)[] }[];
+}
+
+export interface Scatter {
+  title: string;
+  x: Column;
+  y: Column;
+  points: { x: number; y: number; name: string; kind: string }[];
+}
+
+export interface SweepPage {
+  kind: "sweep" | "tune";
+  about: About;
+  panels: Panel[];
+  scatters: Scatter[];
+  tables: (Table & { title: string })[];
+}
+
+export type Page = RunPage | SweepPage;
+
+interface Entry {
+  type: "u8" | "u16" | "u32" | "f32";
+  at: number;
+  length: number;
+  filter: "none" | "difference" | "planes";
+  width: number;
+}
+
+const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array };
+const FORMAT = 1;
+
+/** The page of a payload. */
+export async function decode(base64: string): Promise<Page> {
+  const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return parse(await new Response(inflated).arrayBuffer());
+}
+
+/** The page of the bytes of a payload that is inflated. */
+export function parse(buffer: ArrayBuffer): Page {
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  if (header.format !== FORMAT) {
+    throw new Error(`This page reads payloads of format ${FORMAT}, not ${header.format}.`);
+  }
+  const arrays = (header.arrays as Entry[]).map((entry) => read(buffer, 8 + length + entry.at, entry));
+  return resolved(header, arrays) as Page;
+}
+
+function read(buffer: ArrayBuffer, at: number, entry: Entry): Numbers {
+  const kind = KINDS[entry.type];
+  const size = kind.BYTES_PER_ELEMENT;
+  const bytes = new Uint8Array(buffer, at, entry.length * size);
+  if (entry.filter === "difference") {
+    for (let i = entry.width; i < bytes.length; i++) bytes[i] = (bytes[i] + bytes[i - entry.width]) & 255;
+  } else if (entry.filter === "planes") {
+    const planes = bytes.slice();
+    for (let i = 0; i < planes.length; i++) bytes[(i % entry.length) * size + Math.floor(i / entry.length)] = planes[i];
+  }
+  return new kind(buffer, at, entry.length);
+}
+
+/** Puts the arrays where the header refers to them. */
+function resolved(value: unknown, arrays: Numbers[]): unknown {
+  if (Array.isArray(value)) return value.map((each) => (typeof each === "object" ? resolved(each, arrays) : each));
+  if (value === null || typeof value !== "object") return value;
+  if ("$" in value) return arrays[(value as { $: number }).$];
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, resolved(each, arrays)]));
+}

@@ -1,0 +1,51 @@
+// Elements without markup in strings: names come from users' files.
+
+type Child = Node | string;
+type Attributes = Record<string, string | number | boolean>;
+
+/** An element with attributes and children; text is text, whatever it holds. */
+export function el<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== false) made.setAttribute(name, value === true ? "" : String(value));
+  }
+  made.append(...children);
+  return made;
+}
+
+/** A section with a heading that links and tests can name. */
+export function section(id: string, title: string, ...children: Child[]): HTMLElement {
+  const heading = el("h2", { id: `${id}-title` }, title);
+  return el("section", { id, "aria-labelledby": `${id}-title` }, heading, ...children);
+}
+
+/** A drop-down list; nothing where there is no choice. */
+export function choice<T extends string | number>(
+  label: string,
+  options: [T, string][],
+  chosen: T,
+  then: (value: T) => void,
+): HTMLElement | null {
+  if (options.length < 2) return null;
+  const list = el("select", {}, ...options.map(([, text], i) => el("option", { value: i }, text)));
+  list.selectedIndex = options.findIndex(([value]) => value === chosen);
+  list.addEventListener("change", () => then(options[list.selectedIndex][0]));
+  return el("label", { class: "choice" }, `${label} `, list);
+}
+
+/** Calls once per drawn frame at most. */
+export function throttled(work: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      work();
+    });
+  };
+}

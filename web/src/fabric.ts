@@ -1,0 +1,263 @@
+// The fabric at one time, on a canvas: what never changes below, what happens above.
+
+import type { Fabric, Lane, Run } from "./data";
+import { type Geometry, MARGIN, type View } from "./geometry";
+import type { Mode } from "./state";
+import { STEPS, type Theme } from "./theme";
+
+/** Links that are all drawn as lines; of more, only those that stand out. */
+export const MOST_LINES = 4000;
+/** A link stands out from a quarter on. */
+const STANDS_OUT = 64;
+export const ROOT = 1;
+export const BRANCH = 2;
+
+export interface Scene {
+  fabric: Fabric;
+  run: Run;
+  geometry: Geometry;
+  view: View;
+  theme: Theme;
+  width: number;
+  height: number;
+}
+
+/** The values of all links at a time: 0 to 255. */
+export function values(run: Run, lane: Lane | undefined, mode: Mode, time: number, links: number): Uint8Array {
+  const at = (array: Uint8Array | undefined) => array?.subarray(time * links, (time + 1) * links);
+  const whole = mode === "utilization" ? run.links?.utilization : mode === "stalledWhole" ? run.links?.stalled : undefined;
+  if (whole) return whole;
+  const found = mode === "occupancy" ? at(lane?.occupancy) : at(run.frames?.details[mode as "busy"]);
+  return found ?? new Uint8Array(links);
+}
+
+export function roles(run: Run, lane: Lane | undefined, mode: Mode, time: number, links: number): Uint8Array {
+  if (mode === "utilization" || mode === "stalledWhole" || !lane) {
+    // Over the whole window, a link is what it was for longer, if for at least a hundredth.
+    const { root, branch } = run.links ?? { root: new Uint8Array(links), branch: new Uint8Array(links) };
+    return Uint8Array.from(root, (share, i) => (Math.max(share, branch[i]) < 3 ? 0 : share >= branch[i] ? ROOT : BRANCH));
+  }
+  return lane.role.subarray(time * links, (time + 1) * links);
+}
+
+/** The ends of a link in pixels, moved to the right of its way so that both directions are seen. */
+export function ends(scene: Scene, link: number): [number, number, number, number] {
+  const { fabric, geometry, view } = scene;
+  const [a, b] = [fabric.from[link], fabric.to[link]];
+  const place = (value: number, shift: number) => value * view.scale + shift;
+  const [x0, y0] = [place(geometry.x[a], view.x), place(geometry.y[a], view.y)];
+  const [x1, y1] = [place(geometry.x[b], view.x), place(geometry.y[b], view.y)];
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+  const apart = Math.min(2.2, 0.22 * geometry.pitch * view.scale + 0.4);
+  const [dx, dy] = [(-apart * (y1 - y0)) / length, (apart * (x1 - x0)) / length];
+  return [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
+}
+
+export class Painter {
+  private readonly base = document.createElement("canvas");
+  private readonly top = document.createElement("canvas");
+  private key = "";
+
+  /** Draws a time; gives the links that were drawn as lines. */
+  draw(context: CanvasRenderingContext2D, scene: Scene, values: Uint8Array, roles: Uint8Array, ratio: number): number[] {
+    this.still(scene, ratio);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.base, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const many = scene.geometry.links.length > MOST_LINES;
+    const lines = scene.geometry.links.filter((link) => roles[link] > 0 || values[link] >= (many ? STANDS_OUT : 1));
+    if (many) strips(context, scene, values);
+    this.lines(context, scene, lines, values, roles);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.top, 0, 0);
+    return many ? lines : scene.geometry.links;
+  }
+
+  /** What is the same at all times, drawn once for a layout: cables below, nodes and names above. */
+  private still(scene: Scene, ratio: number): void {
+    const { width, height, view, theme, geometry, run } = scene;
+    const counts = [geometry.links.length, geometry.pitch, run.replication];
+    const key = [width, height, ratio, view.scale, view.x, view.y, theme.dark, ...counts].join();
+    if (key === this.key) return;
+    this.key = key;
+    const [context, over] = [this.base, this.top].map((canvas) => {
+      [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+      const made = canvas.getContext("2d") as CanvasRenderingContext2D;
+      made.setTransform(ratio, 0, 0, ratio, 0, 0);
+      return made;
+    });
+    context.fillStyle = theme.paper;
+    context.fillRect(0, 0, width, height);
+    this.cables(context, scene);
+    nodes(over, scene);
+    names(over, scene);
+    labels(over, scene, height);
+  }
+
+  private cables(context: CanvasRenderingContext2D, scene: Scene): void {
+    const { theme, geometry } = scene;
+    if (geometry.links.length > MOST_LINES) return;
+    context.strokeStyle = theme.shades[0];
+    context.globalAlpha = Math.min(1, 500 / geometry.links.length + 0.25);
+    context.lineWidth = 1;
+    context.beginPath();
+    for (const link of geometry.links) trace(context, ends(scene, link));
+    context.stroke();
+  }
+
+  private lines(context: CanvasRenderingContext2D, scene: Scene, lines: number[], values: Uint8Array, roles: Uint8Array): void {
+    const steps: number[][] = Array.from({ length: STEPS }, () => []);
+    const roots: number[] = [];
+    for (const link of lines) {
+      if (roles[link] === ROOT) roots.push(link);
+      else steps[Math.min(STEPS - 1, Math.ceil((values[link] * (STEPS - 1)) / 255))].push(link);
+    }
+    const thin = lines.length > 1500 ? 0.6 : 1;
+    steps.forEach((links, step) => {
+      if (links.length === 0) return;
+      context.strokeStyle = scene.theme.shades[step];
+      context.lineWidth = thin * (0.9 + (1.7 * step) / (STEPS - 1));
+      context.beginPath();
+      for (const link of links) trace(context, ends(scene, link));
+      context.stroke();
+    });
+    drawRoots(context, scene, roots);
+  }
+}
+
+function trace(context: CanvasRenderingContext2D, [x0, y0, x1, y1]: [number, number, number, number]): void {
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+}
+
+function drawRoots(context: CanvasRenderingContext2D, scene: Scene, roots: number[]): void {
+  const { theme } = scene;
+  const large = roots.length < 40 ? 6 : 4;
+  context.strokeStyle = theme.root;
+  context.lineWidth = 2.6;
+  context.beginPath();
+  for (const link of roots) trace(context, ends(scene, link));
+  context.stroke();
+  for (const link of roots) {
+    const [x0, y0, x1, y1] = ends(scene, link);
+    const [x, y] = [x0 + 0.42 * (x1 - x0), y0 + 0.42 * (y1 - y0)];
+    context.beginPath();
+    context.moveTo(x, y - large);
+    context.lineTo(x + large, y);
+    context.lineTo(x, y + large);
+    context.lineTo(x - large, y);
+    context.closePath();
+    context.fillStyle = theme.root;
+    context.fill();
+    context.strokeStyle = theme.paper;
+    context.lineWidth = 1;
+    context.stroke();
+  }
+}
+
+/** One pixel per column between two rows, the fullest link wins; upward and downward apart. */
+function strips(context: CanvasRenderingContext2D, scene: Scene, values: Uint8Array): void {
+  const { fabric, geometry, view, theme, width } = scene;
+  const rows = new Map<string, { y: number; columns: Uint8Array }>();
+  for (const link of geometry.links) {
+    const [a, b] = [fabric.from[link], fabric.to[link]];
+    const up = fabric.level[b] > fabric.level[a];
+    const low = up ? a : b;
+    const key = `${fabric.level[low]} ${up}`;
+    let row = rows.get(key);
+    if (!row) {
+      row = { y: geometry.y[low] * view.scale + view.y - (up ? 14 : 24), columns: new Uint8Array(Math.ceil(width)) };
+      rows.set(key, row);
+    }
+    const column = Math.round(geometry.x[low] * view.scale + view.x);
+    if (column >= 0 && column < row.columns.length) row.columns[column] = Math.max(row.columns[column], values[link] + 1);
+  }
+  for (const [key, { y, columns }] of rows) {
+    columns.forEach((value, column) => {
+      if (value === 0) return;
+      context.fillStyle = theme.shades[Math.ceil(((value - 1) * (STEPS - 1)) / 255)];
+      context.fillRect(column, y, 1, 8);
+    });
+    context.fillStyle = theme.faint;
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "left";
+    context.fillText(key.endsWith("true") ? "up" : "down", width - MARGIN.right + 4, y + 8);
+  }
+}
+
+function nodes(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { fabric, geometry, view, theme, run } = scene;
+  const victims = new Set(run.victims);
+  const host = Math.max(1.2, Math.min(5, 0.32 * geometry.pitch * view.scale));
+  context.lineWidth = 1;
+  for (const node of geometry.nodes) {
+    const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
+    if (x < -20 || x > scene.width + 20) continue;
+    context.strokeStyle = theme.faint;
+    context.fillStyle = theme.paper;
+    if (fabric.level[node] > 0) {
+      context.fillRect(x - 9, y - 4, 18, 8);
+      context.strokeRect(x - 9, y - 4, 18, 8);
+      continue;
+    }
+    const hurt = victims.has(node);
+    if (hurt) context.fillStyle = context.strokeStyle = theme.victim;
+    context.beginPath();
+    // Victims differ in shape as well as in colour.
+    if (hurt) context.rect(x - host, y - host, 2 * host, 2 * host);
+    else context.arc(x, y, host, 0, 2 * Math.PI);
+    context.fill();
+    context.stroke();
+  }
+}
+
+/** Names of nodes, of as many as there is room for. */
+function names(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { fabric, geometry, view, theme } = scene;
+  context.font = "11px system-ui, sans-serif";
+  context.textAlign = "center";
+  const used = new Map<number, number>();
+  for (const node of [...geometry.nodes].sort((a, b) => geometry.x[a] - geometry.x[b])) {
+    const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
+    if (x < MARGIN.left - 10 || x > scene.width) continue;
+    const host = fabric.level[node] === 0;
+    const text = shortened(fabric.names[node]);
+    const width = context.measureText(text).width;
+    const row = Math.round(y);
+    const plane = fabric.form === "dumbbell" && host;
+    if (!plane && x - width / 2 < (used.get(row) ?? -Infinity) + 6) continue;
+    used.set(row, x + width / 2);
+    if (plane && geometry.pitch * view.scale < 9) continue;
+    const left = plane ? (fabric.x[node] < 0.5 ? x - 10 - width / 2 : x + 10 + width / 2) : x;
+    const top = plane ? y + 4 : host ? y + 18 : y - 9;
+    context.fillStyle = theme.paper;
+    context.globalAlpha = 0.85;
+    context.fillRect(left - width / 2 - 2, top - 10, width + 4, 13);
+    context.globalAlpha = 1;
+    context.fillStyle = theme.faint;
+    context.fillText(text, left, top);
+  }
+}
+
+export function shortened(name: string): string {
+  return name.length > 18 ? `${name.slice(0, 8)}…${name.slice(-8)}` : name;
+}
+
+/** What a row is, in the margin. */
+function labels(context: CanvasRenderingContext2D, scene: Scene, height: number): void {
+  const { geometry, view, theme } = scene;
+  context.textAlign = "left";
+  for (const row of geometry.rows) {
+    const y = row.y * view.scale + view.y;
+    if (y < 0 || y > height) continue;
+    context.fillStyle = theme.paper;
+    context.fillRect(0, y - 16, MARGIN.left - 14, 32);
+    context.fillStyle = theme.text;
+    context.font = "600 12px system-ui, sans-serif";
+    context.fillText(row.level === 0 ? "hosts" : `level ${row.level}`, 12, y - 1);
+    context.fillStyle = theme.faint;
+    context.font = "11px system-ui, sans-serif";
+    const all = row.count.toLocaleString("en");
+    context.fillText(row.shown < row.count ? `${row.shown.toLocaleString("en")} of ${all}` : all, 12, y + 13);
+  }
+}

@@ -1,0 +1,51 @@
+// What every page has: heading, diagnosis, parameters, provenance.
+
+import type { About } from "./data";
+import { el, section } from "./dom";
+import { theme, toggleTheme } from "./theme";
+
+/** Puts the parts of a page between its heading and its end. */
+export function frame(root: HTMLElement, about: About, selector: HTMLElement | null, ...parts: HTMLElement[]): void {
+  document.title = about.title;
+  const light = el("button", { type: "button", class: "light" }, "Light or dark");
+  light.addEventListener("click", () => {
+    toggleTheme();
+    light.setAttribute("aria-pressed", String(theme().dark));
+  });
+  const heading = el("header", {}, el("h1", {}, about.title), el("p", { class: "faint" }, about.facts.join(" · ")));
+  const tools = el("div", { class: "tools" }, ...(selector ? [selector] : []), light);
+  root.replaceChildren(el("div", { class: "top" }, heading, tools), ...diagnosis(about), ...parts, ...closing(about));
+  addEventListener("beforeprint", () => {
+    for (const each of root.querySelectorAll("details")) each.open = true;
+  });
+}
+
+function diagnosis(about: About): HTMLElement[] {
+  const made: HTMLElement[] = [];
+  if (about.diagnosis.length > 0) {
+    const topics = [...new Set(about.diagnosis.map((each) => each.topic))];
+    const line = ({ text, anchor }: About["diagnosis"][number]) =>
+      el("li", {}, text, ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
+    const part = (topic: string) => {
+      const said = about.diagnosis.filter((each) => each.topic === topic);
+      return el("div", {}, el("h3", {}, topic), el("ul", {}, ...said.map(line)));
+    };
+    made.push(section("diagnosis", "Diagnosis", el("div", { class: "topics" }, ...topics.map(part))));
+  }
+  if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, note))));
+  return made;
+}
+
+function closing(about: About): HTMLElement[] {
+  const made: HTMLElement[] = [];
+  const fold = (id: string, title: string, ...children: HTMLElement[]) => el("details", { id }, el("summary", {}, title), ...children);
+  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs("parameters", about.parameters)));
+  if (about.scenario) made.push(fold("scenario", "Scenario", el("pre", { tabindex: 0 }, about.scenario)));
+  if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs("provenance", about.provenance)));
+  return [el("footer", {}, ...made)];
+}
+
+function pairs(label: string, rows: [string, string][]): HTMLElement {
+  const lines = rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)));
+  return el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": `table of ${label}` }, el("table", { class: "pairs" }, el("tbody", {}, ...lines)));
+}

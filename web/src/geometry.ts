@@ -1,0 +1,107 @@
+// From places of a layout to pixels: all nodes, or those of the congestion tree spread over the whole width.
+
+import type { Fabric, Run } from "./data";
+
+export interface View {
+  /** Factor and shift across and down, from zooming. */
+  scale: number;
+  x: number;
+  y: number;
+}
+
+export interface Geometry {
+  /** Places of nodes in pixels; NaN for those that are not shown. */
+  x: Float32Array;
+  y: Float32Array;
+  nodes: number[];
+  links: number[];
+  /** Rows with a label: level and height in pixels. */
+  rows: { level: number; y: number; count: number; shown: number }[];
+  /** Distance between neighbours in the row of hosts. */
+  pitch: number;
+}
+
+export const MARGIN = { left: 104, right: 28, top: 34, bottom: 34 };
+
+/** The links that were root or branch at some time of the run, with those that share a cable with none left out. */
+export function treeLinks(run: Run): number[] {
+  const found = new Set<number>();
+  for (const lane of run.frames?.lanes ?? []) {
+    const links = run.frames ? lane.role.length / run.frames.times.length : 0;
+    lane.role.forEach((role, at) => role > 0 && found.add(at % links));
+  }
+  run.links?.root.forEach((share, link) => (share > 2 || (run.links?.branch[link] ?? 0) > 2) && found.add(link));
+  return [...found].sort((a, b) => a - b);
+}
+
+export function geometry(fabric: Fabric, focus: number[] | null, width: number, height: number): Geometry {
+  const count = fabric.names.length;
+  const shown = new Uint8Array(count).fill(focus ? 0 : 1);
+  for (const link of focus ?? []) shown[fabric.from[link]] = shown[fabric.to[link]] = 1;
+  const made: Geometry = {
+    x: new Float32Array(count).fill(Number.NaN),
+    y: new Float32Array(count).fill(Number.NaN),
+    nodes: [],
+    links: [],
+    rows: [],
+    pitch: 20,
+  };
+  for (let node = 0; node < count; node++) if (shown[node]) made.nodes.push(node);
+  for (let link = 0; link < fabric.from.length; link++) {
+    if (shown[fabric.from[link]] && shown[fabric.to[link]]) made.links.push(link);
+  }
+  if (fabric.form === "rows") inRows(fabric, made, focus !== null, width, height);
+  else inPlane(fabric, made, width, height);
+  return made;
+}
+
+function inRows(fabric: Fabric, made: Geometry, focus: boolean, width: number, height: number): void {
+  const levels = [...new Set(made.nodes.map((node) => fabric.level[node]))].sort((a, b) => a - b);
+  const across = width - MARGIN.left - MARGIN.right;
+  const down = height - MARGIN.top - MARGIN.bottom;
+  levels.forEach((level, row) => {
+    const y = MARGIN.top + down * (1 - (levels.length > 1 ? row / (levels.length - 1) : 0.5));
+    const nodes = made.nodes.filter((node) => fabric.level[node] === level);
+    nodes.sort((a, b) => fabric.x[a] - fabric.x[b]);
+    nodes.forEach((node, i) => {
+      const place = focus ? (i + 0.5) / nodes.length : fabric.x[node];
+      made.x[node] = MARGIN.left + across * place;
+      made.y[node] = y;
+    });
+    const all = fabric.level.reduce((sum, other) => sum + (other === level ? 1 : 0), 0);
+    made.rows.push({ level, y, count: all, shown: nodes.length });
+  });
+  if (focus) overTheirHosts(fabric, made);
+  made.pitch = across / Math.max(1, made.rows[0]?.shown ?? 1);
+}
+
+/** In a focused tree, switches stand over the hosts that they serve there, if there is room. */
+function overTheirHosts(fabric: Fabric, made: Geometry): void {
+  for (const row of made.rows.slice(1)) {
+    const nodes = made.nodes.filter((node) => fabric.level[node] === row.level);
+    const sums = new Map<number, [number, number]>();
+    for (const link of made.links) {
+      const [from, to] = [fabric.from[link], fabric.to[link]];
+      if (fabric.level[to] !== row.level || fabric.level[from] !== row.level - 1) continue;
+      const [sum, count] = sums.get(to) ?? [0, 0];
+      sums.set(to, [sum + made.x[from], count + 1]);
+    }
+    if (!nodes.every((node) => sums.has(node))) continue;
+    const wanted = nodes.map((node) => (sums.get(node) as [number, number])[0] / (sums.get(node) as [number, number])[1]);
+    const order = nodes.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b]);
+    const apart = order.every((at, i) => i === 0 || wanted[at] - wanted[order[i - 1]] >= 14);
+    if (apart) nodes.forEach((node, i) => (made.x[node] = wanted[i]));
+  }
+}
+
+function inPlane(fabric: Fabric, made: Geometry, width: number, height: number): void {
+  const across = width - MARGIN.left - MARGIN.right;
+  const down = height - MARGIN.top - MARGIN.bottom;
+  const size = fabric.form === "circle" ? Math.min(across, down) : across;
+  const left = MARGIN.left + (across - size) / 2;
+  for (const node of made.nodes) {
+    made.x[node] = left + size * fabric.x[node];
+    made.y[node] = MARGIN.top + down * (1 - fabric.y[node]);
+  }
+  made.pitch = fabric.form === "dumbbell" ? down / Math.max(1, fabric.hosts / 2) : (3 * size) / Math.max(1, fabric.hosts);
+}

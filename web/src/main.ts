@@ -1,0 +1,37 @@
+// Reads the payload of this page and draws it.
+
+import { decode } from "./data";
+import { el } from "./dom";
+import { runPage } from "./run";
+import { sweepPage } from "./sweep";
+
+declare global {
+  interface Window {
+    /** For tests and for those who script the page: shows a time by its place; tells how long pictures took. */
+    becalm?: { go: (time: number) => void; times: number; took: () => number[] };
+  }
+}
+
+async function main(): Promise<void> {
+  const root = document.getElementById("page") as HTMLElement;
+  const payload = document.getElementById("payload")?.textContent;
+  try {
+    if (!payload) throw new Error("This page is a template without results: becalm report fills it.");
+    const page = await decode(payload);
+    if (page.kind !== "run") {
+      sweepPage(page, root);
+    } else {
+      const { store, film } = runPage(page, root);
+      const go = (time: number) => {
+        film.go(time);
+        store.tell();
+      };
+      window.becalm = { go, times: page.runs[0].frames?.times.length ?? 0, took: () => film.took };
+    }
+    root.dataset.ready = "true";
+  } catch (error) {
+    root.replaceChildren(el("p", { role: "alert" }, error instanceof Error ? error.message : String(error)));
+  }
+}
+
+void main();

@@ -1,0 +1,141 @@
+// The page of a run.
+
+import { runCharts } from "./charts";
+import type { Cell, Run, RunPage, Table } from "./data";
+import { Details, linkName } from "./details";
+import { choice, el, section } from "./dom";
+import { Film } from "./film";
+import { treeLinks } from "./geometry";
+import { periods } from "./gantt";
+import { frame } from "./frame";
+import { type State, Store } from "./state";
+import { counted, table, written } from "./tables";
+import { percent, withUnit } from "./units";
+
+/** From this many hosts on, only the congestion tree is shown at first. */
+const MANY = 1000;
+const TITLES: Record<string, [string, string]> = {
+  groups: ["Groups of flows", ""],
+  hottest: ["Hottest links", "by load over the measured window"],
+  blocked: ["Most blocked links", "by time without credit"],
+  victims: ["Victims", "hosts that cross branches, meet no root, and get less than 90% of what they offer"],
+  tree: ["Roots and branches", "roots by the time since which they are"],
+};
+
+/** Draws the page of a run into an element. */
+export function runPage(page: RunPage, root: HTMLElement): { store: Store; film: Film } {
+  const store = new Store(start(page));
+  const details = new Details(page, store);
+  const film = new Film(page, store, details.element);
+  const changing = el("div");
+  const tiles = el("dl", { class: "tiles" });
+  const fill = () => {
+    const run = page.runs[store.now.run];
+    tiles.replaceChildren(...keyFigures(page, run));
+    changing.replaceChildren(...below(page, store, run));
+  };
+  fill();
+  store.on((changed) => {
+    if (changed.has("run")) fill();
+    if (changed.has("time")) for (const each of changing.querySelectorAll(".chart")) each.dispatchEvent(new Event("redraw"));
+    if (changed.has("chosen") && store.now.chosen >= 0) film.element.scrollIntoView({ block: "nearest" });
+  });
+  const runs = page.runs.map((run, i): [number, string] => [i, `${run.replication}: ${run.fingerprint}`]);
+  const selector = choice("Replication", runs, 0, (run) => store.set({ run, time: Math.min(store.now.time, last(page.runs[run])) }));
+  frame(root, page.about, selector, tiles, film.element, changing);
+  return { store, film };
+}
+
+function last(run: Run): number {
+  return (run.frames?.times.length ?? 1) - 1;
+}
+
+function start(page: RunPage): State {
+  const run = page.runs[0];
+  const frames = run.frames;
+  return {
+    run: 0,
+    time: largestTree(run, page.fabric.from.length),
+    lane: 0,
+    mode: frames ? "occupancy" : "utilization",
+    focus: page.fabric.hosts > MANY && treeLinks(run).length > 0,
+    chosen: longestRoot(run)?.link ?? -1,
+    hovered: -1,
+  };
+}
+
+/** The output that was a root for longest. */
+function longestRoot(run: Run): { link: number; since: number } | null {
+  const tree = run.tables.find((each) => each.name === "tree");
+  if (!tree) return null;
+  const [link, role, since, share] = ["link", "role", "since", "root_share"].map((name) => tree.columns.findIndex((column) => column.name === name));
+  const roots = tree.rows.filter((row) => row[role] === "root").sort((a, b) => Number(b[share]) - Number(a[share]));
+  return roots.length > 0 ? { link: Number(roots[0][link]), since: Number(roots[0][since]) } : null;
+}
+
+/** The time at which the tree has most outputs: what a reader came to see. */
+function largestTree(run: Run, links: number): number {
+  const lane = run.frames?.lanes[0];
+  if (!lane) return 0;
+  let [best, most] = [last(run), 0];
+  for (let time = 0; time * links < lane.role.length; time++) {
+    let size = 0;
+    for (let at = time * links; at < (time + 1) * links; at++) if (lane.role[at] > 0) size++;
+    if (size > most) [best, most] = [time, size];
+  }
+  return best;
+}
+
+function keyFigures(page: RunPage, run: Run): HTMLElement[] {
+  const find = (name: string) => run.tables.find((each) => each.name === name);
+  const tiles: [string, string, string][] = [];
+  const at = (data: Table, row: number, name: string): Cell => data.rows[row]?.[data.columns.findIndex((column) => column.name === name)] ?? null;
+  const tree = find("tree");
+  if (tree) {
+    const roots = tree.rows.filter((row) => row[tree.columns.findIndex((column) => column.name === "role")] === "root").length;
+    const main = longestRoot(run);
+    const first = main ? `most of the time ${linkName(page, main.link)}, since ${withUnit(main.since, "s")}` : "no congestion for 1% of the window";
+    tiles.push([roots === 1 ? "root" : "roots", String(roots), first]);
+    tiles.push(["branches", (tree.total - roots).toLocaleString("en"), "outputs that wait for credit"]);
+  }
+  const victims = find("victims");
+  if (victims) {
+    const worst = victims.total > 0 ? `${at(victims, 0, "host")} gets ${percent(at(victims, 0, "delivered_share") as number)} of what it offers` : "nobody suffers for others";
+    tiles.push(["victims", run.victims.length.toLocaleString("en"), worst]);
+  }
+  const hottest = find("hottest");
+  if (hottest?.rows.length) tiles.push(["hottest link", percent(at(hottest, 0, "utilization") as number), linkName(page, at(hottest, 0, "link") as number)]);
+  const groups = find("groups");
+  if (groups) {
+    const column = groups.columns.findIndex((each) => each.name === "latency_p99");
+    const worst = [...groups.rows].sort((a, b) => Number(b[column] ?? 0) - Number(a[column] ?? 0))[0];
+    if (worst) tiles.push(["longest p99 latency", written(groups.columns[column], worst[column]), String(worst[0])]);
+  }
+  return tiles.map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "note" }, note)));
+}
+
+function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
+  const { time, latency } = runCharts(page, store);
+  const rows = periods(page, store);
+  const made: HTMLElement[] = [];
+  const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications, bands their range.` : "";
+  if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));
+  const pair: HTMLElement[] = [];
+  if (rows) pair.push(section("periods", "When outputs were roots and branches", rows));
+  if (latency.length > 0) pair.push(section("latency", "Latencies", ...latency));
+  if (pair.length > 0) made.push(el("div", { class: "pair" }, ...pair));
+  const names = {
+    meanings: page.about.meanings,
+    link: (link: number) => linkName(page, link),
+    choose: (link: number) => store.set({ chosen: link }),
+  };
+  const shown = run.tables.map((data) => {
+    const [title, what] = TITLES[data.name];
+    const caption = el("p", { class: "faint" }, [data.name === "groups" ? "" : counted(data), what].filter(Boolean).join(": "));
+    const found = data.rows.length > 0 ? table(data, names) : el("p", {}, "None.");
+    return section(data.name, title, caption, found);
+  });
+  const [groups, others] = [shown.filter((each) => each.id === "groups"), shown.filter((each) => each.id !== "groups")];
+  made.push(...groups, el("div", { class: "pair" }, ...others));
+  return made;
+}

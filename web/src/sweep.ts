@@ -1,0 +1,107 @@
+// The page of a sweep or of a tuning: measures over the keys, scatter plots, tables of points.
+
+import { chart } from "./charts";
+import type { Panel, Scatter, SweepPage } from "./data";
+import { el, section } from "./dom";
+import { frame } from "./frame";
+import { counted, table, written } from "./tables";
+import { onTheme, theme } from "./theme";
+
+export function sweepPage(page: SweepPage, root: HTMLElement): void {
+  const parts: HTMLElement[] = [];
+  if (page.scatters.length > 0) parts.push(section("scatter", "Trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
+  if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", el("div", { class: "multiples" }, ...page.panels.map(panel))));
+  const tables = page.tables.map((data) => {
+    const caption = el("p", { class: "faint" }, counted(data));
+    return section(data.name, data.title, caption, table(data, { meanings: page.about.meanings }));
+  });
+  frame(root, page.about, null, ...parts, ...tables);
+}
+
+/** A measure over one key: lines where the key has numbers, bars where it has names. */
+function panel(data: Panel): HTMLElement {
+  const numbers = data.x.values.map((value) => (typeof value === "number" ? value : Number.NaN));
+  const unit = data.kind === "share" ? "%" : data.unit;
+  const title = `${data.title} over ${data.x.name}`;
+  if (numbers.every((value) => Number.isFinite(value)) && numbers.length > 1) {
+    const order = numbers.map((_, i) => i).sort((a, b) => numbers[a] - numbers[b]);
+    const sorted = (values: (number | null)[] | undefined) => (values ? order.map((i) => values[i]) : undefined);
+    const lines = data.lines.map((line) => ({ name: line.name, values: sorted(line.values) ?? [], low: sorted(line.low), high: sorted(line.high) }));
+    return chart({ title, x: order.map((i) => numbers[i]), xUnit: "", yUnit: unit, lines, height: 200 });
+  }
+  return bars(title, data);
+}
+
+function bars(title: string, data: Panel): HTMLElement {
+  const largest = Math.max(...data.lines.flatMap((line) => line.values.map((value) => value ?? 0)), Number.MIN_VALUE);
+  const column = { name: "", kind: data.kind, unit: data.unit };
+  const rows = data.x.values.flatMap((x, i) =>
+    data.lines.map((line) => {
+      const value = line.values[i];
+      const cell = el("td", { class: "share bar" }, written(column, value));
+      cell.style.setProperty("--share", `${(100 * (value ?? 0)) / largest}%`);
+      return el("tr", {}, el("th", { scope: "row" }, data.lines.length > 1 ? `${x}, ${line.name}` : String(x)), cell);
+    }),
+  );
+  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "data" }, el("tbody", {}, ...rows)));
+  return el("figure", { class: "chart" }, el("figcaption", {}, title), scroll);
+}
+
+/** Points by two measures; kinds differ in shape as well as in colour. */
+function scatter(data: Scatter): HTMLElement {
+  const canvas = el("canvas", { class: "scatter", role: "img", "aria-label": data.title });
+  const caption = el("figcaption", {}, data.title);
+  const box = el("figure", { class: "chart" }, caption, canvas);
+  const kinds = [...new Set(data.points.map((point) => point.kind))];
+  box.append(el("ul", { class: "legend" }, ...kinds.map((kind, i) => el("li", {}, `${MARKS[i % MARKS.length]} ${kind}`))));
+  let places: [number, number][] = [];
+  const draw = () => {
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (width === 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    [canvas.width, canvas.height] = [width * ratio, height * ratio];
+    const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+    context.scale(ratio, ratio);
+    const colours = theme();
+    const x = range(data.points.map((point) => point.x));
+    const y = range(data.points.map((point) => point.y));
+    const to = (value: number, [low, high]: [number, number], from: number, until: number) => from + ((value - low) / (high - low)) * (until - from);
+    context.strokeStyle = colours.grid;
+    context.fillStyle = colours.faint;
+    context.font = "11px system-ui, sans-serif";
+    for (const share of [0, 0.5, 1]) {
+      const [across, down] = [64 + share * (width - 84), height - 34 - share * (height - 48)];
+      context.strokeRect(64, down, width - 84, 0);
+      context.textAlign = "right";
+      context.fillText(written(data.y, y[0] + share * (y[1] - y[0])), 58, down + 4);
+      context.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
+      context.fillText(written(data.x, x[0] + share * (x[1] - x[0])), across, height - 18);
+    }
+    context.textAlign = "center";
+    context.fillText(data.x.name, 64 + (width - 84) / 2, height - 4);
+    places = data.points.map((point) => [to(point.x, x, 64, width - 20), to(point.y, y, height - 34, 14)]);
+    data.points.forEach((point, i) => {
+      const kind = kinds.indexOf(point.kind);
+      context.fillStyle = colours.lines[kind % colours.lines.length];
+      context.font = kind === 0 ? "12px system-ui, sans-serif" : "17px system-ui, sans-serif";
+      context.fillText(MARKS[kind % MARKS.length], places[i][0], places[i][1] + (kind === 0 ? 4 : 6));
+    });
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const distance = ([x, y]: [number, number]) => Math.hypot(x - event.offsetX, y - event.offsetY);
+    const near = places.map(distance).reduce((best, value, i, all) => (value < all[best] ? i : best), 0);
+    const point = data.points[near];
+    caption.textContent = point && distance(places[near]) < 14 ? `${point.name}: ${written(data.x, point.x)}, ${written(data.y, point.y)}` : data.title;
+  });
+  new ResizeObserver(draw).observe(canvas);
+  onTheme(draw);
+  return box;
+}
+
+const MARKS = ["●", "◆", "▲", "■", "✚"];
+
+function range(values: number[]): [number, number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
+  return [low - room, high + room];
+}

@@ -1,0 +1,93 @@
+// Tables sorted by clicking, with bars in the cells of shares.
+
+import type { Cell, Column, Table } from "./data";
+import { el } from "./dom";
+import { count, digits, percent, withUnit } from "./units";
+
+export interface Names {
+  meanings: Record<string, string>;
+  /** The text of a link's cell, and what clicking it does. */
+  link?: (link: number) => string;
+  choose?: (link: number) => void;
+}
+
+/** A table with a caption; rows keep the order they came in until a heading is clicked. */
+export function table(data: Table, names: Names): HTMLElement {
+  const body = el("tbody");
+  let sorted: { column: number; down: boolean } | null = null;
+  const heads = data.columns.map((column, i) => {
+    const button = el("button", { type: "button" }, heading(column));
+    const meaning = names.meanings[`${data.name}.${column.name}`] ?? names.meanings[column.name];
+    const head = el("th", { scope: "col", class: column.kind, ...(meaning ? { title: meaning } : {}) }, button);
+    button.addEventListener("click", () => {
+      sorted = { column: i, down: sorted?.column === i ? !sorted.down : column.kind !== "text" && column.kind !== "link" };
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
+      body.replaceChildren(...order(data, sorted.column, sorted.down, names).map((row) => line(data, row, names)));
+    });
+    return head;
+  });
+  body.append(...data.rows.map((row) => line(data, row, names)));
+  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `table of ${title(data.name)}` });
+  scroll.append(el("table", { class: "data" }, el("thead", {}, el("tr", {}, ...heads)), body));
+  return scroll;
+}
+
+/** How many rows there are, where not all are shown. */
+export function counted(data: Table): string {
+  const [shown, total] = [data.rows.length, data.total];
+  return shown < total ? `the first ${shown} of ${total.toLocaleString("en")}` : total.toLocaleString("en");
+}
+
+/** A name as people read it. */
+export function title(name: string): string {
+  return name.replaceAll("_", " ");
+}
+
+function heading(column: Column): string {
+  return title(column.name);
+}
+
+function order(data: Table, column: number, down: boolean, names: Names): Cell[][] {
+  const key = (row: Cell[]): Cell => {
+    const value = row[column];
+    return data.columns[column].kind === "link" && names.link ? names.link(value as number) : value;
+  };
+  const compare = (a: Cell, b: Cell): number => {
+    // What is undefined comes last.
+    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+    const less = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+    return down ? -less : less;
+  };
+  return [...data.rows].sort((a, b) => compare(key(a), key(b)));
+}
+
+function line(data: Table, row: Cell[], names: Names): HTMLElement {
+  return el("tr", {}, ...row.map((value, i) => cell(data.columns[i], value, names)));
+}
+
+function cell(column: Column, value: Cell, names: Names): HTMLElement {
+  const made = el("td", { class: column.kind });
+  if (column.kind === "link" && typeof value === "number" && names.link) {
+    const button = el("button", { type: "button", class: "link" }, names.link(value));
+    button.addEventListener("click", () => names.choose?.(value));
+    made.append(button);
+    return made;
+  }
+  made.textContent = written(column, value);
+  if (column.kind === "share" && typeof value === "number") {
+    made.style.setProperty("--share", `${Math.round(1000 * Math.min(1, value)) / 10}%`);
+    made.classList.add("bar");
+  }
+  return made;
+}
+
+/** A value as text. */
+export function written(column: Column, value: Cell): string {
+  if (value === null) return "–";
+  if (typeof value === "string") return value === "inf" ? "∞" : value;
+  if (column.kind === "share") return percent(value);
+  if (column.kind === "index") return value.toFixed(3);
+  if (column.kind === "count") return count(value);
+  return column.unit === "" ? digits(value) : withUnit(value, column.unit);
+}

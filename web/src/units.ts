@@ -1,0 +1,55 @@
+// Numbers as people read them.
+
+const PREFIXES: [number, string][] = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+  [1e-9, "n"],
+  [1e-12, "p"],
+];
+
+/** Three digits, without an exponent. */
+export function digits(value: number): string {
+  const size = Math.abs(value);
+  const places = size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : 2;
+  return value.toFixed(places);
+}
+
+/** A value with a prefix and its unit, such as `1.56 GB/s` or `545 µs`. */
+export function withUnit(value: number | null, unit: string): string {
+  if (value === null || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return "∞";
+  if (unit !== "s" && unit !== "B/s" && unit !== "B") return `${count(value)} ${unit}`.trim();
+  if (value === 0) return `0 ${unit}`;
+  const size = Math.abs(value) * 1.0005;
+  const [factor, prefix] = PREFIXES.find(([factor]) => size >= factor) ?? PREFIXES[PREFIXES.length - 1];
+  return `${digits(value / factor)} ${prefix}${unit}`;
+}
+
+/** A share in per cent. */
+export function percent(share: number | null): string {
+  if (share === null || Number.isNaN(share)) return "–";
+  const value = 100 * share;
+  return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(value >= 99.95 || value === 0 ? 0 : 1)} %`;
+}
+
+/** A whole number with groups of thousands; others with three digits. */
+export function count(value: number): string {
+  return Number.isInteger(value) ? value.toLocaleString("en") : digits(value);
+}
+
+/** The prefix that fits the largest of some values: what to divide by, and the unit with it. */
+export function scaled(largest: number, unit: string): [number, string] {
+  if (unit !== "s" && unit !== "B/s" && unit !== "B") return [1, unit];
+  const [factor, prefix] = PREFIXES.find(([factor]) => largest >= factor) ?? [1, ""];
+  return [factor, `${prefix}${unit}`];
+}
+
+/** A byte of a share. */
+export function share(byte: number): number {
+  return byte / 255;
+}
