@@ -1,8 +1,9 @@
 """Judges santos2002 and santos2003 under all readings of their switches, and writes the tables of the page.
 
-    python tools/readings.py docs/reproductions/readings.md [--whole] [--seeds N]
+    python tools/readings.py docs/reproductions/readings.md [PAPER/FIGURE ...] [--whole] [--seeds N]
 
-The tables stand between two comments of the page. Without --whole the reduced experiments are run.
+The tables stand between two comments of the page. Without --whole the reduced experiments are run; without
+figures all of both papers.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ def _show(now: SweepProgress) -> None:
     sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def main(page: Path, whole: bool, seeds: int) -> None:
+def main(page: Path, ids: Sequence[str], whole: bool, seeds: int) -> None:
     """Run all readings, and write the tables into the page."""
     readings = different()
-    experiments = select(PAPERS)
+    experiments = select(ids or PAPERS)
     variants = {reading.name: reading.read(experiments) for reading in readings}
     judged = judge_variants(variants, range(1, seeds + 1), short=not whole, progress=_show)
     kind = "whole" if whole else "reduced (`--short`)"
@@ -71,6 +72,7 @@ def main(page: Path, whole: bool, seeds: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Judge santos2002 and santos2003 under all readings.")
     parser.add_argument("page", type=Path, help="the page with the tables")
+    parser.add_argument("ids", nargs="*", metavar="PAPER/FIGURE", help="such as santos2003/fig6")
     parser.add_argument("--whole", action="store_true", help="run the whole experiments")
     parser.add_argument("--seeds", type=int, default=1, help="seeds to judge by")
     asked = parser.parse_args()
@@ -78,4 +80,4 @@ if __name__ == "__main__":
         parser.error(f"{asked.page}: no such page, or it lacks the comment {BEGIN}")
     if asked.seeds < 1:
         parser.error(f"--seeds {asked.seeds}: must be at least 1")
-    main(asked.page, asked.whole, asked.seeds)
+    main(asked.page, asked.ids, asked.whole, asked.seeds)

@@ -27,10 +27,12 @@ def test_every_reading_is_a_scenario_of_its_own() -> None:
     assert Scenario(Reading().apply(scene)).hash == Scenario(scene).hash, "the first is the default"
 
 
-def test_what_a_scenario_says_of_its_marking_stays() -> None:
+def test_what_an_experiment_varies_stays_and_the_last_reading_holds() -> None:
     scene = {**Dumbbell().scenario(), "marking": {"input_triggered": {"method": "counters"}}}
-    marking = PATIENT.apply(scene)["marking"]["input_triggered"]
+    marking = PATIENT.apply(scene, ["method"])["marking"]["input_triggered"]
     assert marking == {"method": "counters", "full": "stored"}
+    again = Reading().apply(PATIENT.apply(scene))
+    assert Scenario(again).hash == Scenario(Reading().apply(scene)).hash, "the last reading holds"
 
 
 def _fig3b() -> Experiment:

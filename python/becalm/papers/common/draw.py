@@ -189,7 +189,7 @@ def recovery_curves(tables: Tables) -> Figure:
     styles = _schemes()
     points = tables["points"]
     curves(axes, points, x="rate", y="recovery", by="response", order=RESPONSES, labels=labels, styles=styles)
-    _dress(axes, "rate before the mark / maximum rate", "recovery time x R_min", log=True)
+    _dress(axes, "rate before the mark / maximum rate", "recovery time x R_min", y_range=(0.5, 200), log=True)
     axes.set_yscale("log")
     _legend(made, axes)
     return made
@@ -209,7 +209,7 @@ def headroom_curves(tables: Tables) -> Figure:
 
 def bars(tables: Tables, x: str, y: str, label: str) -> Figure:
     """Draw one column of the points as bars, one per point."""
-    points = tables["points"].sort(x, descending=True)
+    points = tables["points"]
     made, axes = figure()
     axes.bar([str(name) for name in points[x]], points[y].to_list(), width=0.5, color=COLOURS[0])
     _dress(axes, x, label, y_range=(0, None))

@@ -31,11 +31,14 @@ class Reading:
         """The four answers."""
         return f"{self.reads}, {self.bypass}, {self.full}, {self.method}"
 
-    def apply(self, scenario: dict[str, Any]) -> dict[str, Any]:
-        """Return a scenario with these switches; what it says of its marking itself stays."""
+    def apply(self, scenario: dict[str, Any], varied: Iterable[str] = ()) -> dict[str, Any]:
+        """Return a scenario with these switches, but for keys of marking that are varied."""
         arbiter = {**scenario["switch"]["arbiter"]["oldest_first"], "bypass": self.bypass}
         switch = {"input_reads": self.reads, "arbiter": {"oldest_first": arbiter}}
-        marking = {name: {**self._marking(name), **keys} for name, keys in scenario["marking"].items()}
+        marking = {
+            name: {**keys, **{key: value for key, value in self._marking(name).items() if key not in varied}}
+            for name, keys in scenario["marking"].items()
+        }
         return {**scenario, "switch": {**scenario["switch"], **switch}, "marking": marking}
 
     def _marking(self, policy: str) -> dict[str, str]:
@@ -49,7 +52,10 @@ class Reading:
 
     def _read(self, experiment: Experiment) -> Experiment:
         def points(short: bool) -> list[Point]:
-            return [Point(point.labels, self.apply(point.scenario)) for point in experiment.points(short)]
+            return [
+                Point(point.labels, self.apply(point.scenario, point.labels))
+                for point in experiment.points(short)
+            ]
 
         return replace(experiment, points=points)
 
