@@ -97,9 +97,7 @@ def _points(short: bool) -> list[Point]:
 
 
 def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
-    bed = Bed(
-        control=bool(control), interval=1e-6, tail=2.0, active=FLOWS, adapter={"message_overhead": "1 us"}
-    )
+    bed = Bed(control=bool(control), interval=1e-6, tail=2.0, active=FLOWS)
     data = bed.scenario_data()
     settle = 0.0 if control is None else SETTLE
     data["run"] = {"duration": "2 s", "end": "jobs"}
