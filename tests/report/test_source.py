@@ -1,4 +1,4 @@
-"""`becalm report` and `becalm view`: results, runs of a store, sweeps, tunings; nothing is replaced unasked."""
+"""`becalm report` and `becalm view`: results, runs of a store, sweeps, tunings; nothing is replaced."""
 
 from __future__ import annotations
 

@@ -52,10 +52,9 @@ def page_of(
 def _results(source: Path) -> Results:
     if (source / MANIFEST).is_file():
         return load_results(source, only=TABLES)
-    if source.is_file() and len(source.parents) > 2:
-        # A store's runs are named by their keys: runs/ab/cdef....zip.
-        if source.parents[1].name == _RUNS:
-            return Store.open(source.parents[2]).get(source.parent.name + source.stem)
+    # A store's runs are named by their keys: runs/ab/cdef....zip.
+    if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:
+        return Store.open(source.parents[2]).get(source.parent.name + source.stem)
     raise ResultsError(
         f"{source}: nothing to report; valid: a results folder, a folder of a tuning (tune.json), "
         "a sweep (.toml), the file of a run in a store"
