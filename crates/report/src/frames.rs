@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::pack::{Filter, Pack, deflated};
 use crate::tables::Tables;
 
-/// A step of buffers, of 255: 3%, finer than colours and widths can show.
-const FINE: u8 = 8;
+/// A step of buffers, of 255: 4%, finer than colours and widths can show.
+const FINE: u8 = 10;
 /// A step of shares that tell more of a link.
 const COARSE: u8 = 17;
 /// Bytes that a share that is not needed for the tree may take, unless everything is asked for.
