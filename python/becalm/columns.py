@@ -1,7 +1,8 @@
 """What the columns of the result tables mean; their units are with the tables, in `Results.units`.
 
-All tables but those over time cover the measured window, from `run.warmup` to `run.duration`. Rates are
-bytes on the wire per second, with headers.
+All tables but those over time cover the measured window, from `run.warmup` to `run.duration`, or, where a run
+ends with its messages, from the start of the first flow to the last acknowledgement. Rates are bytes on the wire per
+second, with headers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,21 @@ from collections.abc import Mapping
 
 REPLICATION = "Number of the replication, from 0."
 _LATENCY = "time from the posting of a packet's message to the arrival of its last byte; NaN without packets"
+
+_COMPLETION = "time from the posting of a message to the arrival of its last byte"
+_IDEAL = (
+    "time that it would take on an empty network by its route: links, switches and adapters count, credit, windows "
+    "and delays of responses do not"
+)
+_PERCENTILES = {"p50": "Median", "p95": "95th percentile", "p99": "99th percentile", "p999": "99.9th percentile"}
+_SPREADS = {
+    "completion_mean": f"Mean completion time: the {_COMPLETION}; NaN without messages.",
+    **{f"completion_{key}": f"{name} of completion times." for key, name in _PERCENTILES.items()},
+    "completion_max": "Largest completion time.",
+    "slowdown_mean": f"Mean slowdown: completion time over the {_IDEAL}.",
+    **{f"slowdown_{key}": f"{name} of slowdowns." for key, name in _PERCENTILES.items()},
+    "slowdown_max": "Largest slowdown.",
+}
 
 TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
@@ -22,7 +38,17 @@ TABLES: Mapping[str, str] = {
     "victims": "One row per group and source host: offered and delivered traffic.",
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
+    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
+    "ranks": "One row per rank of each job; over the whole run.",
+    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
+    "completion": "One row per group of flows: its messages; with `observe.messages`.",
+    "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of their "
+    "sizes; messages of one size are in one row. With `observe.messages`.",
+    "messages": "One row per message, in the order of delivery; with `observe.messages`, unless there are more than "
+    "`observe.message_rows`.",
+    "completion_times": "Histogram of completion times: one row per group and range of times that has messages; with "
+    "`observe.messages`.",
     "frames": "One row per step of `observe.frames` and lane; one byte per link, in the order of `links`.",
     "frames_groups": "One row per step of `observe.frames` and group.",
     "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
@@ -65,6 +91,38 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "from": "Smallest latency of the range, in steps of 1 ns.",
         "to": "Latency at which the next range begins; there are 16 between a power of two and the next.",
         "packets": "Delivered data packets with a latency in the range.",
+    },
+    "jobs": {
+        "job": "Name of the job.",
+        "ranks": "Number of its ranks.",
+        "start": "Its start.",
+        "end": "End of its last rank; NaN if it has not ended.",
+        "time": "Time from its start to its end.",
+        "time_alone": "Its time in a run without other traffic; NaN if there is none, or with `alone = false`.",
+        "slowdown": "`time` over `time_alone`.",
+        "compute_share": "Mean share of `time` in which a rank computes.",
+        "wait_share": "Mean share of `time` in which a rank neither computes nor works on a message.",
+        "bus_bandwidth": "Bus bandwidth of its collective operation as nccl-tests define it, without computation: "
+        "bytes over time, times 2(p-1)/p for an all-reduce, (p-1)/p for those that leave or take a part each.",
+    },
+    "ranks": {
+        "job": "Name of the job.",
+        "rank": "Number of the rank, from 0.",
+        "host": "Host that it runs on.",
+        "end": "End of its last operation; NaN if it has not ended.",
+        "compute": "Time in which it computes.",
+        "overhead": "Time in which it works on messages and does not compute.",
+        "wait": "Time from the job's start to `end` in which it does neither.",
+    },
+    "ops": {
+        "job": "Name of the job.",
+        "rank": "Number of the rank, from 0.",
+        "op": "Number of the operation among those of the rank, from 0; by rendezvous, a message has three.",
+        "kind": "`calc`, `send` or `recv`.",
+        "peer": "The other rank; NaN for a computation and a receive from any.",
+        "bytes": "Payload of the message; 0 for a computation.",
+        "start": "Its start; of a receive, when it was posted.",
+        "end": "Its end; of a send, when the last byte has left.",
     },
     "links": {
         "from": "Node that sends on the link.",
@@ -145,6 +203,38 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "occupancy": "Share of the input buffer at the link's end that is taken.",
         "waiting": "Bytes that wait for the link at its beginning.",
         "role": "Role of the output at its beginning: `root`, `branch` or `calm`.",
+    },
+    "completion": {
+        "group": "Name of the group.",
+        "messages": "Messages delivered in the measured window.",
+        "unfinished": "Messages that were posted and not delivered by the end.",
+        "bytes": "Payload of the delivered messages.",
+        **_SPREADS,
+    },
+    "completion_by_size": {
+        "group": "Name of the group.",
+        "smallest": "Payload of the smallest of these messages.",
+        "largest": "Payload of the largest.",
+        "messages": "Number of these messages.",
+        **_SPREADS,
+    },
+    "messages": {
+        "group": "Name of the group.",
+        "flow": "Number of the flow.",
+        "bytes": "Payload of the message.",
+        "posted": "When it was posted; with flows that always send, when its first byte left.",
+        "first_byte": "When its first byte left the source.",
+        "delivered": "When its last byte arrived.",
+        "acknowledged": "When the ACK of its last packet came back; NaN if none did.",
+        "completion": f"The {_COMPLETION}.",
+        "ideal": f"The {_IDEAL}.",
+        "slowdown": "`completion` over `ideal`.",
+    },
+    "completion_times": {
+        "group": "Name of the group.",
+        "from": "Smallest completion time of the range, in steps of 1 ns.",
+        "to": "Time from which on the next range begins; there are 16 between a power of two and the next.",
+        "messages": "Messages with a completion time in the range.",
     },
     "frames": {
         "time": "Time of the frame.",

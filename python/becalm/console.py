@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,8 +89,34 @@ def _safe(text: str) -> str:
 
 
 def summary(results: Results) -> list[Table]:
-    """Return the tables at the end of a run: groups, then the hottest links, means over the replications."""
-    return [_groups(results), _links(results)]
+    """Return the tables at the end of a run: jobs, groups, messages, the hottest links; means over the replications."""
+    jobs = [_jobs(results)] if "jobs" in results.tables else []
+    completion = [_completion(results)] if "completion" in results.tables else []
+    return [*jobs, _groups(results), *completion, _links(results)]
+
+
+def _jobs(results: Results) -> Table:
+    import polars as pl
+
+    jobs = results.jobs.group_by("job", maintain_order=True).agg(pl.exclude("job").mean())
+    rows = [
+        (
+            row["job"],
+            f"{row['ranks']:.0f}",
+            seconds(row["time"]),
+            _known(row["slowdown"], lambda value: f"{value:.3f}"),
+            share(row["compute_share"]),
+            share(row["wait_share"]),
+            _known(row["bus_bandwidth"], lambda value: number(value, "B/s")),
+        )
+        for row in jobs.iter_rows(named=True)
+    ]
+    return table("Jobs", ("job", "ranks", "time", "slowdown", "computes", "waits", "bus bandwidth"), rows)
+
+
+def _known(value: float, shown: Callable[[float], str]) -> str:
+    """Return a value as it is shown, or a dash for NaN."""
+    return "-" if value != value else shown(value)
 
 
 def _groups(results: Results) -> Table:
@@ -114,6 +140,30 @@ def _groups(results: Results) -> Table:
     ]
     columns = ("group", "flows", "rate", "of a link", "Jain", "marked", "latency", "99%")
     return table("Groups of flows", columns, rows)
+
+
+def _completion(results: Results) -> Table:
+    import polars as pl
+
+    numbers = pl.col(pl.Float64).mean()
+    groups = results.tables["completion"].group_by("group", maintain_order=True)
+    rows = [
+        (
+            row["group"],
+            str(row["messages"]),
+            str(row["unfinished"]),
+            *[seconds(row[f"completion_{each}"]) for each in ("p50", "p99", "max")],
+            *[_ratio(row[f"slowdown_{each}"]) for each in ("p50", "p99", "p999")],
+        )
+        for row in groups.agg(pl.col("messages", "unfinished").sum(), numbers).iter_rows(named=True)
+    ]
+    columns = ("group", "messages", "unfinished", "completion", "99%", "largest", "slowdown", "99%", "99.9%")
+    return table("Messages", columns, rows)
+
+
+def _ratio(value: float | None) -> str:
+    """Return a ratio with two digits after the point; `-` for none."""
+    return "-" if value is None or value != value else f"{value:.2f}"
 
 
 def _links(results: Results) -> Table:
@@ -148,6 +198,8 @@ def show_run(results: Results, folder: Path) -> None:
     )
     out.print(f"{seconds(results.wall_time)} of work: {rates}", soft_wrap=True)
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
+    if results.scenario.resolved["run"]["end"] == "delivered":
+        out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")
     say(f"results in {folder}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ _ASKED_FOR = {
     "frames": 'observe.frames = "50 us"',
     "frames_groups": 'observe.frames = "50 us"',
     "spans": "observe.spans = true",
+    "jobs": "[[jobs]]",
+    "ranks": "[[jobs]]",
+    "ops": "jobs.record_ops = true",
 }
 """Tables that a scenario has to ask for, and how."""
 _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
@@ -73,6 +77,8 @@ class Replication:
     """Seconds it took."""
     guards: list[str]
     """The rules of the model that were checked and held."""
+    end: float = math.nan
+    """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
 
 
 class Results:
@@ -117,6 +123,16 @@ class Results:
     def groups(self) -> pl.DataFrame:
         """One row per group of flows: rate, fairness, marks, latency."""
         return self.tables["groups"]
+
+    @property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job: its time, how much slower it is than alone, its bus bandwidth.
+
+        Raises:
+            ResultsError: the scenario has no jobs.
+
+        """
+        return self.table("jobs")
 
     @property
     def links(self) -> pl.DataFrame:
@@ -377,4 +393,5 @@ def _replication(outcome: Outcome) -> Replication:
         packet_hops=core["packet_hops"],
         wall_time=outcome.wall_time,
         guards=core["guards"],
+        end=core["end"],
     )

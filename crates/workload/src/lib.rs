@@ -7,12 +7,16 @@
 //! | room | contents |
 //! |---|---|
 //! | [`error`] | errors of programs |
-//! | [`program`] | operations, their graph, and its construction |
+//! | [`mistakes`] | mistakes of files |
+//! | [`program`] | operations and their graph |
+//! | [`builder`] | the construction of programs, and the check for circles |
 //! | `rendezvous` | large messages as requests, clearances and data |
 //! | [`matching`] | which message goes to which receive |
 //! | [`rank`] | the execution of one rank, by whatever surrounds it |
 //! | [`loggops`] | the time of a program without a network, and whether it ends |
 //! | [`collectives`] | collective operations as programs |
+//! | [`goal`] | schedules in files of GOAL text |
+//! | [`chakra`] | execution traces in files of Chakra |
 //!
 //! # Example
 //!
@@ -35,17 +39,23 @@
 //! # Ok::<(), becalm_workload::ProgramError>(())
 //! ```
 
+pub mod builder;
+pub mod chakra;
 pub mod collectives;
 pub mod error;
+pub mod goal;
 pub mod loggops;
 pub mod matching;
+pub mod mistakes;
 pub mod program;
 pub mod rank;
 mod rendezvous;
 
+pub use builder::Builder;
 pub use collectives::{Collective, Repetition};
 pub use error::{ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
-pub use program::{Action, Builder, Op, OpId, Part, Program, When};
+pub use mistakes::{Mistake, Mistakes};
+pub use program::{Action, Op, OpId, Part, Program, When};
 pub use rank::{Rank, Span, Surroundings, Turn};
