@@ -12,11 +12,12 @@ from becalm.errors import ResultsError
 from becalm.explain import limits
 from becalm.explain.model import Reference
 from becalm.quantities import seconds
-from becalm.results import Results
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+    from becalm.results import Results
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
