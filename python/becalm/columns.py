@@ -74,12 +74,12 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "start": "Its start.",
         "end": "End of its last rank; NaN if it has not ended.",
         "time": "Time from its start to its end.",
-        "time_alone": "Its time in a run without other traffic; NaN if there is none, or with `alone = false`.",
+        "time_alone": "Its time without other traffic; NaN if there is none, or with `alone = false`.",
         "slowdown": "`time` over `time_alone`.",
         "compute_share": "Mean share of `time` in which a rank computes.",
         "wait_share": "Mean share of `time` in which a rank neither computes nor works on a message.",
-        "bus_bandwidth": "Bus bandwidth of its collective operation as nccl-tests define it, without computation: "
-        "bytes over time, times 2(p-1)/p for an all-reduce, (p-1)/p for those that leave or take a part each.",
+        "bus_bandwidth": "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over time "
+        "without computation, times 2(p-1)/p for an all-reduce, (p-1)/p where each has a part.",
     },
     "ranks": {
         "job": "Name of the job.",
