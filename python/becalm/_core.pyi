@@ -33,6 +33,7 @@ class _Outcome(TypedDict):
     fingerprint: int
     events: int
     packet_hops: int
+    end: float
     guards: list[str]
     tables: dict[str, list[tuple[str, str, Any]]]
 

@@ -1,6 +1,8 @@
 """What the columns of the result tables mean; their units are with the tables, in `Results.units`.
 
-All tables but those over time cover the measured window, from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.
+All tables but those over time cover the measured window, from `run.warmup` to `run.duration`, or, where a run
+ends with its messages, from the start of the first flow to the last acknowledgement. Rates are bytes on the wire per
+second, with headers.
 """
 
 from __future__ import annotations
@@ -9,6 +11,21 @@ from collections.abc import Mapping
 
 REPLICATION = "Number of the replication, from 0."
 _LATENCY = "time from the posting of a packet's message to the arrival of its last byte; NaN without packets"
+
+_COMPLETION = "time from the posting of a message to the arrival of its last byte"
+_IDEAL = (
+    "time that it would take on an empty network by its route: links, switches and adapters count, credit, windows "
+    "and delays of responses do not"
+)
+_PERCENTILES = {"p50": "Median", "p95": "95th percentile", "p99": "99th percentile", "p999": "99.9th percentile"}
+_SPREADS = {
+    "completion_mean": f"Mean completion time: the {_COMPLETION}; NaN without messages.",
+    **{f"completion_{key}": f"{name} of completion times." for key, name in _PERCENTILES.items()},
+    "completion_max": "Largest completion time.",
+    "slowdown_mean": f"Mean slowdown: completion time over the {_IDEAL}.",
+    **{f"slowdown_{key}": f"{name} of slowdowns." for key, name in _PERCENTILES.items()},
+    "slowdown_max": "Largest slowdown.",
+}
 
 TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
@@ -25,7 +42,14 @@ TABLES: Mapping[str, str] = {
     "ranks": "One row per rank of each job; over the whole run.",
     "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
-    "frames": "One row per step of `observe.frames` and virtual lane; one byte per link, in the order of `links`.",
+    "completion": "One row per group of flows: its messages; with `observe.messages`.",
+    "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of their "
+    "sizes; messages of one size are in one row. With `observe.messages`.",
+    "messages": "One row per message, in the order of delivery; with `observe.messages`, unless there are more than "
+    "`observe.message_rows`.",
+    "completion_times": "Histogram of completion times: one row per group and range of times that has messages; with "
+    "`observe.messages`.",
+    "frames": "One row per step of `observe.frames` and lane; one byte per link, in the order of `links`.",
     "frames_groups": "One row per step of `observe.frames` and group.",
     "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
 }
@@ -65,7 +89,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "latencies": {
         "group": "Name of the group.",
         "from": "Smallest latency of the range, in steps of 1 ns.",
-        "to": "Latency from which on the next range begins; there are 16 between a power of two and the next.",
+        "to": "Latency at which the next range begins; there are 16 between a power of two and the next.",
         "packets": "Delivered data packets with a latency in the range.",
     },
     "jobs": {
@@ -180,14 +204,46 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "waiting": "Bytes that wait for the link at its beginning.",
         "role": "Role of the output at its beginning: `root`, `branch` or `calm`.",
     },
+    "completion": {
+        "group": "Name of the group.",
+        "messages": "Messages delivered in the measured window.",
+        "unfinished": "Messages that were posted and not delivered by the end.",
+        "bytes": "Payload of the delivered messages.",
+        **_SPREADS,
+    },
+    "completion_by_size": {
+        "group": "Name of the group.",
+        "smallest": "Payload of the smallest of these messages.",
+        "largest": "Payload of the largest.",
+        "messages": "Number of these messages.",
+        **_SPREADS,
+    },
+    "messages": {
+        "group": "Name of the group.",
+        "flow": "Number of the flow.",
+        "bytes": "Payload of the message.",
+        "posted": "When it was posted; with flows that always send, when its first byte left.",
+        "first_byte": "When its first byte left the source.",
+        "delivered": "When its last byte arrived.",
+        "acknowledged": "When the ACK of its last packet came back; NaN if none did.",
+        "completion": f"The {_COMPLETION}.",
+        "ideal": f"The {_IDEAL}.",
+        "slowdown": "`completion` over `ideal`.",
+    },
+    "completion_times": {
+        "group": "Name of the group.",
+        "from": "Smallest completion time of the range, in steps of 1 ns.",
+        "to": "Time from which on the next range begins; there are 16 between a power of two and the next.",
+        "messages": "Messages with a completion time in the range.",
+    },
     "frames": {
         "time": "Time of the frame.",
         "vl": "Virtual lane.",
         "occupancy": "Share of the input buffer at each link's end that is taken, of 255.",
         "role": "Role of the output at its beginning: 0 calm, 1 root, 2 branch.",
-        "busy": "Share of the time since the frame before in which the link sent, of 255; all lanes together.",
+        "busy": "Share of the time since the frame before in which the link sent, of 255; on any lane.",
         "stalled": "Share of that time in which a packet waited for credit, of 255; on any lane.",
-        "marked": "Share of the packets sent in that time that the switch marked, of 255; all lanes together.",
+        "marked": "Share of the packets sent in that time that the switch marked, of 255; on any lane.",
     },
     "frames_groups": {
         "time": "Time of the frame.",

@@ -89,9 +89,10 @@ def _safe(text: str) -> str:
 
 
 def summary(results: Results) -> list[Table]:
-    """Return the tables at the end of a run: jobs, groups, the hottest links; means over the replications."""
+    """Return the tables at the end of a run: jobs, groups, messages, the hottest links; means over the replications."""
     jobs = [_jobs(results)] if "jobs" in results.tables else []
-    return [*jobs, _groups(results), _links(results)]
+    completion = [_completion(results)] if "completion" in results.tables else []
+    return [*jobs, _groups(results), *completion, _links(results)]
 
 
 def _jobs(results: Results) -> Table:
@@ -141,6 +142,30 @@ def _groups(results: Results) -> Table:
     return table("Groups of flows", columns, rows)
 
 
+def _completion(results: Results) -> Table:
+    import polars as pl
+
+    numbers = pl.col(pl.Float64).mean()
+    groups = results.tables["completion"].group_by("group", maintain_order=True)
+    rows = [
+        (
+            row["group"],
+            str(row["messages"]),
+            str(row["unfinished"]),
+            *[seconds(row[f"completion_{each}"]) for each in ("p50", "p99", "max")],
+            *[_ratio(row[f"slowdown_{each}"]) for each in ("p50", "p99", "p999")],
+        )
+        for row in groups.agg(pl.col("messages", "unfinished").sum(), numbers).iter_rows(named=True)
+    ]
+    columns = ("group", "messages", "unfinished", "completion", "99%", "largest", "slowdown", "99%", "99.9%")
+    return table("Messages", columns, rows)
+
+
+def _ratio(value: float | None) -> str:
+    """Return a ratio with two digits after the point; `-` for none."""
+    return "-" if value is None or value != value else f"{value:.2f}"
+
+
 def _links(results: Results) -> Table:
     import polars as pl
 
@@ -173,6 +198,8 @@ def show_run(results: Results, folder: Path) -> None:
     )
     out.print(f"{seconds(results.wall_time)} of work: {rates}", soft_wrap=True)
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
+    if results.scenario.resolved["run"]["end"] == "delivered":
+        out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")
     say(f"results in {folder}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,6 +77,8 @@ class Replication:
     """Seconds it took."""
     guards: list[str]
     """The rules of the model that were checked and held."""
+    end: float = math.nan
+    """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
 
 
 class Results:
@@ -390,4 +393,5 @@ def _replication(outcome: Outcome) -> Replication:
         packet_hops=core["packet_hops"],
         wall_time=outcome.wall_time,
         guards=core["guards"],
+        end=core["end"],
     )

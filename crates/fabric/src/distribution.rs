@@ -1,9 +1,13 @@
 //! Distributions of quantities around their means.
 
+use std::sync::Arc;
+
 use becalm_engine::{Stream, Time};
 
+use crate::cdf::Cdf;
+
 /// The distribution by which a quantity varies around its mean, as a factor on that mean.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Always the mean.
     Fixed,
@@ -19,12 +23,14 @@ pub enum Distribution {
         /// More than 0, at most 1.
         spread: f64,
     },
+    /// As somebody has measured it.
+    Measured(Arc<Cdf>),
 }
 
 impl Distribution {
     /// Draws a span around a mean: to the nearest picosecond, at least 1 ps.
-    pub fn span(self, mean: Time, random: &mut Stream) -> Time {
-        match self {
+    pub fn span(&self, mean: Time, random: &mut Stream) -> Time {
+        match *self {
             Distribution::Fixed => mean,
             Distribution::Exponential => random.exponential(mean),
             Distribution::Erlang { shape } => {
@@ -32,12 +38,17 @@ impl Distribution {
                 mean.scaled(sum / f64::from(shape)).max(Time(1))
             }
             Distribution::Uniform { spread } => mean.scaled(1.0 + spread * (2.0 * random.unit() - 1.0)).max(Time(1)),
+            Distribution::Measured(ref cdf) => mean.scaled(cdf.quantile(random.unit()) / cdf.mean()).max(Time(1)),
         }
     }
 
-    /// Draws a size around a mean: to the nearest byte, at least 1 B unless the mean is fixed.
-    pub fn size(self, mean: u32, random: &mut Stream) -> u32 {
-        self.span(Time(u64::from(mean)), random).0 as u32
+    /// Draws a size around a mean: to the nearest byte, at least 1 B unless the mean is fixed. Around the mean of a
+    /// measured distribution, sizes are those that were measured.
+    pub fn size(&self, mean: u32, random: &mut Stream) -> u32 {
+        match self {
+            Distribution::Measured(cdf) => cdf.draw(mean, random),
+            law => law.span(Time(u64::from(mean)), random).0 as u32,
+        }
     }
 }
 
@@ -52,6 +63,8 @@ mod tests {
             (Distribution::Exponential, 1.0),
             (Distribution::Erlang { shape: 4 }, 0.25),
             (Distribution::Uniform { spread: 0.5 }, 1.0 / 12.0),
+            // Evenly between 0 and 2.
+            (Distribution::Measured(Arc::new(Cdf::new(vec![(0.0, 0.0), (200.0, 100.0)]).unwrap())), 1.0 / 3.0),
         ];
         let (mean, n) = (Time::from_us(10), 200_000);
         for (distribution, variance) in distributions {

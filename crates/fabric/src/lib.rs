@@ -59,6 +59,7 @@
 //!     destination: topology.find(to).unwrap(),
 //!     vl: 0,
 //!     response,
+//!     restart: false,
 //! };
 //! let flows = vec![flow(0, "A1", "BC"), flow(1, "A2", "BC"), flow(2, "AV", "BV")];
 //! let adapter = AdapterConfig {
@@ -85,7 +86,7 @@
 //!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 },
 //!     adapters: vec![adapter; topology.host_count() as usize],
 //!     responses: vec![Free; flows.len()],
-//!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy)).collect(),
+//!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),
 //!     flows,
 //!     jobs: Vec::new(),
 //!     changes: Vec::new(),
@@ -103,6 +104,7 @@
 //! # Ok::<(), FabricError>(())
 //! ```
 
+pub mod cdf;
 pub mod config;
 mod context;
 pub mod distribution;
@@ -119,6 +121,7 @@ pub mod policy;
 pub mod sim;
 mod switch;
 
+pub use cdf::{Cdf, CdfError};
 pub use config::{
     AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
     SwitchConfig, Switching, VlArbitration, WhenFull,

@@ -22,12 +22,18 @@ pub struct Received {
 pub struct Hosts {
     from: Time,
     received: Vec<Received>,
+    last: Time,
 }
 
 impl Hosts {
     /// Counts from `from` on.
     pub fn new(from: Time, hosts: u32) -> Hosts {
-        Hosts { from, received: vec![Received::default(); hosts as usize] }
+        Hosts { from, received: vec![Received::default(); hosts as usize], last: Time::ZERO }
+    }
+
+    /// Time at which the last packet arrived in the measured window.
+    pub fn last_arrival(&self) -> Time {
+        self.last
     }
 
     /// Counts of the hosts, by their rank.
@@ -38,6 +44,7 @@ impl Hosts {
 
 impl Joint for Hosts {
     fn join(&mut self, other: Self, _: &dyn Fn(NodeId) -> bool) {
+        self.last = self.last.max(other.last);
         for (mine, its) in self.received.iter_mut().zip(other.received) {
             mine.packets += its.packets;
             mine.bytes += its.bytes;
@@ -53,6 +60,7 @@ impl Observer for Hosts {
         if now < self.from {
             return;
         }
+        self.last = now;
         let host = &mut self.received[packet.destination as usize];
         host.packets += 1;
         host.bytes += u64::from(packet.size);

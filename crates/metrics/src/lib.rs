@@ -12,8 +12,9 @@
 //! | [`fairness`] | Jain's index |
 //! | [`ports`] | ports as indices of flat arrays |
 //! | `quantiles`, `histogram` | compact histograms, tables of them |
-//! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`] | observers, one per question |
+//! | [`fingerprint`], [`latency`], [`occupancy`], [`spans`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
 //! | [`recorder`] | a recording of single packets for traces, in a run of its own |
+//! | [`completion`] | completion times and slowdowns of messages |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
@@ -59,12 +60,14 @@
 //! assert_eq!(table.columns[0].data, Data::U64(vec![1, 1]));
 //! ```
 
+pub mod completion;
 pub mod fairness;
 pub mod fingerprint;
 pub mod frames;
 mod histogram;
 pub mod hosts;
 pub mod latency;
+pub mod messages;
 pub mod occupancy;
 pub mod paces;
 pub mod ports;
@@ -77,11 +80,13 @@ pub mod table;
 pub mod tree;
 pub mod watch;
 
+pub use completion::Completion;
 pub use fairness::jain;
 pub use fingerprint::Fingerprint;
 pub use frames::Frames;
 pub use hosts::{Hosts, Received};
 pub use latency::{Latency, Summary};
+pub use messages::{MessageRecord, Messages};
 pub use occupancy::Occupancy;
 pub use paces::Paces;
 pub use ports::Ports;

@@ -1,12 +1,13 @@
 //! All observers of a run at once.
 
 use becalm_engine::Time;
-use becalm_fabric::policy::{Joint, Observer};
+use becalm_fabric::policy::{Delivery, Joint, Observer};
 use becalm_fabric::{NodeId, Packet, PortId, Topology};
 
 use crate::fingerprint::Fingerprint;
 use crate::hosts::Hosts;
 use crate::latency::Latency;
+use crate::messages::Messages;
 use crate::occupancy::Occupancy;
 use crate::ports::Ports;
 use crate::spans::Spans;
@@ -29,6 +30,8 @@ pub struct Watch {
     pub hosts: Hosts,
     /// Roots and branches of congestion.
     pub tree: Tree,
+    /// Messages, where they are asked for.
+    pub messages: Option<Box<Messages>>,
 }
 
 impl Watch {
@@ -44,6 +47,7 @@ impl Watch {
             congestion: Spans::new(from, ports),
             hosts: Hosts::new(from, topology.host_count()),
             tree: Tree::new(topology, vls, capacity, from),
+            messages: None,
         }
     }
 }
@@ -71,6 +75,9 @@ impl Joint for Watch {
         self.congestion.join(other.congestion, theirs);
         self.hosts.join(other.hosts, theirs);
         self.tree.join(other.tree, theirs);
+        if let (Some(own), Some(its)) = (&mut self.messages, other.messages) {
+            own.join(*its, theirs);
+        }
     }
 }
 
@@ -86,6 +93,16 @@ impl Observer for Watch {
         self.fingerprint.delivered(now, packet);
         self.latency.delivered(now, packet);
         self.hosts.delivered(now, packet);
+        if let Some(messages) = &mut self.messages {
+            messages.delivered(now, packet);
+        }
+    }
+
+    #[inline]
+    fn message(&mut self, now: Time, delivery: &Delivery) {
+        if let Some(messages) = &mut self.messages {
+            messages.message(now, delivery);
+        }
     }
 
     #[inline]

@@ -14,7 +14,8 @@ use crate::{columns, errors};
 /// times in seconds.
 /// An exception that it raises ends the run and is passed on; so does Ctrl-C, when called on the main thread.
 ///
-/// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "guards": [...]}`.
+/// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "end": ...,
+/// "guards": [...]}`; the end is the simulated time in seconds.
 /// Raises `FabricError` or `DeadlockError`.
 #[pyfunction]
 #[pyo3(signature = (scenario, replication = 0, threads = 1, progress = None))]
@@ -66,6 +67,7 @@ fn to_python(py: Python<'_>, results: Results) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("fingerprint", results.fingerprint)?;
     dict.set_item("events", results.events)?;
     dict.set_item("packet_hops", results.packet_hops)?;
+    dict.set_item("end", results.end.as_secs())?;
     dict.set_item("guards", results.guards)?;
     dict.set_item("tables", columns::to_python(py, results.tables)?)?;
     Ok(dict)

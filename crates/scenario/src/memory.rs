@@ -7,7 +7,7 @@ use becalm_fabric::{NodeKind, SourceSpec, Traffic};
 use becalm_metrics::frames::BYTES_PER_LINK;
 
 use crate::scenario::Scenario;
-use crate::sections::distribution::Distribution;
+use crate::sections::distribution::Shape;
 
 /// Bytes of a process that runs the smallest scenario, beyond Python's own.
 const BASE: u64 = 16 << 20;
@@ -93,9 +93,9 @@ impl Scenario {
 
     /// Messages of a source that its host's link has had no time for at the end.
     fn left(&self, source: &SourceSpec) -> u64 {
-        let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = source.traffic else { return 0 };
+        let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = &source.traffic else { return 0 };
         let packet = &self.sections.packet;
-        let wire = f64::from(bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
+        let wire = f64::from(*bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
         let host = self.plan.flows[source.flows.start as usize].source;
         let service = wire / self.network.rates[host.index()].bytes_per_second();
         let seconds = source.stop.min(*self.sections.run.duration).0.saturating_sub(source.start.0) as f64 * 1e-12;
@@ -110,10 +110,8 @@ impl Scenario {
 
 /// Entries of a batch's messages in the queue of their host: equal messages share one.
 fn posted(source: &SourceSpec) -> u64 {
-    match source.traffic {
-        Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || Distribution(sizes).varies() => {
-            u64::from(count)
-        }
+    match &source.traffic {
+        Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || *sizes != Shape::Fixed => u64::from(*count),
         Traffic::Batch { .. } => 1,
         _ => 0,
     }

@@ -7,6 +7,7 @@
 //! | room | contents |
 //! |---|---|
 //! | [`error`] | errors of programs |
+//! | [`mistakes`] | mistakes of files |
 //! | [`program`] | operations and their graph |
 //! | [`builder`] | the construction of programs, and the check for circles |
 //! | `rendezvous` | large messages as requests, clearances and data |
@@ -14,6 +15,8 @@
 //! | [`rank`] | the execution of one rank, by whatever surrounds it |
 //! | [`loggops`] | the time of a program without a network, and whether it ends |
 //! | [`collectives`] | collective operations as programs |
+//! | [`goal`] | schedules in files of GOAL text |
+//! | [`chakra`] | execution traces in files of Chakra |
 //!
 //! # Example
 //!
@@ -37,10 +40,13 @@
 //! ```
 
 pub mod builder;
+pub mod chakra;
 pub mod collectives;
 pub mod error;
+pub mod goal;
 pub mod loggops;
 pub mod matching;
+pub mod mistakes;
 pub mod program;
 pub mod rank;
 mod rendezvous;
@@ -50,5 +56,6 @@ pub use collectives::{Collective, Repetition};
 pub use error::{ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
+pub use mistakes::{Mistake, Mistakes};
 pub use program::{Action, Op, OpId, Part, Program, When};
 pub use rank::{Rank, Span, Surroundings, Turn};

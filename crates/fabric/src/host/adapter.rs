@@ -305,6 +305,9 @@ impl Adapter {
         let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };
         flows.pacers[pacer as usize].sent(&sent, self.link.rate.time_of(size));
         flows.rotate(id);
+        if segment.last && flows.senders[id.index()].restarts() {
+            flows.restart(id, self.node, cx);
+        }
         if let Some(rate) = self.config.injection_rate {
             self.fetched_at = cx.now + rate.time_of(size);
         }

@@ -16,8 +16,10 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Kind::Data => self.deliver_data(host, packet, cx),
             Kind::Ack => self.deliver_ack(packet, cx),
             Kind::Cnp => {
-                let pacer = self.flows.senders[packet.flow.index()].pacer;
-                self.notify(pacer, &Notice::Becn, cx);
+                let sender = &self.flows.senders[packet.flow.index()];
+                if sender.knows(packet.sequence) {
+                    self.notify(sender.pacer, &Notice::Becn, cx);
+                }
             }
         }
     }
@@ -72,16 +74,18 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];
         sender.acknowledged(packet.sequence, packet.becn());
-        let pacer = sender.pacer;
-        let ack = Ack {
-            marked: u32::from(packet.marks),
-            covers: u32::from(packet.covers),
-            sequence: packet.sequence,
-            next: sender.packets,
-            rtt: cx.now.since(packet.injected),
-            held: Time::from_ns(u64::from(packet.held)),
-        };
-        self.notify(pacer, &Notice::Ack(ack), cx);
+        if sender.knows(packet.sequence) {
+            let pacer = sender.pacer;
+            let ack = Ack {
+                marked: u32::from(packet.marks),
+                covers: u32::from(packet.covers),
+                sequence: packet.sequence - sender.first,
+                next: sender.packets - sender.first,
+                rtt: cx.now.since(packet.injected),
+                held: Time::from_ns(u64::from(packet.held)),
+            };
+            self.notify(pacer, &Notice::Ack(ack), cx);
+        }
         self.update_eligibility(packet.flow, cx);
     }
 }

@@ -1,10 +1,14 @@
 //! The sending ends of all flows, and the pacers that they share.
 
+use becalm_engine::mix;
+
 use crate::config::PacketConfig;
+use crate::context::Context;
+use crate::event::Event;
 use crate::host::pacer::{EligibleFlows, Pacer};
 use crate::host::sender::Sender;
-use crate::ids::FlowId;
-use crate::policy::Response;
+use crate::ids::{FlowId, NodeId};
+use crate::policy::{Observer, Response};
 
 /// The sending ends of all flows, by flow, and the pacers by their number.
 #[derive(Debug)]
@@ -30,6 +34,26 @@ impl<R> Flows<R> {
 }
 
 impl<R: Response> Flows<R> {
+    /// Schedules the timer of a response at its host, if it wants one earlier than any that is pending.
+    pub fn arm_timer<O: Observer>(&mut self, id: u32, host: NodeId, cx: &mut Context<'_, O>) {
+        let pacer = &mut self.pacers[id as usize];
+        let Some(deadline) = pacer.response.deadline() else { return };
+        if pacer.timer.is_some_and(|pending| pending <= deadline) {
+            return;
+        }
+        pacer.timer = Some(deadline);
+        cx.schedule(deadline, host, id as u16, mix(self.seed, u64::from(id)), Event::Timer(id));
+    }
+
+    /// Begins a new flow for the response with the next message.
+    pub fn restart<O: Observer>(&mut self, id: FlowId, host: NodeId, cx: &mut Context<'_, O>) {
+        let sender = &mut self.senders[id.index()];
+        sender.begin_flow();
+        let pacer = sender.pacer;
+        self.pacers[pacer as usize].restart(cx.now);
+        self.arm_timer(pacer, host, cx);
+    }
+
     /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot send are removed.
     pub fn next_flow(&mut self, pacer: u32) -> Option<(FlowId, Option<u64>)> {
         let pacer = &mut self.pacers[pacer as usize];

@@ -1,9 +1,6 @@
 //! All hosts of a fabric, with their flows and sources.
 
-use becalm_engine::mix;
-
 use crate::context::Context;
-use crate::event::Event;
 use crate::host::adapter::Adapter;
 use crate::host::flows::Flows;
 use crate::host::jobs::Jobs;
@@ -57,14 +54,8 @@ impl<R: Response, E> Hosts<R, E> {
 
     /// Schedules the timer of a response that wants one earlier than any that is pending.
     pub fn arm_timer<O: Observer>(&mut self, id: u32, cx: &mut Context<'_, O>) {
-        let pacer = &mut self.flows.pacers[id as usize];
-        let Some(deadline) = pacer.response.deadline() else { return };
-        if pacer.timer.is_some_and(|pending| pending <= deadline) {
-            return;
-        }
-        pacer.timer = Some(deadline);
-        let node = self.adapters[pacer.host as usize].node;
-        cx.schedule(deadline, node, id as u16, mix(self.flows.seed, u64::from(id)), Event::Timer(id));
+        let node = self.adapters[self.flows.pacers[id as usize].host as usize].node;
+        self.flows.arm_timer(id, node, cx);
     }
 
     /// The timer of a response: notifies the response if its deadline still stands.

@@ -4,7 +4,7 @@ use becalm_engine::Time;
 
 use crate::host::send_queue::SendQueue;
 use crate::ids::FlowId;
-use crate::policy::{Pace, Response, Sent};
+use crate::policy::{Notice, Pace, Response, Sent};
 
 /// State of a pacer at its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,13 @@ impl<R: Response> Pacer<R> {
         self.last.is_some_and(|(start, transmission)| now < start + transmission.scaled(self.pace.gap))
     }
 
+    /// Has the response begin anew, as for a flow that has not sent.
+    pub fn restart(&mut self, now: Time) {
+        self.response.notice(now, &Notice::Restart);
+        self.pace = self.response.pace();
+        self.last = None;
+    }
+
     /// Records a packet that goes out, which takes this time on the link.
     pub fn sent(&mut self, sent: &Sent, transmission: Time) {
         self.last = Some((sent.now, transmission));
@@ -71,7 +78,6 @@ impl<R: Response> Pacer<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Notice;
 
     const SENT: Sent = Sent { now: Time::from_us(10), bytes: 2068, in_flight: 1 };
 

@@ -7,7 +7,7 @@ use crate::distribution::Distribution;
 use crate::host::hosts::Hosts;
 use crate::host::sender::SendRequest;
 use crate::host::source::{Held, Then};
-use crate::host::traffic::Traffic;
+use crate::host::traffic::{SourceSpec, Traffic};
 use crate::ids::{FlowId, SourceId};
 use crate::policy::{Notice, Observer, Response};
 
@@ -18,11 +18,9 @@ impl<R: Response, E> Hosts<R, E> {
             return self.post_held(id, held, cx);
         }
         let next = match self.sources[id.index()].spec.traffic {
-            Traffic::Greedy { bytes, sizes } => self.switch_greedy(id, bytes, sizes, cx),
+            Traffic::Greedy { bytes, .. } => self.switch_greedy(id, bytes, cx),
             Traffic::OnOff { mean_on, mean_off } => self.switch_on_off(id, mean_on, mean_off, cx),
-            Traffic::Poisson { mean_interval, bytes, sizes, paced } => {
-                self.post_next(id, mean_interval, (bytes, sizes), paced, cx)
-            }
+            Traffic::Poisson { mean_interval, paced, .. } => self.post_next(id, mean_interval, paced, cx),
             Traffic::Batch { count, .. } => {
                 self.post_batch(id, count, cx);
                 None
@@ -32,20 +30,16 @@ impl<R: Response, E> Hosts<R, E> {
     }
 
     /// Begins or ends greedy traffic; returns when to end it.
-    fn switch_greedy<O: Observer>(
-        &mut self,
-        id: SourceId,
-        bytes: u32,
-        sizes: Distribution,
-        cx: &mut Context<'_, O>,
-    ) -> Option<Time> {
+    fn switch_greedy<O: Observer>(&mut self, id: SourceId, bytes: u32, cx: &mut Context<'_, O>) -> Option<Time> {
         let source = &mut self.sources[id.index()];
         let (flow, stop) = (source.first_flow(), source.spec.stop);
         source.on = cx.now < stop;
         let ends_at = (source.on && stop != Time::MAX).then_some(stop);
         let sender = &mut self.flows.senders[flow.index()];
         sender.set_greedy(source.on.then_some(bytes), cx.now);
-        sender.vary(sizes, &source.random);
+        if let Traffic::Greedy { sizes, .. } = &source.spec.traffic {
+            sender.vary(sizes, &source.random);
+        }
         self.update_eligibility(flow, cx);
         ends_at
     }
@@ -79,14 +73,13 @@ impl<R: Response, E> Hosts<R, E> {
         &mut self,
         id: SourceId,
         mean_interval: Time,
-        (bytes, sizes): (u32, Distribution),
         paced: bool,
         cx: &mut Context<'_, O>,
     ) -> Option<Time> {
         let source = &mut self.sources[id.index()];
         let flow = source.pick_flow();
         let next = cx.now.saturating_add(source.random.exponential(mean_interval));
-        let (bytes, stop) = (sizes.size(bytes, &mut source.random), source.spec.stop);
+        let (bytes, stop) = (source.pick_size(), source.spec.stop);
         // Exponential intervals have no memory: to leave out what falls into the gap is to begin at its end.
         if !(paced && self.flows.pacer_of(flow).rests(cx.now)) {
             let message = Held { flow, bytes, count: 1, then: Then::Next(next - cx.now) };
@@ -99,9 +92,12 @@ impl<R: Response, E> Hosts<R, E> {
 
     /// Posts so many messages of a batch, or as many as there is room for.
     fn post_batch<O: Observer>(&mut self, id: SourceId, count: u32, cx: &mut Context<'_, O>) {
-        let Traffic::Batch { bytes, sizes, .. } = self.sources[id.index()].spec.traffic else { return };
-        let flows = self.sources[id.index()].spec.flows.clone();
-        if flows.len() == 1 && sizes == Distribution::Fixed {
+        let SourceSpec { traffic: Traffic::Batch { bytes, sizes, .. }, flows, .. } = &self.sources[id.index()].spec
+        else {
+            return;
+        };
+        let (bytes, flows) = (*bytes, flows.clone());
+        if flows.len() == 1 && *sizes == Distribution::Fixed {
             let all = Held { flow: FlowId(flows.start), bytes, count, then: Then::Rest(0) };
             self.offer(id, all, false, cx);
             return;
@@ -109,7 +105,7 @@ impl<R: Response, E> Hosts<R, E> {
         for rest in (0..count).rev() {
             let source = &mut self.sources[id.index()];
             let flow = source.pick_flow();
-            let bytes = sizes.size(bytes, &mut source.random);
+            let bytes = source.pick_size();
             if !self.offer(id, Held { flow, bytes, count: 1, then: Then::Rest(rest) }, false, cx) {
                 return;
             }
@@ -164,6 +160,10 @@ impl<R: Response, E> Hosts<R, E> {
         let order = adapter.next_order();
         if adapter.backlog.is_limited() {
             adapter.backlog.posted(u64::from(count) * u64::from(self.flows.packets.packets_of(bytes)));
+        }
+        let (node, sender) = (adapter.node, &self.flows.senders[flow.index()]);
+        if sender.restart && !sender.has_packet() {
+            self.flows.restart(flow, node, cx);
         }
         let request = SendRequest { at: cx.now, order, bytes, count };
         self.flows.senders[flow.index()].post(request, &self.flows.packets);

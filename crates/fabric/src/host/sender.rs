@@ -49,8 +49,14 @@ pub(crate) struct Sender {
     pub greedy_time: Time,
     /// Bytes on the wire of the messages that were posted, those that were dropped included.
     pub posted_bytes: u64,
+    /// Messages that were posted.
+    pub posted_messages: u64,
     /// Messages that were dropped because the send queue was full.
     pub dropped: u64,
+    /// Whether every message is a flow of its own for the response.
+    pub restart: bool,
+    /// The first packet of the flow that the response knows: that of the message, where each is a flow of its own.
+    pub first: u32,
     /// Whether it is on the list of a pacer with several flows.
     pub listed: bool,
     pub in_flight: u32,
@@ -77,6 +83,7 @@ impl Sender {
     /// Posts messages, to be cut into packets of these sizes.
     pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
         self.posted_bytes += wire_bytes(posted.bytes, posted.count, packets);
+        self.posted_messages += u64::from(posted.count);
         self.posted.push_back(posted);
     }
 
@@ -89,9 +96,9 @@ impl Sender {
     }
 
     /// Sets the distribution of the sizes of a greedy flow's messages.
-    pub fn vary(&mut self, sizes: Distribution, random: &Stream) {
-        if sizes != Distribution::Fixed {
-            self.sizes = Some(Box::new((sizes, random.clone())));
+    pub fn vary(&mut self, sizes: &Distribution, random: &Stream) {
+        if *sizes != Distribution::Fixed {
+            self.sizes = Some(Box::new((sizes.clone(), random.clone())));
         }
     }
 
@@ -108,7 +115,27 @@ impl Sender {
 
     /// Whether there is a packet to send and the window is open.
     pub fn may_send(&self, window: u32) -> bool {
-        (self.greedy.is_some() || !self.posted.is_empty()) && self.in_flight < window
+        self.has_packet() && self.in_flight < window
+    }
+
+    /// Whether there is a packet to send.
+    pub fn has_packet(&self) -> bool {
+        self.greedy.is_some() || !self.posted.is_empty()
+    }
+
+    /// Whether the message that comes next is a new flow and waits for the one before.
+    pub fn restarts(&self) -> bool {
+        self.restart && self.has_packet()
+    }
+
+    /// Begins a new flow with the next packet: packets of the one before no longer count as under way.
+    pub fn begin_flow(&mut self) {
+        (self.first, self.in_flight) = (self.packets, 0);
+    }
+
+    /// Whether the response knows the flow of this packet.
+    pub fn knows(&self, sequence: u32) -> bool {
+        sequence >= self.first
     }
 
     /// Time at which the message was posted that the next packet begins, if it begins one; zero for a greedy flow.
@@ -162,7 +189,9 @@ impl Sender {
 
     /// Counts an acknowledgement of the packets up to this one.
     pub fn acknowledged(&mut self, sequence: u32, marked: bool) {
-        self.in_flight = self.packets - (sequence + 1);
+        if self.knows(sequence) {
+            self.in_flight = self.packets - (sequence + 1);
+        }
         self.acks += 1;
         self.acks_marked += u64::from(marked);
     }
@@ -206,6 +235,18 @@ mod tests {
         let segments: Vec<_> =
             (4..8).map(|i| sender.next_segment(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
         assert_eq!(segments, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
+    }
+
+    #[test]
+    fn packets_of_an_earlier_flow_are_not_under_way() {
+        let mut sender = Sender::default();
+        (0..3).for_each(|_| sender.sent(2068));
+        sender.begin_flow();
+        (0..2).for_each(|_| sender.sent(2068));
+        sender.acknowledged(1, false);
+        assert_eq!((sender.in_flight, sender.acks, sender.knows(2), sender.knows(3)), (2, 1, false, true));
+        sender.acknowledged(3, false);
+        assert_eq!(sender.in_flight, 1);
     }
 
     #[test]

@@ -60,6 +60,16 @@ impl Source {
         FlowId(self.spec.flows.start)
     }
 
+    /// The size of the next message, where messages are posted.
+    pub fn pick_size(&mut self) -> u32 {
+        match &self.spec.traffic {
+            Traffic::Poisson { bytes, sizes, .. } | Traffic::Batch { bytes, sizes, .. } => {
+                sizes.size(*bytes, &mut self.random)
+            }
+            Traffic::Greedy { .. } | Traffic::OnOff { .. } => unreachable!("their flows have messages of their own"),
+        }
+    }
+
     /// The flow of the next message.
     pub fn pick_flow(&mut self) -> FlowId {
         let flows = &self.spec.flows;

@@ -8,7 +8,7 @@ use crate::distribution::Distribution;
 use crate::ids::FlowId;
 
 /// A kind of traffic.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// As much data as the pace allows, from `start` until `stop`, as one message after the other.
     Greedy {

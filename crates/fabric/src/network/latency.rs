@@ -2,7 +2,7 @@
 
 use becalm_engine::Time;
 
-use crate::config::{SwitchConfig, Switching};
+use crate::config::{AdapterConfig, PacketConfig, SwitchConfig, Switching};
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
 use crate::network::routing::Paths;
@@ -26,19 +26,60 @@ impl<'a> Unloaded<'a> {
     /// Time from the moment a packet's header leaves its source until its last byte arrives, in a packet of `size` bytes.
     /// `path` are the ports by which it leaves, see [`Paths::path`].
     pub fn latency(&self, path: &[PortId], size: u32) -> Time {
-        let mut header = Time::ZERO;
-        for ports in path.windows(2) {
-            let ((rate, delay), (next, _)) = (self.link(ports[0]), self.link(ports[1]));
-            let (time, next) = (rate.time_of(size), next.time_of(size));
-            header += delay + self.forwarding_delay;
-            header += match self.switching {
-                Switching::StoreAndForward => time,
-                // On the way to a faster link, a packet waits until it cannot run dry.
-                Switching::CutThrough => Time(time.0.saturating_sub(next.0)),
-            };
-        }
+        let header = path.windows(2).fold(Time::ZERO, |header, ports| header + self.to_next(ports, size));
         let (rate, delay) = self.link(path[path.len() - 1]);
         header + rate.time_of(size) + delay
+    }
+
+    /// Time from the moment a message is posted until its last byte is delivered, where its host has nothing else to send
+    /// and its packets follow each other as fast as links and adapters let them. `path` are the ports by which packets
+    /// leave, see [`Paths::path`]; `ends` the adapters of the source and the destination.
+    ///
+    /// Windows, gaps and credit are not counted.
+    pub fn message(
+        &self,
+        path: &[PortId],
+        bytes: u32,
+        packets: &PacketConfig,
+        ends: (&AdapterConfig, &AdapterConfig),
+    ) -> Time {
+        let full = packets.mtu + packets.header;
+        let before = u64::from(packets.packets_of(bytes) - 1);
+        let last = bytes - before as u32 * packets.mtu + packets.header;
+        // The headers of the last full packet and of the last packet leave at these times. Full packets keep the
+        // distance that the slowest part of the way so far asks for.
+        let (rate, _) = self.link(path[0]);
+        let fetch = |size| ends.0.injection_rate.map_or(Time::ZERO, |cap| cap.time_of(size));
+        let mut distance = rate.time_of(full).max(fetch(full));
+        let mut first = ends.0.message_overhead;
+        let mut end = first + distance * before;
+        for ports in path.windows(2) {
+            let rate = self.link(ports[1]).0;
+            first += self.to_next(ports, full);
+            distance = distance.max(rate.time_of(full));
+            let free = first + distance * before.saturating_sub(1) + rate.time_of(full);
+            end += self.to_next(ports, last);
+            end = if before > 0 { end.max(free) } else { end };
+        }
+        let (rate, delay) = self.link(path[path.len() - 1]);
+        let arrival = |header: Time, size| header + rate.time_of(size) + delay;
+        let Some(drain) = ends.1.drain_rate else { return arrival(end, last) };
+        distance = distance.max(drain.time_of(full));
+        let drained = arrival(first, full) + distance * before.saturating_sub(1) + drain.time_of(full);
+        let free = if before > 0 { drained } else { Time::ZERO };
+        arrival(end, last).max(free) + drain.time_of(last)
+    }
+
+    /// Time between the departures of a packet's header by two successive ports of its path.
+    fn to_next(&self, ports: &[PortId], size: u32) -> Time {
+        let ((rate, delay), (next, _)) = (self.link(ports[0]), self.link(ports[1]));
+        let (time, next) = (rate.time_of(size), next.time_of(size));
+        let wait = match self.switching {
+            Switching::StoreAndForward => time,
+            // On the way to a faster link, a packet waits until it cannot run dry.
+            Switching::CutThrough => Time(time.0.saturating_sub(next.0)),
+        };
+        delay + self.forwarding_delay + wait
     }
 
     /// The round trip of a packet and its ACK of these sizes: the latencies of both, and the number of links to the

@@ -102,6 +102,12 @@ where
         self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
     }
 
+    /// Whether all messages that were posted have been delivered and answered: no packet exists, none is to be sent, and
+    /// no source waits.
+    pub fn is_drained(&self) -> bool {
+        self.packets_in_flight() == 0 && self.parts.simulators().iter().all(|part| part.model.is_silent())
+    }
+
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
         let packets: i64 = self.parts.simulators().iter().map(|part| part.model.shared.packets).sum();

@@ -177,8 +177,13 @@ mod tests {
 
     fn neighbours(topology: &Topology) -> Vec<FlowSpec> {
         let hosts: Vec<_> = topology.hosts().collect();
-        let pair =
-            |i: usize| FlowSpec { source: hosts[i], destination: hosts[(i + 1) % hosts.len()], vl: 0, response: 0 };
+        let pair = |i: usize| FlowSpec {
+            source: hosts[i],
+            destination: hosts[(i + 1) % hosts.len()],
+            vl: 0,
+            response: 0,
+            restart: false,
+        };
         (0..hosts.len()).map(pair).collect()
     }
 

@@ -169,7 +169,9 @@ fn places(topology: &Topology) -> Vec<Place> {
 /// The sending end of a flow, with nothing to send yet.
 fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
     let destination = topology.node(flow.destination).rank;
-    Sender::new(flow.response, destination, flow.vl)
+    let mut sender = Sender::new(flow.response, destination, flow.vl);
+    sender.restart = flow.restart;
+    sender
 }
 
 /// One pacer per response, with the host of its flows.

@@ -30,6 +30,8 @@ pub struct FlowView {
     pub acks_marked: u64,
     /// Bytes of the messages that were posted, those that were dropped included.
     pub posted_bytes: u64,
+    /// Messages that were posted.
+    pub posted_messages: u64,
     /// Messages that were dropped because the host's send queue was full.
     pub dropped_messages: u64,
     /// Time in which it always had a message to send, up to the last time that this changed.
@@ -93,6 +95,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             acks: sender.acks,
             acks_marked: sender.acks_marked,
             posted_bytes: sender.posted_bytes,
+            posted_messages: sender.posted_messages,
             dropped_messages: sender.dropped,
             greedy_time: sender.greedy_time,
             greedy_since: sender.greedy.map(|_| sender.greedy_since),

@@ -53,6 +53,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
+    /// Whether no flow has a packet to send, and no source waits for room in a send queue.
+    pub fn is_silent(&self) -> bool {
+        let mut senders = self.hosts.flows.senders.iter();
+        senders.all(|sender| !sender.has_packet()) && self.hosts.sources.iter().all(|source| source.held.is_none())
+    }
+
     /// Packets that exist now.
     pub fn packets_in_flight(&self) -> usize {
         self.shared.packets as usize

@@ -92,9 +92,9 @@ impl State {
                 .collect(),
             outputs: links.iter().map(|&(link, _)| Output::new(link)).collect(),
             arbiters: vec![VlArbiter::new(config.vls, &config.vl_arbitration); ports],
-            services: match config.service {
+            services: match &config.service {
                 Distribution::Fixed => Vec::new(),
-                distribution => (0..ports as u16).map(|port| service(distribution, seed, node, port)).collect(),
+                distribution => (0..ports as u16).map(|port| service(distribution.clone(), seed, node, port)).collect(),
             },
             lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],

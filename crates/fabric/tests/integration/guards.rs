@@ -194,6 +194,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         let destination = (source + 1 + random.below(n - 1)) % n;
         let vl = random.below(u32::from(scene.config.vls)) as u8;
         let mut flow = FlowSpec {
+            restart: false,
             source: hosts[source as usize],
             destination: hosts[destination as usize],
             vl,

@@ -35,7 +35,7 @@ type Order = fn(i: u32, n: u32) -> u32;
 const ORDERS: [Order; 3] = [|i, _| i, |i, n| n - 1 - i, |i, n| (5 * i + 3) % n];
 
 /// A flow of a scene.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Pair {
     from: u32,
     to: u32,
@@ -73,7 +73,7 @@ fn in_step() -> Vec<Pair> {
 fn batches() -> Vec<Pair> {
     let traffic = Traffic::Batch { count: 8, bytes: 2048, sizes: Distribution::Fixed };
     let pairs = (0..HOSTS).flat_map(|from| [1, 4, 6].map(|step| (from, (from + step) % HOSTS)));
-    pairs.map(|(from, to)| Pair { from, to, traffic }).collect()
+    pairs.map(|(from, to)| Pair { from, to, traffic: traffic.clone() }).collect()
 }
 
 /// What a run gives for each flow, sender and receiver: packets, and mean latency in seconds.
@@ -88,7 +88,7 @@ fn outcome(switch: &SwitchConfig, injection: Injection, pairs: &[Pair], order: O
     let n = pairs.len() as u32;
     let listed: Vec<u32> = (0..n).map(|i| order(i, n)).collect();
     let flow = |&i: &u32| free_flow(hosts[pairs[i as usize].from as usize], hosts[pairs[i as usize].to as usize]);
-    let sources = (0..n).map(|i| SourceSpec::always(FlowId(i), pairs[listed[i as usize] as usize].traffic));
+    let sources = (0..n).map(|i| SourceSpec::always(FlowId(i), pairs[listed[i as usize] as usize].traffic.clone()));
     let mut spec = plain(topology, listed.iter().map(flow).collect(), sources.collect());
     (spec.switch, spec.seed) = (switch.clone(), seed);
     spec.adapters.iter_mut().for_each(|adapter| adapter.injection = injection);

@@ -60,14 +60,14 @@ fn build(
     let hosts: Vec<_> = topology.hosts().collect();
     let flow = |source: u32, destination: u32, vl| {
         let (source, destination) = (hosts[source as usize], hosts[destination as usize]);
-        (FlowSpec { source, destination, vl, response: 0 }, Steady(Pace::FREE))
+        (FlowSpec { source, destination, vl, response: 0, restart: false }, Steady(Pace::FREE))
     };
     let greedy = Traffic::Greedy { bytes: PACKETS.mtu, sizes: Distribution::Fixed };
     let mut flows: Vec<_> = lane1.iter().map(|&(from, to)| flow(from, to, 1)).collect();
-    let mut sources: Vec<_> = (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), traffic)).collect();
+    let mut sources: Vec<_> = (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), traffic.clone())).collect();
     if drain.is_some() {
         for from in 1..scene.hosts {
-            sources.push(SourceSpec::always(FlowId(flows.len() as u32), greedy));
+            sources.push(SourceSpec::always(FlowId(flows.len() as u32), greedy.clone()));
             flows.push(flow(from, 0, 0));
         }
     }
@@ -102,7 +102,7 @@ proptest! {
     ) {
         let flows = pairs(&scene, 4);
         let batch = Traffic::Batch { count: COUNT, bytes: PACKETS.mtu, sizes: Distribution::Fixed };
-        let mut alone = build(&scene, None, &flows, batch);
+        let mut alone = build(&scene, None, &flows, batch.clone());
         alone.run_until_idle();
         let mut both = build(&scene, Some(STUCK), &flows, batch);
         let packet = gigabyte().time_of(PACKETS.largest());

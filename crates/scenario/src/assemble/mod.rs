@@ -9,11 +9,12 @@ use becalm_fabric::{
     Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
     RateChange, Room, SourceSpec,
 };
-use becalm_metrics::Watch;
+use becalm_metrics::{Messages, Watch};
 
 use crate::scenario::Scenario;
 use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
+use crate::sections::flows::Restart;
 
 /// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -142,7 +143,9 @@ impl Scenario {
                 PortControl::Sl => *shared.entry((flow.source, sl)).or_insert_with(add),
             };
             let vl = sections.switch.vl(sl).expect("checked") as u8;
-            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response });
+            let restart = sections.flows.get().and_then(|groups| groups.get(flow.group as usize));
+            let restart = restart.is_some_and(|group| *group.restart == Restart::Message);
+            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response, restart });
         }
         (flows, responses)
     }
@@ -194,6 +197,7 @@ impl Scenario {
         let vls = *self.sections.switch.vls as u8;
         let groups = self.plan.groups.len();
         let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
+        watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from, self.plan.flows.len())));
         if self.sections.observe.frames.is_some() {
             watch = watch.with_early_stalls();
         }
@@ -213,7 +217,7 @@ impl Scenario {
             _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
         let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
-        ParallelFabric::new(spec, || self.watch(*run.warmup), &partition, &groups)
+        ParallelFabric::new(spec, || self.watch(self.measured_from()), &partition, &groups)
     }
 }
 

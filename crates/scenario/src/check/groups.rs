@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use becalm_engine::Time;
 use becalm_schema::{Located, Place, Review};
 
 use crate::sections::Sections;
@@ -66,7 +67,10 @@ fn stop(group: &Group, review: &mut Review<'_>) {
 
 /// Arrivals of a Poisson process have no phase that could be drawn.
 fn spread(group: &Group, review: &mut Review<'_>) {
-    if let (Some(place), Some(Traffic::Poisson(_))) = (group.start_spread.given(), group.traffic.get()) {
+    let spreads = group.start_spread.get().is_some_and(|spread| *spread > Time::ZERO);
+    if let (Some(place), Some(Traffic::Poisson(_))) =
+        (group.start_spread.given().filter(|_| spreads), group.traffic.get())
+    {
         review.add(place, "does nothing: poisson traffic arrives at random times already");
     }
 }

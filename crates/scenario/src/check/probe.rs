@@ -30,6 +30,29 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
     })
 }
 
+/// Whether a response is in its initial state again after a flow begins anew, and would otherwise not be.
+pub(super) fn begins_anew(params: &ResponseParams) -> bool {
+    let first = Responding::new(params).pace();
+    let moved = |notice: fn() -> Notice| {
+        let mut response = Responding::new(params);
+        let marked = (0..TRIES).any(|_| {
+            response.notice(Time::ZERO, &notice());
+            response.pace() != first
+        });
+        (marked, response)
+    };
+    let moves = [moved(|| Notice::ack(true)), moved(|| Notice::Becn), moved(|| Notice::ack(false))];
+    let mut moving = moves.into_iter().filter(|(moves, _)| *moves).map(|(_, response)| response).peekable();
+    // The packets under way of an earlier message do not fill the window of the next one.
+    if moving.peek().is_none() {
+        return first.window < u32::MAX;
+    }
+    moving.all(|mut response| {
+        response.notice(Time::ZERO, &Notice::Restart);
+        response.pace() == first
+    })
+}
+
 /// The smallest window that a response may come to, which only ACKs open again.
 pub(super) fn least_window(params: &ResponseParams) -> u32 {
     if Responding::moves_window(params) { 1 } else { Responding::new(params).pace().window }
@@ -46,6 +69,14 @@ mod tests {
         assert!(!idles_without_marks(&ResponseParams::default()));
         let slow = lipd::Params { initial: Some(0.1), ..lipd::Params::default() };
         assert!(!idles_without_marks(&ResponseParams::Lipd(slow)));
+    }
+
+    #[test]
+    fn tells_a_response_that_begins_anew_from_one_that_does_not() {
+        assert!(begins_anew(&ResponseParams::Lipd(lipd::Params { persistent: false, ..lipd::Params::default() })));
+        assert!(!begins_anew(&ResponseParams::Lipd(lipd::Params { persistent: true, ..lipd::Params::default() })));
+        assert!(!begins_anew(&ResponseParams::default()));
+        assert!(begins_anew(&ResponseParams::Fixed(fixed::Params { rate: 1.0, window: Window(4) })));
     }
 
     #[test]

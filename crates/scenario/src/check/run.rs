@@ -2,8 +2,10 @@
 
 use becalm_schema::Review;
 
+use crate::check::groups::readable;
 use crate::sections::Sections;
 use crate::sections::adapter::{Adapter, PortControl};
+use crate::sections::flows::{Restart, Traffic};
 use crate::sections::run::End;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
@@ -23,11 +25,22 @@ fn warmup(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// A run that is to end with its jobs needs jobs.
+/// A run that is to end with its jobs or messages needs jobs, or traffic that ends.
 fn end(sections: &Sections, review: &mut Review<'_>) {
-    let Some(run) = sections.run.get().filter(|run| run.end.get() == Some(&End::Jobs)) else { return };
-    if sections.jobs.get().is_some_and(Vec::is_empty) {
-        review.add(run.end.place(), "needs jobs: there are none to wait for");
+    let Some(run) = sections.run.get() else { return };
+    match run.end.get() {
+        Some(End::Jobs) if sections.jobs.get().is_some_and(Vec::is_empty) => {
+            review.add(run.end.place(), "needs jobs: there are none to wait for");
+        }
+        Some(End::Delivered) => {
+            let endless = readable(&sections.flows).filter(|group| group.stop.get() == Some(&None));
+            for group in endless.filter(|group| !matches!(group.traffic.get(), None | Some(Traffic::Batch(_)))) {
+                let Some(name) = group.name.get() else { continue };
+                let problem = format!("needs traffic that ends, but `{name}` goes on for ever; set its stop");
+                review.add(run.end.place(), problem);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -48,6 +61,9 @@ fn caps(adapter: &Adapter, review: &mut Review<'_>) {
 fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
     if adapter.port_control.get() != Some(&PortControl::Sl) {
         return;
+    }
+    for group in readable(&sections.flows).filter(|group| group.restart.get() == Some(&Restart::Message)) {
+        review.add(group.restart.place(), "needs a response for each flow: adapter.port_control = \"qp\"");
     }
     let groups = sections.flows.items().iter().filter_map(|group| group.get()?.response.given());
     let jobs = sections.jobs.items().iter().filter_map(|job| job.get()?.response.given());

@@ -6,9 +6,9 @@ use becalm_fabric::Room;
 use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
 use super::groups::readable;
-use super::probe::{idles_without_marks, least_window, never_delays};
+use super::probe::{begins_anew, idles_without_marks, least_window, never_delays};
 use crate::sections::Sections;
-use crate::sections::flows::{Group, Traffic};
+use crate::sections::flows::{Group, Restart, Traffic};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     unlimited(sections, review);
@@ -16,6 +16,25 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     windows(sections, review);
     acks(sections, review);
     paced(sections, review);
+    restarts(sections, review);
+}
+
+/// Notes responses that do not begin anew.
+fn restarts(sections: &Sections, review: &mut Review<'_>) {
+    for group in readable(&sections.flows).filter(|group| group.restart.get() == Some(&Restart::Message)) {
+        if matches!(group.traffic.get(), Some(Traffic::OnOff(_))) {
+            let problem = "does nothing: the flows of on_off begin anew with every ON period";
+            review.add(group.restart.place(), problem);
+        } else if let Some(response) = response_of(group, sections)
+            && !begins_anew(response)
+        {
+            let name = response.name();
+            let problem = format!(
+                "does nothing: response `{name}` never changes, or keeps its state when a flow begins anew (`persistent`)"
+            );
+            review.add(group.restart.place(), problem);
+        }
+    }
 }
 
 /// A scheme that depends on the size of a buffer needs a finite buffer.

@@ -6,7 +6,7 @@ use becalm_engine::Time;
 use becalm_fabric::{Rate, SourceSpec, Traffic};
 
 use super::sending::Sending;
-use crate::sections::flows::{self, Group, Poisson};
+use crate::sections::flows::{self, DEFAULT_MESSAGE, Group, Poisson};
 use crate::sections::packet::Packet;
 
 /// The sources of a group: its sendings, each with its flows and the rate of its host's link.
@@ -23,20 +23,21 @@ pub(super) fn sources(
     for (Sending { message, start, .. }, flows, rate) in sendings {
         let traffic = match &*group.traffic {
             flows::Traffic::Poisson(p) => {
-                let p = Poisson { message: message.unwrap_or(*p.message).into(), ..p.clone() };
+                let p = Poisson { message: message.or(*p.message).into(), ..p.clone() };
                 let start = start.or_else(|| starts.next()).unwrap_or(*group.start);
-                let message = p.message.0;
-                let same = known.filter(|(mean, _)| *mean == message);
-                let (_, bytes) = *known.insert(same.unwrap_or_else(|| (message, p.wire_bytes(packet))));
+                let mean = p.mean();
+                let same = known.filter(|(known, _)| *known == mean);
+                let (_, bytes) = *known.insert(same.unwrap_or_else(|| (mean, p.load_bytes(packet))));
                 sources.extend(poisson(&p, bytes, rate, flows, start..stop));
                 continue;
             }
             flows::Traffic::Greedy(p) => {
-                Traffic::Greedy { bytes: message.or(p.message).unwrap_or(*packet.mtu).0, sizes: p.sizes.0 }
+                Traffic::Greedy { bytes: p.sizes.mean(message.or(p.message), *packet.mtu), sizes: p.sizes.0.clone() }
             }
             flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
             flows::Traffic::Batch(p) => {
-                Traffic::Batch { count: p.count, bytes: message.unwrap_or(p.message).0, sizes: p.sizes.0 }
+                let bytes = p.sizes.mean(message.or(p.message), DEFAULT_MESSAGE);
+                Traffic::Batch { count: p.count, bytes, sizes: p.sizes.0.clone() }
             }
         };
         // A source of messages picks a destination for each; a stream has one source per flow.
@@ -45,7 +46,12 @@ pub(super) fn sources(
             sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));
         } else {
             let single = flows.zip(starts.by_ref());
-            sources.extend(single.map(|(i, start)| SourceSpec { flows: i..i + 1, traffic, start, stop }));
+            sources.extend(single.map(|(i, start)| SourceSpec {
+                flows: i..i + 1,
+                traffic: traffic.clone(),
+                start,
+                stop,
+            }));
         }
     }
     sources
@@ -54,16 +60,16 @@ pub(super) fn sources(
 /// A source for each of the loads that hold one after the other: a Poisson process has no memory, so it may be cut.
 fn poisson(
     p: &Poisson,
-    wire_bytes: f64,
+    load_bytes: f64,
     rate: Rate,
     flows: Range<u32>,
     during: Range<Time>,
 ) -> impl Iterator<Item = SourceSpec> {
     let loads = p.loads(during.start).filter(move |(load, from, _)| *load > 0.0 && *from < during.end);
     loads.map(move |(load, start, end)| {
-        let seconds = wire_bytes / (rate.bytes_per_second() * load);
+        let seconds = load_bytes / (rate.bytes_per_second() * load);
         let mean_interval = Time::from_secs(seconds).max(Time(1));
-        let traffic = Traffic::Poisson { mean_interval, bytes: p.message.0, sizes: p.sizes.0, paced: *p.paced };
+        let traffic = Traffic::Poisson { mean_interval, bytes: p.mean(), sizes: p.sizes.0.clone(), paced: *p.paced };
         SourceSpec { flows: flows.clone(), traffic, start, stop: end.min(during.end) }
     })
 }

@@ -1,12 +1,15 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: counters and observations; `film`: frames; `tables`, `jobs`, `congestion`: the tables made from them.
+//! `counters`: counters and observations; `film`: frames; `window`: the measured window; `tables`, `messages`, `jobs`,
+//! `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
 mod film;
 mod jobs;
+mod messages;
 mod tables;
+mod window;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -45,10 +48,13 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
-    /// `frames`, `frames_groups` and `spans` where they are observed; `jobs`, `ranks` and `ops` where there are any.
+    /// `frames`, `frames_groups`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages` where they
+    /// are observed; `jobs`, `ranks` and `ops` where there are any.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
+    /// Simulated time at the end.
+    pub end: Time,
     /// Events handled.
     pub events: u64,
     /// Packets that crossed a link.
@@ -141,18 +147,21 @@ impl Prepared<'_> {
             followed: &followed,
             progress,
             duration: *scenario.sections.run.duration,
+            drained: false,
             idle: false,
             reported: Instant::now(),
         };
         let before = run.measure()?;
         let after = Counters::of(scenario, &run.model);
-        let Running { model, series, paces, snapshots, film, idle, progress, .. } = run;
+        let Running { model, series, paces, snapshots, film, drained, idle, progress, .. } = run;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
         let before =
             before.ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
+        let last = whole.model.observer.hosts.last_arrival();
+        let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
         if idle {
             jobs::check_stuck(scenario, &whole.model)?;
         }
@@ -169,6 +178,7 @@ impl Prepared<'_> {
         all.extend(jobs::tables(scenario, &whole.model, &alone));
         Ok(Results {
             tables: all,
+            end: after.time,
             fingerprint: whole.model.observer.fingerprint.value(),
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
@@ -193,6 +203,8 @@ struct Running<'a> {
     followed: &'a [usize],
     progress: &'a mut dyn FnMut(&Progress) -> bool,
     duration: Time,
+    /// Whether everything was delivered before that.
+    drained: bool,
     /// Whether nothing was left to happen.
     idle: bool,
     reported: Instant,
@@ -204,11 +216,7 @@ impl Running<'_> {
     // Not inlined, so that a profiler can tell the run from its set-up and its tables.
     #[inline(never)]
     fn measure(&mut self) -> Result<Option<Counters>, RunError> {
-        let (warmup, step) = (*self.scenario.sections.run.warmup, *self.scenario.sections.observe.step);
-        // Without a wish to end with the jobs, no job is the last.
-        let ends_with_jobs = *self.scenario.sections.run.end == End::Jobs;
-        let last_start = self.scenario.sections.jobs.iter().map(|job| *job.start).max().filter(|_| ends_with_jobs);
-        let last_start = last_start.unwrap_or(Time::MAX);
+        let (warmup, step) = (self.scenario.measured_from(), *self.scenario.sections.observe.step);
         let mut before = None;
         let mut sample = Time::ZERO;
         let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
@@ -241,7 +249,9 @@ impl Running<'_> {
                 self.sample(target);
                 sample = sample.saturating_add(step);
             }
-            if target == self.duration || before.is_some() && target >= last_start && self.model.open_ranks() == 0 {
+            let ended = before.is_some() && self.scenario.has_ended(&self.model, target);
+            self.drained = ended && *self.scenario.sections.run.end == End::Delivered;
+            if ended || target == self.duration {
                 return Ok(before);
             }
         }

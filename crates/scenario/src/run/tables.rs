@@ -8,6 +8,7 @@ use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, snapshots, t
 
 use super::congestion::{Roles, victims};
 use super::counters::{Counters, Observed};
+use super::messages;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
 
@@ -42,6 +43,7 @@ pub(crate) fn all(scenario: &Scenario, observed: Observed<'_>, before: &Counters
     if *observe.spans {
         tables.push(tree::table(&watch.tree.spans(after.time), &ends(scenario)));
     }
+    tables.extend(messages::tables(scenario, watch, after));
     tables
 }
 

@@ -6,26 +6,27 @@ use becalm_control::ResponseParams;
 use becalm_engine::Time;
 use becalm_schema::{Conflict, Located};
 
-use crate::sections::distribution::{Distribution, Shape};
 use crate::sections::packet::Packet;
 use crate::sections::pattern::Pattern;
 use crate::sections::quantities::Bytes;
+use crate::sections::sizes::Sizes;
 
 becalm_schema::table! {
     /// Always has a message to send, from start to stop.
     pub struct Greedy {
-        /// Payload of a message; if left out, every packet is a message of its own. A message counts as posted when its
-        /// first packet leaves.
+        /// Mean payload of a message; if left out, every packet is a message of its own, unless `sizes` are measured. A
+        /// message counts as posted when its first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets.
-        pub sizes: Distribution = Distribution::FIXED,
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
+        /// has a mean of its own, and is scaled to `message` if that is set.
+        pub sizes: Sizes = Sizes::FIXED,
     }
     check Greedy::check;
 }
 
 impl Greedy {
     fn check(&self) -> Result<(), Conflict> {
-        let fine = self.message.is_some() || !self.sizes.varies();
+        let fine = self.message.is_some() || self.sizes.is_measured() || !self.sizes.varies();
         Conflict::unless(fine, "sizes", || "needs a mean: set message".to_string())
     }
 }
@@ -40,15 +41,38 @@ becalm_schema::table! {
     }
 }
 
+becalm_schema::words! {
+    /// The bytes that a load counts.
+    pub enum LoadCounts {
+        /// All bytes on the wire, headers included.
+        Wire = "wire",
+        /// Payload alone: headers come on top, as in studies of flow completion times.
+        Payload = "payload",
+    }
+}
+
+becalm_schema::words! {
+    /// What is a flow for its response.
+    pub enum Restart {
+        /// All messages of a pair of hosts.
+        Never = "never",
+        /// Each message: its response begins in its initial state and hears of the packets of this message alone.
+        Message = "message",
+    }
+}
+
 becalm_schema::table! {
     /// Messages at exponentially distributed intervals; with several destinations, each goes to one at random.
     pub located struct Poisson {
-        /// Offered load of each source host, headers included; above 1 its queue grows without limit.
+        /// Offered load of each source host; when more than 1 is offered on the wire, its queue grows without limit.
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
-        /// Mean payload of a message.
-        pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets.
-        pub sizes: Distribution = Distribution::FIXED,
+        /// The bytes that `load` counts.
+        pub load_counts: LoadCounts = LoadCounts::Wire,
+        /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
+        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
+        /// has a mean of its own, and is scaled to `message` if that is set.
+        pub sizes: Sizes = Sizes::FIXED,
         /// Whether a flow makes no message during the delay after its last packet, as an application does that makes the
         /// next one when the adapter accepts it: the delay lengthens the interval. Otherwise messages are posted and
         /// wait.
@@ -84,18 +108,20 @@ impl Poisson {
         begins.zip(ends).map(move |((load, from), to)| (load, from.max(start), to)).filter(|(_, from, to)| from < to)
     }
 
-    /// Mean number of bytes that a message takes on the wire.
-    pub fn wire_bytes(&self, packet: &Packet) -> f64 {
-        let (message, mtu) = (f64::from(self.message.0), f64::from(packet.mtu.0));
-        let packets = match self.sizes.0 {
-            Shape::Fixed => (message / mtu).ceil(),
-            // A message has more than k packets with probability P(size > k mtu). The sum of these over all k is, by
-            // Euler and Maclaurin, half a packet more than the mean, the better the more packets there are.
-            Shape::Exponential => 1.0 / (1.0 - libm::exp(-mtu / message)),
-            _ if message > MANY_PACKETS * mtu => message / mtu + 0.5,
-            _ => (0..).map(|k| self.sizes.exceeds(f64::from(k) * mtu / message)).take_while(|p| *p > 1e-12).sum(),
-        };
-        message + packets * f64::from(packet.header.0)
+    /// Mean payload of a message, in whole bytes.
+    pub fn mean(&self) -> u32 {
+        self.sizes.mean(*self.message, DEFAULT_MESSAGE)
+    }
+
+    /// Mean number of bytes of a message that count as load.
+    pub fn load_bytes(&self, packet: &Packet) -> f64 {
+        let message = f64::from(self.mean());
+        match *self.load_counts {
+            LoadCounts::Payload => message,
+            LoadCounts::Wire => {
+                message + self.sizes.mean_packets(self.mean(), packet.mtu.0) * f64::from(packet.header.0)
+            }
+        }
     }
 }
 
@@ -105,15 +131,16 @@ becalm_schema::table! {
     pub struct Batch {
         /// Messages of each source host.
         pub count: u32; ""; 1..,
-        /// Mean payload of a message.
-        pub message: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 26),
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets.
-        pub sizes: Distribution = Distribution::FIXED,
+        /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
+        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
+        /// has a mean of its own, and is scaled to `message` if that is set.
+        pub sizes: Sizes = Sizes::FIXED,
     }
 }
 
-/// Packets of a mean message, beyond which their mean number is not summed up one by one.
-const MANY_PACKETS: f64 = 10_000.0;
+/// Mean payload of posted messages where nothing else is said.
+pub const DEFAULT_MESSAGE: Bytes = Bytes(2048);
 
 becalm_schema::choice! {
     /// The traffic of a group of flows.
@@ -141,10 +168,10 @@ impl Traffic {
     /// Packets of the longest message; `own` is the payload that a connection gives its messages.
     fn most_packets(&self, own: Option<Bytes>, packet: &Packet) -> u32 {
         let bytes = match self {
-            Traffic::Greedy(p) => p.sizes.largest(own.or(p.message).unwrap_or(*packet.mtu).0),
+            Traffic::Greedy(p) => p.sizes.largest(p.sizes.mean(own.or(p.message), *packet.mtu)),
             Traffic::OnOff(_) => packet.mtu.0,
-            Traffic::Poisson(p) => p.sizes.largest(own.unwrap_or(*p.message).0),
-            Traffic::Batch(p) => p.sizes.largest(own.unwrap_or(p.message).0),
+            Traffic::Poisson(p) => p.sizes.largest(p.sizes.mean(own.or(*p.message), DEFAULT_MESSAGE)),
+            Traffic::Batch(p) => p.sizes.largest(p.sizes.mean(own.or(p.message), DEFAULT_MESSAGE)),
         };
         bytes.div_ceil(packet.mtu.0)
     }
@@ -196,6 +223,8 @@ becalm_schema::table! {
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
         /// Response to congestion, in place of `[response]`.
         pub response: Option<ResponseParams>,
+        /// What is a flow for its response.
+        pub restart: Restart = Restart::Never,
     }
 }
 
@@ -213,11 +242,13 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sections::distribution::Shape;
 
-    fn poisson(message: u32, sizes: Distribution) -> Poisson {
+    fn poisson(message: u32, sizes: Sizes) -> Poisson {
         Poisson {
             load: 0.5.into(),
-            message: Bytes(message).into(),
+            load_counts: LoadCounts::Wire.into(),
+            message: Some(Bytes(message)).into(),
             sizes: sizes.into(),
             paced: false.into(),
             changes: Vec::new().into(),
@@ -229,11 +260,11 @@ mod tests {
         let packet = Packet::default();
         let most = |traffic: Traffic| traffic.most_packets(None, &packet);
         assert_eq!(most(Traffic::Greedy(Greedy::default())), 1);
-        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Distribution::FIXED })), 3);
-        let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Bytes(4096), sizes });
-        assert_eq!(most(batch(Distribution::FIXED)), 2);
-        assert_eq!(most(batch(Distribution(Shape::Uniform { spread: 0.5 }))), 3);
-        let sizes = Distribution(Shape::Exponential);
+        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Sizes::FIXED })), 3);
+        let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Some(Bytes(4096)), sizes });
+        assert_eq!(most(batch(Sizes::FIXED)), 2);
+        assert_eq!(most(batch(Sizes(Shape::Uniform { spread: 0.5 }))), 3);
+        let sizes = Sizes(Shape::Exponential);
         assert!(most(Traffic::Poisson(poisson(1, sizes))) > 1 << 20);
         assert_eq!(Traffic::Greedy(Greedy::default()).most_packets(Some(Bytes(9000)), &packet), 5);
     }
@@ -241,14 +272,16 @@ mod tests {
     #[test]
     fn messages_take_their_headers_on_the_wire() {
         let packet = Packet::default();
-        let exponential = Distribution(Shape::Exponential);
-        assert_eq!(poisson(2048, Distribution::FIXED).wire_bytes(&packet), 2068.0);
-        assert_eq!(poisson(2049, Distribution::FIXED).wire_bytes(&packet), 2089.0);
-        assert_eq!(poisson(1, exponential).wire_bytes(&packet), 21.0);
+        let exponential = Sizes(Shape::Exponential);
+        assert_eq!(poisson(2048, Sizes::FIXED).load_bytes(&packet), 2068.0);
+        assert_eq!(poisson(2049, Sizes::FIXED).load_bytes(&packet), 2089.0);
+        assert_eq!(poisson(1, exponential.clone()).load_bytes(&packet), 21.0);
         // 1 / (1 - 1/e) packets
-        assert!((poisson(2048, exponential).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
+        assert!((poisson(2048, exponential).load_bytes(&packet) - 2048.0 - 20.0 * 1.5819767).abs() < 1e-5);
+        let payload = Poisson { load_counts: LoadCounts::Payload.into(), ..poisson(2049, Sizes::FIXED) };
+        assert_eq!(payload.load_bytes(&packet), 2049.0);
         // Half of the messages have a second packet.
-        let uniform = Distribution(Shape::Uniform { spread: 0.5 });
-        assert!((poisson(2048, uniform).wire_bytes(&packet) - 2048.0 - 20.0 * 1.5).abs() < 1e-9);
+        let uniform = Sizes(Shape::Uniform { spread: 0.5 });
+        assert!((poisson(2048, uniform).load_bytes(&packet) - 2048.0 - 20.0 * 1.5).abs() < 1e-9);
     }
 }

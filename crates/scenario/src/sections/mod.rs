@@ -4,14 +4,17 @@ pub mod adapter;
 pub mod changes;
 pub mod collective;
 pub mod distribution;
+mod files;
 pub mod flows;
 pub mod jobs;
+pub mod measured;
 pub mod observe;
 pub mod packet;
 pub mod pattern;
 pub mod quantities;
 pub mod routes;
 pub mod run;
+pub mod sizes;
 pub mod switch;
 pub mod topology;
 

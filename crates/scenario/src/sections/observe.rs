@@ -18,6 +18,10 @@ becalm_schema::table! {
         /// Whether to record, at every step, the gaps between packets that each group's flows have to keep, and their
         /// windows.
         pub paces: bool = false,
+        /// Whether to record messages: completion times and slowdowns of groups, by size, and one by one.
+        pub messages: bool = false,
+        /// Most rows of the table `messages`, which is left out if more messages are delivered.
+        pub message_rows: u32 = 100_000; ""; 0..=10_000_000,
         /// Times of snapshots: the contents of the input buffer behind every link, and the link's role in a congestion
         /// tree.
         pub snapshots: Vec<Located<Time>> = Vec::new(),

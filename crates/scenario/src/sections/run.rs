@@ -9,6 +9,9 @@ becalm_schema::words! {
         Duration = "duration",
         /// At the first step of `observe` at which all jobs have ended, and after its duration at the latest.
         Jobs = "jobs",
+        /// When all messages have been delivered and acknowledged, and after its duration at the latest. The measured
+        /// window then lasts from the start of the first flow to the last acknowledgement.
+        Delivered = "delivered",
     }
 }
 

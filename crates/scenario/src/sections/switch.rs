@@ -213,7 +213,7 @@ impl Switch {
                 InputReads::One => fabric::InputReads::One,
             },
             vl_arbitration: self.vl_arbitration.config(),
-            service: self.service.0,
+            service: self.service.0.clone(),
         }
     }
 }

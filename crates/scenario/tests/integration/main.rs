@@ -9,6 +9,7 @@ mod frames;
 mod golden;
 mod jobs;
 mod labels;
+mod messages;
 mod observing;
 mod paths;
 mod random;

@@ -1,0 +1,79 @@
+//! The tables of messages.
+
+use std::collections::HashMap;
+
+use becalm_engine::Time;
+use becalm_fabric::{Paths, PortId, Unloaded};
+use becalm_metrics::{Completion, MessageRecord, Table, Watch, completion};
+
+use super::counters::Counters;
+use crate::scenario::Scenario;
+
+/// The tables that are asked for; none if messages are not recorded.
+pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters) -> Vec<Table> {
+    let Some(messages) = &watch.messages else { return Vec::new() };
+    let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
+    let records = messages.records();
+    let ideals = ideals(scenario, &records);
+    let completion = |(record, ideal): (&MessageRecord, &Time)| {
+        let time = record.delivered.since(record.posted).as_secs();
+        let group = scenario.plan.flows[record.flow as usize].group;
+        Completion { group, bytes: record.bytes, time, slowdown: time / ideal.as_secs() }
+    };
+    let completions: Vec<Completion> = records.iter().zip(&ideals).map(completion).collect();
+    let mut tables = vec![
+        completion::by_group(&completions, &groups, unfinished(scenario, after)),
+        completion::by_size(&completions, &groups),
+        completion::histogram(&completions, &groups),
+    ];
+    if records.len() <= *scenario.sections.observe.message_rows as usize {
+        tables.push(one_by_one(&records, &ideals, &completions, &groups));
+    }
+    tables
+}
+
+/// Messages of each group that were posted and had not been delivered at the end.
+fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
+    let left = |flow: u32| {
+        let flow = &after.flows[flow as usize];
+        flow.posted_messages.saturating_sub(flow.messages_delivered)
+    };
+    scenario.plan.groups.iter().map(|flows| flows.clone().map(left).sum()).collect()
+}
+
+/// The time that each message would take on an empty network.
+fn ideals(scenario: &Scenario, records: &[MessageRecord]) -> Vec<Time> {
+    let network = &scenario.network;
+    let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.config());
+    let paths = Paths::new(&network.topology, &network.routes);
+    let unloaded = Unloaded::new(&network.topology, &paths, &switch);
+    let mut known: HashMap<u32, Vec<PortId>> = HashMap::new();
+    let ideal = |record: &MessageRecord| {
+        let flow = &scenario.plan.flows[record.flow as usize];
+        let path = || paths.path(flow.source, flow.destination).expect("the paths are checked");
+        let path = known.entry(record.flow).or_insert_with(path);
+        let adapter = |host| &scenario.plan.adapters[network.topology.node(host).rank as usize];
+        let ends = (adapter(flow.source), adapter(flow.destination));
+        unloaded.message(path, record.bytes as u32, &packets, ends)
+    };
+    records.iter().map(ideal).collect()
+}
+
+/// The table `messages`: a row for each, in the order in which they were delivered.
+fn one_by_one(records: &[MessageRecord], ideals: &[Time], completions: &[Completion], groups: &[String]) -> Table {
+    let times = |time: fn(&MessageRecord) -> Time| {
+        let seconds = |time: Time| if time == Time::MAX { f64::NAN } else { time.as_secs() };
+        records.iter().map(|record| seconds(time(record))).collect::<Vec<_>>()
+    };
+    Table::new("messages")
+        .with("group", "", completions.iter().map(|own| groups[own.group as usize].clone()).collect::<Vec<_>>())
+        .with("flow", "", records.iter().map(|record| u64::from(record.flow)).collect::<Vec<_>>())
+        .with("bytes", "B", records.iter().map(|record| record.bytes).collect::<Vec<_>>())
+        .with("posted", "s", times(|record| record.posted))
+        .with("first_byte", "s", times(|record| record.first_byte))
+        .with("delivered", "s", times(|record| record.delivered))
+        .with("acknowledged", "s", times(|record| record.acknowledged))
+        .with("completion", "s", completions.iter().map(|own| own.time).collect::<Vec<_>>())
+        .with("ideal", "s", ideals.iter().map(|ideal| ideal.as_secs()).collect::<Vec<_>>())
+        .with("slowdown", "", completions.iter().map(|own| own.slowdown).collect::<Vec<_>>())
+}

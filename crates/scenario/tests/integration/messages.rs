@@ -1,0 +1,364 @@
+//! Messages: completion times, slowdowns, sizes, and runs that end when all are delivered.
+
+use becalm_metrics::Data;
+use becalm_scenario::{Results, Scenario};
+
+use crate::scenes::{numbers, run, scenario, single, table};
+
+/// Two switches of hosts with slow and fast links, one message from `a` to `d`.
+fn lone(bytes: u32, mtu: u32, more: &str) -> Results {
+    let run = run(&format!(
+        r#"
+        [run]
+        duration = "1 s"
+        end = "delivered"
+        [observe]
+        links = []
+        step = "10 ms"
+        window = "10 ms"
+        messages = true
+        [packet]
+        mtu = "{mtu} B"
+        header = "30 B"
+        {more}
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["d"]
+        traffic.batch = {{count = 1, message = "{bytes} B"}}
+        "#
+    ));
+    assert_eq!(table(&run, "messages").rows(), 1, "{bytes} B, {more}");
+    run
+}
+
+/// Hosts `a`, `b` and `c`, `d` on switches with one between them: slow, fast, and as fast as given.
+fn edges(first: &str, between: &str, last: &str) -> String {
+    format!(
+        r#"[topology.edges]
+        hosts = ["a", "b", "c", "d"]
+        switches = ["S", "M", "T"]
+        cables = [
+            {{between = ["a", "S"], rate = "{first}", delay = "70 ns"}}, {{between = ["b", "S"]}},
+            {{between = ["S", "M"], rate = "{between}", delay = "500 ns"}}, {{between = ["M", "T"], rate = "100 Gb/s"}},
+            {{between = ["c", "T"]}}, {{between = ["d", "T"], rate = "{last}"}},
+        ]"#
+    )
+}
+
+#[test]
+fn a_lone_message_takes_its_ideal_time() {
+    let store = "[switch]\nswitching = \"store_and_forward\"\nforwarding_delay = \"33 ns\"\nbuffer = \"64 packets\"\n";
+    let cut = "[switch]\nforwarding_delay = \"100 ns\"\nbuffer = \"64 packets\"\n";
+    let caps = "[adapter]\ninjection_rate = \"9 Gb/s\"\ndrain_rate = \"7 Gb/s\"\nmessage_overhead = \"1.3 us\"\n";
+    let scenes = [
+        ("10 Gb/s", "100 Gb/s", "40 Gb/s", cut, ""),
+        ("100 Gb/s", "10 Gb/s", "40 Gb/s", cut, ""),
+        ("100 Gb/s", "40 Gb/s", "10 Gb/s", store, ""),
+        ("25 Gb/s", "25 Gb/s", "25 Gb/s", store, ""),
+        ("25 Gb/s", "13 Gb/s", "100 Gb/s", cut, caps),
+        ("10 Gb/s", "100 Gb/s", "11 Gb/s", store, caps),
+    ];
+    for (first, between, last, switch, adapter) in scenes {
+        for bytes in [1, 100, 999, 1000, 1001, 2000, 4567, 65_536, 1_000_001, 30_000_000] {
+            let scene = format!("{}\n{switch}{adapter}", edges(first, between, last));
+            let results = lone(bytes, 1000, &scene);
+            let slowdown = numbers(&results, "messages", "slowdown")[0];
+            assert_eq!(slowdown, 1.0, "{bytes} B over {first}, {between}, {last}, {switch}{adapter}");
+        }
+    }
+}
+
+#[test]
+fn a_lone_message_takes_its_ideal_time_on_every_kind_of_topology() {
+    let topologies = [
+        ("[topology.dumbbell]", "A1", "BV"),
+        ("[topology.clos]\nleaves = 4\nspines = 2\nhosts_per_leaf = 2", "H0", "H7"),
+        ("[topology.fat_tree]\nlevels = [{children = 4, parents = 1}, {children = 2, parents = 2}]", "H0", "H7"),
+    ];
+    for (topology, from, to) in topologies {
+        for bytes in [1, 2048, 2049, 100_000, 3_000_000] {
+            let text = format!(
+                "[run]\nduration = \"1 s\"\nend = \"delivered\"\n{topology}\n[switch]\nbuffer = \"16 packets\"\n\
+                 [observe]\nmessages = true\nstep = \"1 ms\"\nlinks = []\n[[flows]]\nname = \"f\"\nfrom = [\"{from}\"]\nto = [\"{to}\"]\n\
+                 traffic.batch = {{count = 1, message = \"{bytes} B\"}}\n"
+            );
+            assert_eq!(numbers(&run(&text), "messages", "slowdown"), [1.0], "{bytes} B, {topology}");
+        }
+    }
+}
+
+#[test]
+fn messages_have_their_times_in_order() {
+    let results = lone(10_000, 1000, &edges("10 Gb/s", "100 Gb/s", "40 Gb/s"));
+    let time = |column| numbers(&results, "messages", column)[0];
+    assert_eq!((time("posted"), time("first_byte"), time("bytes")), (0.0, 0.0, 10_000.0));
+    // Ten packets of 1030 B at 10 Gb/s, then the last one's way.
+    assert!(time("delivered") > 8.24e-6 && time("delivered") < 10e-6, "{}", time("delivered"));
+    assert!(time("acknowledged") > time("delivered") && time("acknowledged") < time("delivered") + 2e-6);
+    assert_eq!((time("completion"), time("ideal")), (time("delivered"), time("delivered")));
+}
+
+#[test]
+fn a_run_may_end_with_its_messages() {
+    let flows = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+        start = "300 us"
+        traffic.batch = {count = 10, message = "100 kB"}
+    "#;
+    let whole = run(&single("duration = \"20 ms\"", flows));
+    let ended = run(&single("duration = \"20 ms\"\nend = \"delivered\"", flows));
+    assert_eq!(whole.fingerprint, ended.fingerprint);
+    // 1 MB in packets of 2068 B at 1 GB/s take 1.01 ms.
+    let seconds = ended.end.as_secs() - 300e-6;
+    assert!(seconds > 1.009e-3 && seconds < 1.015e-3, "{seconds}");
+    let rates = |results: &Results| numbers(results, "groups", "rate")[0];
+    assert!(rates(&ended) > 0.995e9 && rates(&whole) < 0.051e9, "{} {}", rates(&ended), rates(&whole));
+    let times = numbers(&ended, "series", "time");
+    assert_eq!(times.last(), Some(&0.0014), "the first step after the end");
+}
+
+#[test]
+fn a_run_that_does_not_finish_ends_with_its_duration() {
+    let flows = r#"
+        [[flows]]
+        name = "f"
+        from = ["a"]
+        to = ["b"]
+        traffic.batch = {count = 100, message = "100 kB"}
+        [observe]
+        messages = true
+    "#;
+    let results = run(&single("duration = \"2 ms\"\nend = \"delivered\"", flows));
+    assert_eq!(results.end.as_secs(), 0.002);
+    let count = |column| numbers(&results, "completion", column)[0];
+    assert_eq!(count("messages") + count("unfinished"), 100.0);
+    assert!(count("messages") > 15.0 && count("unfinished") > 75.0);
+}
+
+#[test]
+fn a_run_that_waits_for_traffic_without_end_is_refused() {
+    let flows = "[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n";
+    let text = single("duration = \"2 ms\"\nend = \"delivered\"", flows);
+    let told = Scenario::parse(&text, "f.toml").expect_err("greedy").to_string();
+    assert!(
+        told.contains("run.end = \"delivered\": needs traffic that ends, but `f` goes on for ever; set its stop"),
+        "{told}"
+    );
+    scenario(&format!("{text}stop = \"1 ms\"\n"));
+}
+
+/// Many hosts with messages of measured sizes.
+const WEB: &str = r#"
+    [run]
+    duration = "5 ms"
+    warmup = "500 us"
+    seed = 4
+    [topology.clos]
+    leaves = 4
+    spines = 4
+    hosts_per_leaf = 4
+    rate = "100 Gb/s"
+    delay = "200 ns"
+    [switch]
+    buffer = "64 KiB"
+    [observe]
+    messages = true
+    [[flows]]
+    name = "web"
+    from = ["*"]
+    to = ["*"]
+    [flows.traffic.poisson]
+    load = 0.4
+    load_counts = "payload"
+    sizes = "fb_hadoop"
+"#;
+
+#[test]
+fn tables_are_the_same_on_any_number_of_threads() {
+    let web = scenario(WEB);
+    let tables = |threads| {
+        let results = web.run(0, threads, &mut |_| true).unwrap();
+        let wanted = ["messages", "completion", "completion_by_size", "completion_times"];
+        let found = results.tables.iter().filter(|table| wanted.contains(&table.name));
+        (format!("{:?}", found.collect::<Vec<_>>()), results.fingerprint)
+    };
+    let one = tables(1);
+    assert!(one.0.len() > 100_000);
+    assert!(tables(2) == one);
+    assert!(tables(4) == one);
+}
+
+#[test]
+fn summaries_are_those_of_the_messages() {
+    let results = run(WEB);
+    let (sizes, slowdowns) = (numbers(&results, "messages", "bytes"), numbers(&results, "messages", "slowdown"));
+    assert!(sizes.len() > 1000 && slowdowns.iter().all(|&slowdown| slowdown >= 1.0));
+    let (largest, counts) =
+        (numbers(&results, "completion_by_size", "largest"), numbers(&results, "completion_by_size", "messages"));
+    assert!((15..=20).contains(&largest.len()), "{}", largest.len());
+    assert_eq!(counts.iter().sum::<f64>(), sizes.len() as f64);
+    assert_eq!(largest.last().copied(), sizes.iter().copied().reduce(f64::max));
+    let mut first: Vec<f64> =
+        sizes.iter().zip(&slowdowns).filter(|(size, _)| **size <= largest[0]).map(|(_, s)| *s).collect();
+    first.sort_by(f64::total_cmp);
+    assert_eq!(numbers(&results, "completion_by_size", "slowdown_p50")[0], first[first.len().div_ceil(2) - 1]);
+    let in_histogram = numbers(&results, "completion_times", "messages").iter().sum::<f64>();
+    assert_eq!(in_histogram, sizes.len() as f64);
+}
+
+#[test]
+fn too_many_messages_are_summed_up_only() {
+    let results = run(&WEB.replace("messages = true", "messages = true\nmessage_rows = 10"));
+    assert!(results.tables.iter().all(|table| table.name != "messages"));
+    assert!(numbers(&results, "completion", "messages")[0] > 1000.0);
+}
+
+#[test]
+fn messages_that_are_recorded_change_nothing() {
+    let quiet = run(&WEB.replace("messages = true", ""));
+    let recorded = run(WEB);
+    assert_eq!((quiet.fingerprint, quiet.events), (recorded.fingerprint, recorded.events));
+    assert!(quiet.tables.iter().all(|table| !table.name.starts_with("completion")));
+}
+
+#[test]
+fn a_load_may_count_payload() {
+    // One size of message in one packet: 1000 B on the wire for 900 B.
+    let load = |counts: &str| {
+        let text = format!(
+            "[packet]\nmtu = \"900 B\"\nheader = \"100 B\"\n[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n\
+             traffic.poisson = {{load = 0.45, message = \"900 B\", load_counts = \"{counts}\"}}\n"
+        );
+        numbers(&run(&single("duration = \"200 ms\"", &text)), "groups", "share")[0]
+    };
+    assert!((load("wire") - 0.45).abs() < 0.004, "{}", load("wire"));
+    assert!((load("payload") - 0.5).abs() < 0.004, "{}", load("payload"));
+}
+
+/// Mean completion time in units of a packet's time, beyond its ideal, and the standard error over pieces of the run.
+fn waits(load: f64, threads: usize) -> (f64, f64, f64) {
+    let text = format!(
+        "[observe]\nmessages = true\nmessage_rows = 10000000\nlinks = []\nstep = \"100 ms\"\nwindow = \"100 ms\"\n[switch]\nbuffer = \"64 packets\"\n\
+         [[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\ntraffic.poisson.load = {load}\n"
+    );
+    let results =
+        scenario(&single("duration = \"800 ms\"\nwarmup = \"10 ms\"", &text)).run(0, threads, &mut |_| true).unwrap();
+    let (times, ideals) = (numbers(&results, "messages", "completion"), numbers(&results, "messages", "ideal"));
+    let waits: Vec<f64> = times.iter().zip(&ideals).map(|(time, ideal)| (time - ideal) / 2.068e-6).collect();
+    let pieces: Vec<f64> = waits.chunks_exact(waits.len() / 40).map(|piece| mean(piece)).collect();
+    let (all, n) = (mean(&pieces), pieces.len() as f64);
+    let variance = pieces.iter().map(|piece| (piece - all).powi(2)).sum::<f64>() / (n - 1.0);
+    (all, (variance / n).sqrt(), waits.len() as f64)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn messages_of_one_packet_wait_as_in_m_d_1() {
+    for load in [0.3, 0.6, 0.9] {
+        let theory = load / (2.0 * (1.0 - load));
+        let (wait, error, n) = waits(load, 1);
+        assert!(n > 100_000.0);
+        // Student's t with 39 degrees of freedom at 99.8%.
+        assert!(
+            (wait - theory).abs() < 3.3 * error && error < 0.05 * theory,
+            "{load}: {wait} +- {error}, theory {theory}"
+        );
+    }
+}
+
+#[test]
+fn every_message_can_be_a_new_flow_for_its_response() {
+    // Two hosts overload a third. A rate that was reduced stays, or is forgotten with every message.
+    let flows = |restart: &str| {
+        format!(
+            r#"
+            [marking.input_triggered]
+            [switch]
+            buffer = "4 packets"
+            [response.fimd]
+            persistent = false
+            [observe]
+            messages = true
+            paces = true
+            [[flows]]
+            name = "f"
+            from = ["a", "b"]
+            to = ["c"]
+            restart = "{restart}"
+            traffic.batch = {{count = 40, message = "20480 B"}}
+            "#
+        )
+    };
+    let never = run(&single("duration = \"10 ms\"\nend = \"delivered\"", &flows("never")));
+    let every = run(&single("duration = \"10 ms\"\nend = \"delivered\"", &flows("message")));
+    assert_ne!(never.fingerprint, every.fingerprint);
+    let completed = |results: &Results| numbers(results, "completion", "messages")[0];
+    assert_eq!((completed(&never), completed(&every)), (80.0, 80.0));
+    assert!(every.end < never.end, "{} {}", every.end, never.end);
+    // A window of one packet that is not acknowledged yet does not stop the next message.
+    let window = |restart: &str| {
+        let text = format!(
+            "[response.fixed]\nrate = 1.0\nwindow = 1\n[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\nrestart = \"{restart}\"\n\
+             traffic.batch = {{count = 100, message = \"100 B\"}}\n"
+        );
+        run(&single("duration = \"10 ms\"\nend = \"delivered\"", &text)).end.as_secs()
+    };
+    // Alone, 120 B take 0.12 us; each waits for the ACK of the one before, or does not.
+    assert!(window("message") < 13e-6 && window("never") > 25e-6, "{} {}", window("message"), window("never"));
+}
+
+#[test]
+fn restarts_without_an_effect_are_refused() {
+    let told = |more: &str| {
+        let text = single(
+            "duration = \"1 ms\"",
+            &format!("[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\nrestart = \"message\"\n{more}"),
+        );
+        Scenario::parse(&text, "f.toml").expect_err(more).to_string()
+    };
+    assert!(told("").contains("flows[0].restart = \"message\": does nothing: response `none` never changes"));
+    assert!(
+        told("traffic.on_off = {mean_on = \"1 us\", mean_off = \"1 us\"}\n")
+            .contains("begin anew with every ON period")
+    );
+    let keeps = "[marking.input_triggered]\n[response.lipd]\npersistent = true\n";
+    assert!(told(keeps).contains("response `lipd` never changes, or keeps its state"), "{}", told(keeps));
+    let shared = "[marking.input_triggered]\n[response.lipd]\npersistent = false\n[adapter]\nport_control = \"sl\"\n";
+    assert!(told(shared).contains("needs a response for each flow"), "{}", told(shared));
+}
+
+#[test]
+fn files_of_sizes_are_read_beside_the_scenario_and_become_part_of_it() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/sizes");
+    let flows = "[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\ntraffic.poisson = {load = 0.5, sizes = {cdf = \"FILE\"}}\n";
+    let text = single("duration = \"1 ms\"", flows);
+    let read = |file: &str| Scenario::parse(&text.replace("FILE", file), &format!("{folder}/scene.toml"));
+    let scenario = read("small.txt").unwrap_or_else(|errors| panic!("{errors}"));
+    let again = Scenario::from_json(&scenario.resolved(), "elsewhere/again.toml").unwrap();
+    assert_eq!(again.resolved(), scenario.resolved());
+    let ran = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap();
+    assert_eq!(ran(&scenario).fingerprint, ran(&again).fingerprint);
+    let told = read("wrong.txt").unwrap_err().to_string();
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(told.contains("sizes.cdf = \"wrong.txt\": wrong.txt:3: `4096 B 50`: must be two numbers"), "{told}");
+    assert!(read("none.txt").unwrap_err().to_string().contains("none.txt"));
+    assert!(read(".").unwrap_err().to_string().contains("is not a file"));
+}
+
+#[test]
+fn unfinished_counts_belong_to_their_group() {
+    let flows = "[[flows]]\nname = \"few\"\nfrom = [\"a\"]\nto = [\"c\"]\ntraffic.batch.count = 3\n\
+                 [[flows]]\nname = \"many\"\nfrom = [\"b\"]\nto = [\"c\"]\ntraffic.batch.count = 1000\n[observe]\nmessages = true\n";
+    let results = run(&single("duration = \"1 ms\"", flows));
+    let left = numbers(&results, "completion", "unfinished");
+    assert_eq!((left[0], numbers(&results, "completion", "messages")[0]), (0.0, 3.0));
+    assert!(left[1] > 500.0);
+    assert!(matches!(table(&results, "messages").column("group"), Some(Data::Text(_))));
+}

@@ -1,0 +1,275 @@
+//! From traces to a program.
+
+use std::collections::{BTreeMap, HashMap};
+
+use becalm_engine::Time;
+
+use super::Trace;
+use super::node::{Kind, Node, short};
+use crate::builder::Builder;
+use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
+use crate::mistakes::Mistakes;
+use crate::program::{Action, Op, OpId, Part, Program, When};
+
+/// Lanes of a rank: its CPU, its GPU, communication, and what takes no time.
+const CPU: u16 = 0;
+const GPU: u16 = 1;
+const COMM: u16 = 2;
+const NOTHING: u16 = 3;
+
+/// The first tag of collectives; those of other messages are below.
+const FIRST_TAG: u32 = 1 << 31;
+/// Longest computation, in microseconds: a day.
+const LONGEST: u64 = 86_400_000_000;
+/// Largest message, in bytes: 1 TiB.
+const LARGEST: u64 = 1 << 40;
+
+/// The first and the last operation of a node.
+type Ends = (OpId, OpId);
+/// The collectives of a group by rank, as places of nodes.
+type Group = BTreeMap<u32, Vec<usize>>;
+
+pub(super) fn program(traces: &[Trace], name: &str) -> Result<Program, Mistakes> {
+    let mut lowering =
+        Lowering { builder: Builder::new(traces.len() as u32), mistakes: Mistakes::new(name), tag: FIRST_TAG };
+    let ends: Vec<Vec<Ends>> = (0..).zip(traces).map(|(rank, trace)| lowering.nodes(rank, trace)).collect();
+    for (group, members) in groups(traces) {
+        lowering.group(group, &members, traces, &ends);
+    }
+    let Lowering { builder, mistakes, .. } = lowering;
+    mistakes.settle(())?;
+    builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))
+}
+
+/// The groups of ranks by their names.
+fn groups(traces: &[Trace]) -> BTreeMap<Option<&str>, Group> {
+    let mut groups: BTreeMap<Option<&str>, Group> = BTreeMap::new();
+    for (rank, trace) in (0..).zip(traces) {
+        for (at, node) in trace.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Collective) {
+            let name = node.comm.group.as_deref().filter(|name| !name.is_empty());
+            groups.entry(name).or_default().entry(rank).or_default().push(at);
+        }
+    }
+    if let Some(all) = groups.get_mut(&None) {
+        for rank in 0..traces.len() as u32 {
+            all.entry(rank).or_default();
+        }
+    }
+    groups
+}
+
+struct Lowering {
+    builder: Builder,
+    mistakes: Mistakes,
+    /// The next tag of a collective.
+    tag: u32,
+}
+
+impl Lowering {
+    fn add(&mut self, rank: u32, action: Action, lane: u16) -> OpId {
+        self.builder.add(rank, Op { action, lane, part: Part::Eager })
+    }
+
+    fn wrong(&mut self, trace: &Trace, node: &Node, problem: &str) {
+        self.mistakes.add(None, format!("{}: node {}: {problem}", trace.file, node.id));
+    }
+
+    /// Adds the operations of a rank's nodes, and what they wait for. Collectives have a beginning and an end only.
+    fn nodes(&mut self, rank: u32, trace: &Trace) -> Vec<Ends> {
+        let mut places = HashMap::with_capacity(trace.nodes.len());
+        for (at, node) in trace.nodes.iter().enumerate() {
+            if places.insert(node.id, at).is_some() {
+                self.wrong(trace, node, "is there twice");
+            }
+        }
+        let ends: Vec<Ends> = trace.nodes.iter().map(|node| self.node(rank, trace, node)).collect();
+        for (node, &(begin, _)) in trace.nodes.iter().zip(&ends) {
+            let mut after = node.after.clone();
+            after.sort_unstable();
+            after.dedup();
+            for id in after {
+                match places.get(&id) {
+                    Some(&at) => self.builder.after(begin, ends[at].1, When::Done),
+                    None => self.wrong(trace, node, &format!("waits for node {id}, which the trace does not have")),
+                }
+            }
+        }
+        ends
+    }
+
+    fn node(&mut self, rank: u32, trace: &Trace, node: &Node) -> Ends {
+        let nothing = Action::Calc { time: Time::ZERO };
+        let (action, lane) = match node.kind {
+            Kind::Nothing => (Ok(nothing), NOTHING),
+            Kind::Compute => (compute(node), if node.on_cpu { CPU } else { GPU }),
+            Kind::Send | Kind::Recv => (self.exchange(rank, node), COMM),
+            Kind::Collective => {
+                let ends = [nothing; 2].map(|action| self.add(rank, action, NOTHING));
+                self.builder.after(ends[1], ends[0], When::Done);
+                return (ends[0], ends[1]);
+            }
+        };
+        let action = action.unwrap_or_else(|problem| {
+            self.wrong(trace, node, &problem);
+            nothing
+        });
+        let op = self.add(rank, action, lane);
+        (op, op)
+    }
+
+    /// A send or a receive.
+    fn exchange(&self, rank: u32, node: &Node) -> Result<Action, String> {
+        let (name, other) = match node.kind {
+            Kind::Send => ("comm_dst", node.comm.destination),
+            _ => ("comm_src", node.comm.source),
+        };
+        let ranks = u64::from(self.builder.ranks());
+        let other = other.ok_or_else(|| format!("`{name}` is missing"))?;
+        if other >= ranks {
+            return Err(format!("`{name}`: there is no rank {other}; the ranks are 0 to {}", ranks - 1));
+        }
+        if other == u64::from(rank) {
+            return Err(format!("`{name}`: a rank exchanges no messages with itself"));
+        }
+        let (other, bytes) = (other as u32, size(node)?);
+        let tag = node.comm.tag.unwrap_or(0);
+        let tag = u32::try_from(tag).ok().filter(|&tag| tag < FIRST_TAG);
+        let tag = tag.ok_or_else(|| format!("`comm_tag` must be below {FIRST_TAG}"))?;
+        Ok(match node.kind {
+            Kind::Send => Action::Send { to: other, bytes, tag },
+            _ => Action::Recv { from: Some(other), bytes, tag: Some(tag) },
+        })
+    }
+
+    /// Adds the collectives of a group.
+    fn group(&mut self, name: Option<&str>, members: &Group, traces: &[Trace], ends: &[Vec<Ends>]) {
+        let ranks: Vec<u32> = members.keys().copied().collect();
+        let Some(first) = members.values().next() else { return };
+        let uneven = members.iter().find(|(_, own)| own.len() != first.len());
+        if let Some((rank, own)) = uneven {
+            let group = name.map_or("without a name".to_string(), |name| format!("`{}`", short(name)));
+            let problem = format!(
+                "group {group}: rank {} has {} collectives, rank {rank} has {}",
+                ranks[0],
+                first.len(),
+                own.len()
+            );
+            return self.mistakes.add(None, problem);
+        }
+        for number in 0..first.len() {
+            let nodes = ranks.iter().map(|&rank| (rank, members[&rank][number]));
+            self.collective(&nodes.collect::<Vec<_>>(), traces, ends);
+        }
+    }
+
+    /// Adds a collective: the rank and the node's place of each member.
+    fn collective(&mut self, members: &[(u32, usize)], traces: &[Trace], ends: &[Vec<Ends>]) {
+        let node = |&(rank, at): &(u32, usize)| &traces[rank as usize].nodes[at];
+        let first = node(&members[0]);
+        if let Some(other) = members
+            .iter()
+            .find(|other| node(other).comm.kind != first.comm.kind || node(other).comm.size != first.comm.size)
+        {
+            let problem = format!(
+                "is another collective or size than node {} of rank {}, with which it belongs together",
+                first.id, members[0].0
+            );
+            return self.wrong(&traces[other.0 as usize], node(other), &problem);
+        }
+        let mut members = members.to_vec();
+        let made = collective(first).and_then(|collective| {
+            let root = first.comm.root.unwrap_or(u64::from(members[0].0));
+            let at = members.iter().position(|(rank, _)| u64::from(*rank) == root);
+            members.rotate_left(at.ok_or_else(|| format!("`root_rank`: rank {root} is not in the group"))?);
+            match members.len() {
+                1 => Ok(None),
+                ranks => {
+                    let once = Repetition { times: 1, compute: Time::ZERO, reduction_per_byte: 0.0 };
+                    collective.program(ranks as u32, &once).map(Some).map_err(|error| error.to_string())
+                }
+            }
+        });
+        match made {
+            Ok(Some(schedule)) => self.put(&schedule, &members, ends),
+            Ok(None) => {}
+            Err(problem) => self.wrong(&traces[members[0].0 as usize], first, &problem),
+        }
+    }
+
+    /// Puts a schedule between the beginnings and the ends of a collective's nodes.
+    fn put(&mut self, schedule: &Program, members: &[(u32, usize)], ends: &[Vec<Ends>]) {
+        let (base, mut last) = (self.tag, self.tag);
+        let rank_of = |member: u32| members[member as usize].0;
+        let mut ops = Vec::with_capacity(schedule.len());
+        for member in 0..schedule.ranks() {
+            for number in schedule.of_rank(member) {
+                let op = schedule.op(number);
+                let mut tagged = |tag: u32| {
+                    last = last.max(base.saturating_add(tag));
+                    base.saturating_add(tag)
+                };
+                let action = match op.action {
+                    Action::Calc { .. } => op.action,
+                    Action::Send { to, bytes, tag } => Action::Send { to: rank_of(to), bytes, tag: tagged(tag) },
+                    Action::Recv { from, bytes, tag } => {
+                        Action::Recv { from: from.map(rank_of), bytes, tag: tag.map(tagged) }
+                    }
+                };
+                ops.push(self.add(rank_of(member), action, COMM));
+            }
+        }
+        for member in 0..schedule.ranks() {
+            let (rank, at) = members[member as usize];
+            let (begin, end) = ends[rank as usize][at];
+            for number in schedule.of_rank(member) {
+                let op = ops[number as usize];
+                if schedule.needs(number) == 0 {
+                    self.builder.after(op, begin, When::Done);
+                }
+                let mut waited_for = false;
+                for (waits, when) in schedule.waiting(number) {
+                    waited_for = true;
+                    self.builder.after(ops[waits as usize], op, when);
+                }
+                if !waited_for {
+                    self.builder.after(end, op, When::Done);
+                }
+            }
+        }
+        // Two collectives with the same tags would have to be two billion steps apart.
+        self.tag = if last > u32::MAX - (1 << 20) { FIRST_TAG } else { last + 1 };
+    }
+}
+
+fn compute(node: &Node) -> Result<Action, String> {
+    match node.micros {
+        micros if micros <= LONGEST => Ok(Action::Calc { time: Time::from_us(micros) }),
+        micros => Err(format!("`duration_micros` must be at most {LONGEST}, not {micros}")),
+    }
+}
+
+fn size(node: &Node) -> Result<u64, String> {
+    match node.comm.size {
+        Some(bytes) if bytes <= LARGEST => Ok(bytes),
+        Some(bytes) => Err(format!("`comm_size` must be at most {LARGEST}, not {bytes}")),
+        None => Err("`comm_size` is missing".to_string()),
+    }
+}
+
+/// The collective of a node, with an algorithm for long vectors.
+fn collective(node: &Node) -> Result<Collective, String> {
+    Ok(match node.comm.kind.ok_or("`comm_type` is missing")? {
+        0 => Collective::AllReduce(AllReduce::Ring, size(node)?),
+        1 => Collective::Reduce(size(node)?),
+        2 => Collective::AllGather(AllGather::Ring, size(node)?),
+        5 => Collective::Broadcast(Broadcast::Binomial, size(node)?),
+        6 => Collective::AllToAll(AllToAll::Pairwise, size(node)?),
+        7 | 8 => Collective::ReduceScatter(ReduceScatter::Ring, size(node)?),
+        9 => Collective::Barrier,
+        kind => {
+            let valid =
+                "0 all-reduce, 1 reduce, 2 all-gather, 5 broadcast, 6 all-to-all, 7 and 8 reduce-scatter, 9 barrier";
+            return Err(format!("`comm_type` {kind} is not supported; valid: {valid}"));
+        }
+    })
+}

@@ -1,0 +1,256 @@
+//! GOAL schedules as text.
+//!
+//! Source of the language: T. Hoefler, C. Siebert, A. Lumsdaine, "Group operation assembly language: a flexible way to
+//! express collective communication", ICPP 2009; the text is that of LogGOPSim's compiler (`txt2bin`).
+//!
+//! ```text
+//! num_ranks 2
+//! rank 0 {
+//! work: calc 12000 cpu 0          // ns
+//! out: send 65536b to 1 tag 7
+//! out requires work
+//! }
+//! rank 1 {
+//! recv 65536b from 0 tag 7 cpu 1
+//! }
+//! ```
+//!
+//! `a requires b`: a waits for the end of b; `a irequires b`: for its start. A receive may name `from -1` and `tag -1` for
+//! any. A tag that is left out is 0.
+//!
+//! - `line`: the words of a line. `statement`: what a line says. This file: from lines to a program.
+//!
+//! Departures from the compiler: a label that a rank gives twice is a mistake, as is a `nic` other than 0, since hosts
+//! have one adapter.
+
+mod line;
+mod statement;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::builder::Builder;
+use crate::error::ProgramError;
+use crate::mistakes::Mistakes;
+use crate::program::{Action, Op, OpId, Part, Program, When};
+use line::Lines;
+use statement::{Statement, statement};
+
+/// Most ranks of a file.
+const MOST_RANKS: u32 = 1 << 22;
+
+/// Reads a schedule; `file` is its name in messages.
+///
+/// # Errors
+/// All mistakes, each with its line.
+pub fn parse(text: &str, file: &str) -> Result<Program, Mistakes> {
+    let mut reader = Reader::new(file);
+    let mut lines = Lines::new(text);
+    while let Some((number, line)) = lines.next() {
+        reader.line(number, line);
+    }
+    if let Some(begun) = lines.open_comment() {
+        reader.mistakes.add(Some(begun), "the comment that begins here has no end: `*/` is missing");
+    }
+    reader.finish(text, lines.last())
+}
+
+/// Where the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// `num_ranks` is to come.
+    Begin,
+    /// Between ranks.
+    Between,
+    /// A rank was named, and `{` is to come; the line and the rank.
+    Named(u32, Option<u32>),
+    /// Inside of a rank that began in a line; without its number if that is wrong.
+    Inside(u32, Option<u32>),
+}
+
+struct Reader<'a> {
+    mistakes: Mistakes,
+    state: State,
+    builder: Builder,
+    /// The line in which each rank begins.
+    begun: HashMap<u32, u32>,
+    /// Labels of the rank: the operation and its line. A wrong operation has none.
+    labels: HashMap<&'a str, (Option<OpId>, u32)>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(file: &str) -> Reader<'a> {
+        Reader {
+            mistakes: Mistakes::new(file),
+            state: State::Begin,
+            builder: Builder::new(0),
+            begun: HashMap::new(),
+            labels: HashMap::new(),
+        }
+    }
+
+    /// Reads a line, which may end one rank and begin another.
+    fn line(&mut self, number: u32, line: &'a str) {
+        let found = statement(line);
+        if let Err(problem) = self.take(number, found) {
+            self.mistakes.add(Some(number), problem);
+        }
+    }
+
+    fn take(&mut self, number: u32, found: Result<Statement<'a>, (Option<&'a str>, String)>) -> Result<(), String> {
+        match (self.state, found) {
+            (State::Begin, Ok(Statement::Ranks(ranks))) => {
+                self.state = State::Between;
+                if !(1..=MOST_RANKS).contains(&ranks) {
+                    return Err(format!("num_ranks must be between 1 and {MOST_RANKS}, not {ranks}"));
+                }
+                self.builder = Builder::new(ranks);
+                Ok(())
+            }
+            (State::Begin, found) => {
+                self.state = State::Between;
+                self.mistakes.add(Some(number), "a schedule begins with `num_ranks` and their number");
+                // What comes is checked all the same, but for its ranks.
+                if matches!(found, Ok(Statement::Rank(..))) { self.take(number, found) } else { Ok(()) }
+            }
+            (_, Ok(Statement::Ranks(_))) => Err("`num_ranks` is there already".to_string()),
+            (State::Named(line, rank), Ok(Statement::Open)) => {
+                self.state = State::Inside(line, rank);
+                Ok(())
+            }
+            (State::Named(line, rank), found) => {
+                self.state = State::Inside(line, rank);
+                self.mistakes.add(Some(number), "`{` is missing after the rank");
+                self.take(number, found)
+            }
+            (State::Between, Ok(Statement::Rank(rank, open))) => self.begin(number, rank, open),
+            (State::Between, Ok(_) | Err(_)) => Err("stands outside of a rank; valid: rank NUMBER {".to_string()),
+            (State::Inside(_, Some(rank)), Ok(Statement::Op(label, action, lane))) => {
+                self.operation(number, rank, label, Ok((action, lane)))
+            }
+            (State::Inside(_, rank), Ok(Statement::After(op, when, earlier))) => self.after(rank, op, when, earlier),
+            (State::Inside(..), Ok(Statement::Close)) => {
+                self.state = State::Between;
+                self.labels.clear();
+                Ok(())
+            }
+            (State::Inside(line, _), Ok(Statement::Rank(rank, open))) => {
+                self.mistakes.add(Some(number), format!("`}}` is missing: the rank of line {line} has not ended"));
+                self.labels.clear();
+                self.begin(number, rank, open)
+            }
+            (State::Inside(..), Ok(Statement::Open)) => Err("`{` is there already".to_string()),
+            (State::Inside(_, Some(rank)), Err((label, problem))) => self.operation(number, rank, label, Err(problem)),
+            (State::Inside(_, None), Err((_, problem))) => Err(problem),
+            (State::Inside(_, None), Ok(Statement::Op(..))) => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, number: u32, rank: u32, open: bool) -> Result<(), String> {
+        let ranks = self.builder.ranks();
+        let known = if rank < ranks { Some(rank) } else { None };
+        self.state = if open { State::Inside(number, known) } else { State::Named(number, known) };
+        if known.is_none() && ranks > 0 {
+            return Err(format!("there is no rank {rank}; the ranks are 0 to {}", ranks - 1));
+        }
+        match self.begun.insert(rank, number) {
+            Some(line) => Err(format!("rank {rank} is there already, in line {line}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds an operation, or remembers the label of a wrong one.
+    fn operation(
+        &mut self,
+        number: u32,
+        rank: u32,
+        label: Option<&'a str>,
+        found: Result<(Action, u16), String>,
+    ) -> Result<(), String> {
+        let found = found.and_then(|(action, lane)| self.checked(rank, action).map(|()| (action, lane)));
+        let op = found.map(|(action, lane)| self.builder.add(rank, Op { action, lane, part: Part::Eager }));
+        if let Some(label) = label {
+            match self.labels.entry(label) {
+                Entry::Occupied(first) => {
+                    let problem = format!("the label `{label}` is there already, in line {}", first.get().1);
+                    self.mistakes.add(Some(number), problem);
+                }
+                Entry::Vacant(place) => {
+                    place.insert((op.as_ref().ok().copied(), number));
+                }
+            }
+        }
+        op.map(|_| ())
+    }
+
+    /// Checks that the other rank of a message exists.
+    fn checked(&self, rank: u32, action: Action) -> Result<(), String> {
+        let other = match action {
+            Action::Send { to, .. } => Some(to),
+            Action::Recv { from, .. } => from,
+            Action::Calc { .. } => None,
+        };
+        match other {
+            Some(other) if other >= self.builder.ranks() => {
+                Err(format!("there is no rank {other}; the ranks are 0 to {}", self.builder.ranks() - 1))
+            }
+            Some(other) if other == rank => Err("a rank exchanges no messages with itself".to_string()),
+            _ => Ok(()),
+        }
+    }
+
+    fn after(&mut self, rank: Option<u32>, op: &str, when: When, earlier: &str) -> Result<(), String> {
+        if rank.is_none() {
+            return Ok(());
+        }
+        let mut problems = Vec::new();
+        let mut find = |label: &str| {
+            let found = self.labels.get(label).map(|found| found.0);
+            if found.is_none() {
+                problems.push(format!("no operation of this rank has the label `{label}` so far"));
+            }
+            found.flatten()
+        };
+        if let (Some(op), Some(earlier)) = (find(op), find(earlier)) {
+            self.builder.after(op, earlier, when);
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+    }
+
+    /// The program, if there were no mistakes.
+    fn finish(mut self, text: &str, last: u32) -> Result<Program, Mistakes> {
+        match self.state {
+            State::Begin => self.mistakes.add(Some(last.max(1)), "the file is empty; it must begin with `num_ranks`"),
+            State::Named(line, _) | State::Inside(line, _) => {
+                let problem = format!("`}}` is missing: the rank of line {line} has not ended");
+                self.mistakes.add(Some(last), problem);
+            }
+            State::Between => {}
+        }
+        let Reader { mistakes, builder, .. } = self;
+        let file = mistakes.file.clone();
+        mistakes.settle(())?;
+        builder.build().map_err(|error| {
+            let line = match &error {
+                ProgramError::Circle { rank, op, .. } => line_of(text, *rank, *op),
+                _ => None,
+            };
+            Mistakes::one(&file, line, error.to_string())
+        })
+    }
+}
+
+/// The line of an operation in a text without mistakes.
+fn line_of(text: &str, wanted: u32, place: u32) -> Option<u32> {
+    let (mut rank, mut ops) = (0, 0);
+    let mut lines = Lines::new(text);
+    while let Some((number, line)) = lines.next() {
+        match statement(line) {
+            Ok(Statement::Rank(begun, _)) => (rank, ops) = (begun, 0),
+            Ok(Statement::Op(..)) if rank == wanted && ops == place => return Some(number),
+            Ok(Statement::Op(..)) => ops += 1,
+            _ => {}
+        }
+    }
+    None
+}

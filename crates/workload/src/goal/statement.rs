@@ -1,0 +1,175 @@
+//! What a line says.
+
+use becalm_engine::Time;
+
+use super::line::Words;
+use crate::program::{Action, When};
+
+/// Longest computation, in nanoseconds: a day.
+const LONGEST: u64 = 86_400_000_000_000;
+/// Largest message, in bytes: 1 TiB.
+const LARGEST: u64 = 1 << 40;
+/// Lanes of a rank.
+const LANES: u64 = 1024;
+/// The largest tag; the largest number of all stands for any.
+const LAST_TAG: u64 = u32::MAX as u64 - 1;
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Statement<'a> {
+    /// The number of ranks.
+    Ranks(u32),
+    /// A rank begins; whether `{` follows.
+    Rank(u32, bool),
+    Open,
+    Close,
+    /// An operation: its label, what it does and its lane.
+    Op(Option<&'a str>, Action, u16),
+    /// One operation waits for another.
+    After(&'a str, When, &'a str),
+}
+
+/// A label, and what is wrong with its operation.
+type Wrong<'a> = (Option<&'a str>, String);
+
+/// What a line says.
+///
+/// # Errors
+/// What is wrong, with the label of the operation if it has one.
+pub(super) fn statement(line: &str) -> Result<Statement<'_>, Wrong<'_>> {
+    let mut words = Words::new(line);
+    let without = |problem| (None, problem);
+    if words.sign('{') {
+        return end(words, Statement::Open).map_err(without);
+    }
+    if words.sign('}') {
+        return end(words, Statement::Close).map_err(without);
+    }
+    let Some(name) = words.name() else {
+        let problem = format!("{} is no statement; valid: calc, send, recv, LABEL requires LABEL, }}", words.shown());
+        return Err(without(problem));
+    };
+    if words.sign(':') {
+        let word = words.name();
+        return operation(Some(name), word.unwrap_or_default(), words).map_err(|problem| (Some(name), problem));
+    }
+    match name {
+        "num_ranks" => ranks(words).map_err(without),
+        "rank" => rank(words).map_err(without),
+        _ => {
+            let mut after = words;
+            match after.name() {
+                Some("requires") => waits(name, When::Done, after).map_err(without),
+                Some("irequires") => waits(name, When::Start, after).map_err(without),
+                _ => operation(None, name, words).map_err(without),
+            }
+        }
+    }
+}
+
+fn end<'a>(words: Words<'_>, statement: Statement<'a>) -> Result<Statement<'a>, String> {
+    if words.is_empty() { Ok(statement) } else { Err(format!("{} is too much: one statement a line", words.shown())) }
+}
+
+fn ranks<'a>(mut words: Words<'_>) -> Result<Statement<'a>, String> {
+    let ranks = whole(&mut words, "num_ranks", u64::from(u32::MAX))? as u32;
+    end(words, Statement::Ranks(ranks))
+}
+
+fn rank<'a>(mut words: Words<'_>) -> Result<Statement<'a>, String> {
+    let rank = whole(&mut words, "rank", u64::from(u32::MAX))? as u32;
+    let open = words.sign('{');
+    end(words, Statement::Rank(rank, open))
+}
+
+fn waits<'a>(op: &'a str, when: When, mut words: Words<'a>) -> Result<Statement<'a>, String> {
+    let Some(earlier) = words.name() else { return Err(format!("must name a label, not {}", words.shown())) };
+    end(words, Statement::After(op, when, earlier))
+}
+
+fn operation<'a>(label: Option<&'a str>, word: &str, mut words: Words<'_>) -> Result<Statement<'a>, String> {
+    let action = match word {
+        "calc" => Action::Calc { time: Time::from_ns(whole(&mut words, "calc", LONGEST)?) },
+        "send" => {
+            let bytes = bytes(&mut words)?;
+            expect("to", &mut words)?;
+            let to = whole(&mut words, "to", u64::from(u32::MAX))? as u32;
+            let tag = tag(&mut words)?;
+            let tag = tag.ok_or("a send needs a tag of its own: `tag -1` is for receives")?;
+            Action::Send { to, bytes, tag }
+        }
+        "recv" => {
+            let bytes = bytes(&mut words)?;
+            expect("from", &mut words)?;
+            let from = or_any(&mut words, "from", u64::from(u32::MAX))?;
+            Action::Recv { from, bytes, tag: tag(&mut words)? }
+        }
+        "" => return Err(format!("{} is no operation; valid: calc, send, recv", words.shown())),
+        _ => return Err(format!("`{}` is no operation; valid: calc, send, recv", cut(word))),
+    };
+    let mut lane = 0;
+    if option("cpu", &mut words) {
+        lane = whole(&mut words, "cpu", LANES - 1)? as u16;
+    }
+    if option("nic", &mut words) && whole(&mut words, "nic", u64::from(u32::MAX))? != 0 {
+        return Err("nic must be 0: hosts have one adapter".to_string());
+    }
+    if words.is_empty() {
+        return Ok(Statement::Op(label, action, lane));
+    }
+    let valid = if word == "calc" { "cpu, nic" } else { "tag, cpu, nic" };
+    Err(format!("{} is too much; valid, in this order: {valid}", words.shown()))
+}
+
+fn cut(word: &str) -> String {
+    word.chars().take(30).collect()
+}
+
+/// A number of bytes: `65536b`.
+fn bytes(words: &mut Words<'_>) -> Result<u64, String> {
+    let bytes = whole(words, "the size", LARGEST)?;
+    match words.name() {
+        Some("b") => Ok(bytes),
+        _ => Err(format!("the size must end with `b`, as in `{bytes}b`")),
+    }
+}
+
+fn expect(word: &str, words: &mut Words<'_>) -> Result<(), String> {
+    if option(word, words) { Ok(()) } else { Err(format!("must go on with `{word}`, not {}", words.shown())) }
+}
+
+/// Takes a word if it comes next.
+fn option(word: &str, words: &mut Words<'_>) -> bool {
+    let mut after = *words;
+    let found = after.name() == Some(word);
+    if found {
+        *words = after;
+    }
+    found
+}
+
+/// The tag, 0 if there is none; `None` for any.
+fn tag(words: &mut Words<'_>) -> Result<Option<u32>, String> {
+    if option("tag", words) { or_any(words, "tag", LAST_TAG) } else { Ok(Some(0)) }
+}
+
+/// A number, or -1 for any.
+fn or_any(words: &mut Words<'_>, what: &str, last: u64) -> Result<Option<u32>, String> {
+    if !words.sign('-') {
+        return whole(words, what, last).map(|number| Some(number as u32));
+    }
+    match words.number() {
+        Some(Some(1)) => Ok(None),
+        _ => Err(format!("{what} must be a number from 0 on, or -1 for any")),
+    }
+}
+
+fn whole(words: &mut Words<'_>, what: &str, last: u64) -> Result<u64, String> {
+    let before = *words;
+    match words.number() {
+        Some(number) => number
+            .filter(|&number| number <= last)
+            .ok_or_else(|| format!("{what} must be at most {last}, not {}", before.shown())),
+        None => Err(format!("{what} must be a whole number, not {}", before.shown())),
+    }
+}

@@ -1,0 +1,95 @@
+//! Files of GOAL text.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use becalm_engine::Time;
+use becalm_workload::{LogGops, goal};
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/goal")
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(data().join(name)).unwrap()
+}
+
+#[test]
+fn a_binomial_reduce_ends_when_the_reference_says() {
+    let program = goal::parse(&read("binomial_reduce_8.goal"), "reduce.goal").unwrap();
+    assert_eq!((program.ranks(), program.len()), (8, 14));
+    program.check().unwrap();
+    let ends = LogGops::LOGGOPSIM.ends(&program).unwrap();
+    let expected = [34914, 1500, 13138, 1500, 24776, 1500, 13138, 1500];
+    assert_eq!(ends, expected.map(Time::from_ns));
+}
+
+#[test]
+fn all_of_the_grammar_is_read() {
+    let program = goal::parse(&read("ring_of_two.goal"), "ring.goal").unwrap();
+    assert_eq!((program.ranks(), program.len(), program.lanes()), (2, 7, 2));
+    let shown: Vec<String> =
+        (0..7).map(|number| format!("{} {}", program.op(number).action, program.op(number).lane)).collect();
+    let expected = [
+        "calc 12 us 0",
+        "send 65536 B to 1, tag 7 0",
+        "recv 65536 B from 1, tag 7 1",
+        "calc 3 us 0",
+        "send 65536 B to 0, tag 7 0",
+        "recv 65536 B from any, tag any 1",
+        "calc 3 us 0",
+    ];
+    assert_eq!(shown, expected);
+    program.check().unwrap();
+}
+
+#[test]
+fn every_mistake_has_its_file_and_line() {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(data().join("broken")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|end| end == "goal"));
+    files.sort();
+    assert_eq!(files.len(), 20);
+    let mut told = String::new();
+    for path in files {
+        let name = path.file_name().unwrap().to_string_lossy();
+        let mistakes = goal::parse(&std::fs::read_to_string(&path).unwrap(), &name).expect_err(&name);
+        assert!(mistakes.list.iter().all(|mistake| mistake.line.is_some()), "{mistakes}");
+        writeln!(told, "{mistakes}").unwrap();
+    }
+    let expected = read("broken/messages.txt");
+    assert!(told == expected, "{told}");
+}
+
+#[test]
+fn a_million_operations_are_read_in_no_time() {
+    let mut text = String::from("num_ranks 1000\n");
+    for rank in 0..1000 {
+        writeln!(text, "rank {rank} {{").unwrap();
+        for i in 0..500 {
+            writeln!(text, "s{i}: send 4096b to {} tag {i} cpu 0", (rank + 1) % 1000).unwrap();
+            writeln!(text, "r{i}: recv 4096b from {} tag {i} cpu 1", (rank + 999) % 1000).unwrap();
+            if i > 0 {
+                writeln!(text, "s{i} requires r{}", i - 1).unwrap();
+            }
+        }
+        text.push_str("}\n");
+    }
+    let begin = Instant::now();
+    let program = goal::parse(&text, "long.goal").unwrap();
+    let time = begin.elapsed();
+    println!("{} operations in {time:?}, {} B each", program.len(), program.size() / program.len());
+    assert_eq!(program.len(), 1_000_000);
+    assert!(program.size() < 200 * program.len());
+    // Twenty times what it takes on a machine that does nothing else.
+    assert!(time.as_secs() < 20, "{time:?}");
+}
+
+#[test]
+fn a_file_of_another_kind_is_not_listed_line_by_line() {
+    let text = "x\n".repeat(10_000);
+    let told = goal::parse(&text, "x.goal").unwrap_err().to_string();
+    assert_eq!(told.lines().count(), 51, "{told}");
+    assert!(told.ends_with("x.goal: and 9950 more"), "{told}");
+}
