@@ -24,9 +24,12 @@ export RUSTFLAGS += --remap-path-prefix=$(CURDIR)=becalm --remap-path-prefix=$(C
 ci: lint test guard ## what CI runs: all linters, all tests, the count of instructions (the default)
 
 .PHONY: demo
-demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures
+demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures, write a report
 	@# Exit code 1 says that a sentence fails: the table shows which and why, and nothing went wrong.
 	@$(BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
+	@mkdir -p target && rm -rf target/demo target/demo.html
+	@$(BIN)/becalm run --example congestion_spreading --out target/demo --report target/demo.html --quiet
+	@echo 'The same scene as a report, for the browser: target/demo.html'
 
 .PHONY: test
 test: test-rust test-python ## set up everything and run all tests
@@ -94,6 +97,19 @@ pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python tools/pictures/design.py
 	$(BIN)/python tools/pictures/fabric.py
 
+.PHONY: web
+web: web/node_modules/.done ## build the page of reports, python/becalm/report/template.html, from web/
+	cd web && npm run --silent check && npm run --silent build
+
+.PHONY: web-check
+web-check: web/node_modules/.done ## whether the committed page is what web/ gives
+	cd web && npm run --silent check && node build.mjs ../target/template.html
+	cmp target/template.html python/becalm/report/template.html
+
+web/node_modules/.done: web/package.json web/package-lock.json | need-node
+	cd web && npm ci --silent --no-audit --no-fund
+	@touch $@
+
 .PHONY: bench
 bench: need-rust ## packet-hops per core-second on fixed scenarios
 	cargo run --release --locked --quiet -p becalm-bench
@@ -154,7 +170,7 @@ $(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
-.PHONY: need-python need-rust need-cc need-valgrind
+.PHONY: need-python need-rust need-cc need-valgrind need-node
 need-python:
 	@[ -n "$(PYTHON)" ] || { echo 'becalm needs Python 3.11 or newer: https://www.python.org/downloads/' >&2; exit 1; }
 
@@ -163,6 +179,9 @@ need-rust:
 
 need-cc:
 	@command -v cc >/dev/null || { echo 'becalm needs a C compiler, such as gcc (Debian: apt install gcc)' >&2; exit 1; }
+
+need-node:
+	@command -v npm >/dev/null || { echo 'the page is built with Node 20 or newer: https://nodejs.org' >&2; exit 1; }
 
 need-valgrind:
 	@command -v valgrind >/dev/null || { echo 'the guard counts with valgrind (Debian: apt install valgrind)' >&2; exit 1; }

@@ -124,6 +124,37 @@ def test_control_that_holds_is_not_blamed() -> None:
     assert not found[20].about("advice"), str(found[20])
 
 
+def test_a_link_that_waits_for_another_is_no_bottleneck() -> None:
+    """Remote and victim offer twice what the link between the switches carries; it is a third full."""
+    window = {"run.duration": "59 ms", "run.warmup": "45 ms", "flows.victim.stop": "59 ms"}
+    scenario = becalm.load(SCENARIOS / "congestion_spreading.toml").replace(window)
+    found = becalm.explain(becalm.run(scenario, threads=1))
+    assert found.causes == [("hot host", "B->BC")]
+    (said,) = found.about("victims")
+    assert said.place == "victim"
+    assert said.numbers["delivered"] < 0.2 * said.numbers["offered"]
+
+
+def test_a_slow_receiver_is_named_amid_other_traffic() -> None:
+    fabric = FABRICS[0]
+    flows = [explain_scenes.group("all", ["*"], ["*"], **explain_scenes.load(0.5))]
+    drain = {"caps": [{"hosts": ["H5"], "drain_rate": "300 MB/s"}]}
+    scenario = explain_scenes.made("slow", fabric, flows, {"adapter": drain})
+    found = becalm.explain(becalm.run(scenario, threads=1))
+    assert found.causes == [("slow receiver", "leaf1->H5")], str(found)
+    assert found.about("victims"), str(found)
+
+
+def test_a_link_that_becomes_slower_is_named() -> None:
+    fabric = FABRICS[0]
+    flows = [explain_scenes.group("one", ["H1"], ["H5"], **explain_scenes.load(0.5))]
+    changes = [{"link": "leaf1->H5", "at": "1 ms", "rate": "200 MB/s"}]
+    switch = {"buffer": "16 KiB", "arbiter": {"round_robin": {}}, "switching": "store_and_forward"}
+    scenario = explain_scenes.made("slower", fabric, flows, {"changes": changes, "switch": switch})
+    found = becalm.explain(becalm.run(scenario, threads=1))
+    assert found.causes == [("slow cable", "leaf1->H5")], str(found)
+
+
 @pytest.mark.parametrize("name", READY)
 def test_ready_scenarios_raise_no_false_alarm(name: str) -> None:
     found = becalm.explain(becalm.run(becalm.load(SCENARIOS / f"{name}.toml"), threads=1))

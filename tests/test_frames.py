@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -87,4 +88,4 @@ def test_the_fabric_and_its_paths_are_tables_and_arrays(watched: becalm.Results)
         way = links[starts[flow["flow"]] : starts[flow["flow"] + 1]]
         ends = [(table["from"][int(link)], table["to"][int(link)]) for link in way]
         assert (ends[0][0], ends[-1][1]) == (flow["source"], flow["destination"])
-        assert all(a[1] == b[0] for a, b in zip(ends, ends[1:], strict=False))
+        assert all(a[1] == b[0] for a, b in pairwise(ends))

@@ -25,9 +25,13 @@ SCHEMES = {
 CHOICES = {
     "topologies": ("topology", "Nodes and cables: exactly one of these tables."),
     "patterns": ("flows.pattern", "Who sends to whom among the hosts in `from`: one of these tables."),
+    "collectives": ("jobs.collective", "A collective operation of all ranks: one of these tables."),
     "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
     "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
 }
+
+LISTS = ("flows", "jobs", "jobs.ops")
+"""Sections of which a scenario may have several."""
 
 
 def pages() -> dict[str, str]:
@@ -69,7 +73,7 @@ def scenario() -> str:
         "understand JSON Schema can use [scenario.schema.json](scenario.schema.json).",
     ]
     for entry in catalogue()["sections"]:
-        name = f"[[{entry.name}]]" if entry.name == "flows" else f"[{entry.name}]"
+        name = f"[[{entry.name}]]" if entry.name in LISTS else f"[{entry.name}]"
         lines += ["", f"## `{name}`", "", entry.doc, "", *keys(entry.parameters)]
     for kind, (table, meaning) in CHOICES.items():
         lines += ["", f"## `[{table}.*]`", "", meaning]
@@ -84,6 +88,7 @@ OBSERVED = {
     "run": {"duration": "1 ms"},
     "topology": {"dumbbell": {"local": 1, "remote": 1}},
     "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
+    "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
     "observe": {"paces": True, "snapshots": ["1 ms"], "frames": "1 ms", "spans": True},
 }
 """A scenario whose results have every table."""

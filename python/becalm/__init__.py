@@ -7,7 +7,8 @@ Typical use:
     print(results.groups)
 
 Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
-`results` (tables and folders), `run` (one scenario), `sweep` (many scenarios), `plot` (tables to figures),
+`results` (tables and folders), `report` (a page that shows them), `run` (one scenario), `sweep` (many
+scenarios), `plot` (tables to figures),
 `theory` (closed networks without a simulation), `lab` (experiments and their claims), `papers` (the papers'
 experiments), `comparison` (all schemes side by side), `explain` (a run in words), `design` (a workbench for
 response functions), `cli`.
@@ -29,6 +30,7 @@ from becalm.errors import (
 )
 from becalm.explain import Explanation, explain
 from becalm.progress import SweepProgress
+from becalm.report import report
 from becalm.results import Results, load_results
 from becalm.run import Progress, run
 from becalm.scenario import Scenario, load
@@ -63,6 +65,7 @@ __all__ = [
     "load",
     "load_results",
     "read_connection_matrix",
+    "report",
     "run",
     "sweep",
     "trace",

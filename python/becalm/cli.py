@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from becalm.commands import administrator, offers
+from becalm.commands import administrator, offers, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.explain import cli as explain
 from becalm.mistakes import printable
@@ -73,6 +73,7 @@ def run(
     fabric: Annotated[
         Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
     ] = None,
+    report: reports.Page = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
     pcap: trace.Pcap = None,
@@ -99,6 +100,7 @@ def run(
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)
+    scenario = reports.watched(scenario, report)
     choice, limit = traces.choice(scenario), memory.limit_of(max_memory)
     default = Path("results") / file.stem
     if not quiet and (why := fewer_threads(scenario, threads)):
@@ -107,7 +109,7 @@ def run(
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
-    told = traces.write(choice)
+    told = [*traces.write(choice), *reports.write(results, report)]
     if not quiet:
         console.show_run(results, place.folder)
         for line in told:
@@ -375,6 +377,7 @@ def design(
 
 administrator.register(app, guarded)
 offers.register(app)
+reports.register(app)
 
 
 app.command()(explain.explain)

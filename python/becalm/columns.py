@@ -38,6 +38,9 @@ TABLES: Mapping[str, str] = {
     "victims": "One row per group and source host: offered and delivered traffic.",
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
+    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
+    "ranks": "One row per rank of each job; over the whole run.",
+    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
     "completion": "One row per group of flows: its messages; with `observe.messages`.",
     "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of their "
@@ -46,7 +49,7 @@ TABLES: Mapping[str, str] = {
     "`observe.message_rows`.",
     "completion_times": "Histogram of completion times: one row per group and range of times that has messages; with "
     "`observe.messages`.",
-    "frames": "One row per step of `observe.frames` and virtual lane; one byte per link, in the order of `links`.",
+    "frames": "One row per step of `observe.frames` and lane; one byte per link, in the order of `links`.",
     "frames_groups": "One row per step of `observe.frames` and group.",
     "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
 }
@@ -86,8 +89,40 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "latencies": {
         "group": "Name of the group.",
         "from": "Smallest latency of the range, in steps of 1 ns.",
-        "to": "Latency from which on the next range begins; there are 16 between a power of two and the next.",
+        "to": "Latency at which the next range begins; there are 16 between a power of two and the next.",
         "packets": "Delivered data packets with a latency in the range.",
+    },
+    "jobs": {
+        "job": "Name of the job.",
+        "ranks": "Number of its ranks.",
+        "start": "Its start.",
+        "end": "End of its last rank; NaN if it has not ended.",
+        "time": "Time from its start to its end.",
+        "time_alone": "Its time in a run without other traffic; NaN if there is none, or with `alone = false`.",
+        "slowdown": "`time` over `time_alone`.",
+        "compute_share": "Mean share of `time` in which a rank computes.",
+        "wait_share": "Mean share of `time` in which a rank neither computes nor works on a message.",
+        "bus_bandwidth": "Bus bandwidth of its collective operation as nccl-tests define it, without computation: "
+        "bytes over time, times 2(p-1)/p for an all-reduce, (p-1)/p for those that leave or take a part each.",
+    },
+    "ranks": {
+        "job": "Name of the job.",
+        "rank": "Number of the rank, from 0.",
+        "host": "Host that it runs on.",
+        "end": "End of its last operation; NaN if it has not ended.",
+        "compute": "Time in which it computes.",
+        "overhead": "Time in which it works on messages and does not compute.",
+        "wait": "Time from the job's start to `end` in which it does neither.",
+    },
+    "ops": {
+        "job": "Name of the job.",
+        "rank": "Number of the rank, from 0.",
+        "op": "Number of the operation among those of the rank, from 0; by rendezvous, a message has three.",
+        "kind": "`calc`, `send` or `recv`.",
+        "peer": "The other rank; NaN for a computation and a receive from any.",
+        "bytes": "Payload of the message; 0 for a computation.",
+        "start": "Its start; of a receive, when it was posted.",
+        "end": "Its end; of a send, when the last byte has left.",
     },
     "links": {
         "from": "Node that sends on the link.",
@@ -206,9 +241,9 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "vl": "Virtual lane.",
         "occupancy": "Share of the input buffer at each link's end that is taken, of 255.",
         "role": "Role of the output at its beginning: 0 calm, 1 root, 2 branch.",
-        "busy": "Share of the time since the frame before in which the link sent, of 255; all lanes together.",
+        "busy": "Share of the time since the frame before in which the link sent, of 255; on any lane.",
         "stalled": "Share of that time in which a packet waited for credit, of 255; on any lane.",
-        "marked": "Share of the packets sent in that time that the switch marked, of 255; all lanes together.",
+        "marked": "Share of the packets sent in that time that the switch marked, of 255; on any lane.",
     },
     "frames_groups": {
         "time": "Time of the frame.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,9 +89,34 @@ def _safe(text: str) -> str:
 
 
 def summary(results: Results) -> list[Table]:
-    """Return the tables at the end of a run: groups, then the hottest links, means over the replications."""
+    """Return the tables at the end of a run: jobs, groups, messages, the hottest links; means over the replications."""
+    jobs = [_jobs(results)] if "jobs" in results.tables else []
     completion = [_completion(results)] if "completion" in results.tables else []
-    return [_groups(results), *completion, _links(results)]
+    return [*jobs, _groups(results), *completion, _links(results)]
+
+
+def _jobs(results: Results) -> Table:
+    import polars as pl
+
+    jobs = results.jobs.group_by("job", maintain_order=True).agg(pl.exclude("job").mean())
+    rows = [
+        (
+            row["job"],
+            f"{row['ranks']:.0f}",
+            seconds(row["time"]),
+            _known(row["slowdown"], lambda value: f"{value:.3f}"),
+            share(row["compute_share"]),
+            share(row["wait_share"]),
+            _known(row["bus_bandwidth"], lambda value: number(value, "B/s")),
+        )
+        for row in jobs.iter_rows(named=True)
+    ]
+    return table("Jobs", ("job", "ranks", "time", "slowdown", "computes", "waits", "bus bandwidth"), rows)
+
+
+def _known(value: float, shown: Callable[[float], str]) -> str:
+    """Return a value as it is shown, or a dash for NaN."""
+    return "-" if value != value else shown(value)
 
 
 def _groups(results: Results) -> Table:

@@ -31,6 +31,9 @@ _ASKED_FOR = {
     "frames": 'observe.frames = "50 us"',
     "frames_groups": 'observe.frames = "50 us"',
     "spans": "observe.spans = true",
+    "jobs": "[[jobs]]",
+    "ranks": "[[jobs]]",
+    "ops": "jobs.record_ops = true",
 }
 """Tables that a scenario has to ask for, and how."""
 _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
@@ -120,6 +123,16 @@ class Results:
     def groups(self) -> pl.DataFrame:
         """One row per group of flows: rate, fairness, marks, latency."""
         return self.tables["groups"]
+
+    @property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job: its time, how much slower it is than alone, its bus bandwidth.
+
+        Raises:
+            ResultsError: the scenario has no jobs.
+
+        """
+        return self.table("jobs")
 
     @property
     def links(self) -> pl.DataFrame:

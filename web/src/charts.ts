@@ -30,7 +30,8 @@ export interface Chart {
 
 /** A chart that fills its place, with a legend under it; what it shows is in its description too. */
 export function chart(data: Chart): HTMLElement {
-  const box = el("figure", { class: "chart" }, el("figcaption", {}, data.title));
+  const title = titled(data);
+  const box = el("figure", { class: "chart" }, el("figcaption", {}, title));
   const place = el("div", { class: "plot" });
   box.append(place);
   if (data.lines.length > 1) box.append(legend(data.lines));
@@ -130,7 +131,7 @@ function told(plot: uPlot, data: Chart, unit: string, factor: number, xUnit: str
   if (!title) return;
   const at = plot.cursor.idx;
   if (at === null || at === undefined || plot.cursor.left === undefined || plot.cursor.left < 0) {
-    title.textContent = data.title;
+    title.textContent = titled(data);
     return;
   }
   const values = data.lines.map((line) => {
@@ -140,6 +141,12 @@ function told(plot: uPlot, data: Chart, unit: string, factor: number, xUnit: str
   });
   const where = data.logarithmic ? withUnit(data.x[at], data.xUnit) : `${digits(data.x[at] / xFactor)} ${xUnit}`;
   title.textContent = `${where}: ${values.join(", ")}`;
+}
+
+/** The title with the unit of the vertical axis. */
+function titled(data: Chart): string {
+  const unit = data.yUnit === "%" ? "%" : scaled(largest(data.lines.map((line) => line.values)), data.yUnit)[1];
+  return unit ? `${data.title} (${unit})` : data.title;
 }
 
 function legend(lines: Line[]): HTMLElement {
@@ -201,7 +208,7 @@ export function runCharts(page: RunPage, store: Store): { time: HTMLElement[]; l
     made.push(chart({ title: `Rate of ${name}`, x: over.times, xUnit: "s", yUnit: "B/s", lines: [{ name, ...rates }], cursor: now }));
     const marked = of((run) => page.runs[run].overTime?.marked);
     if (Array.from(marked.values).some((value) => value !== null && value > 0)) {
-      const title = `Marked packets of ${name} (%)`;
+      const title = `Marked packets of ${name}`;
       made.push(chart({ title, x: over.times, xUnit: "s", yUnit: "%", lines: [{ name, ...marked }], cursor: now }));
     }
   });
@@ -242,5 +249,5 @@ function latencies(page: RunPage, store: Store): HTMLElement[] {
   };
   const lines = page.groups.map((name, group) => ({ name, values: curves[group]?.packets ? at(curves[group]) : [] })).filter((line) => line.values.length > 0);
   const common = { x, xUnit: "s", yUnit: "%", lines, logarithmic: true, height: 230 };
-  return [chart({ ...common, title: "Packets that arrived within a time (%)", yRange: [0, 1.02] })];
+  return [chart({ ...common, title: "Packets that arrived within a time", yRange: [0, 1.02] })];
 }

@@ -65,7 +65,11 @@ export interface Growth {
   step: number;
   roots: Float32Array;
   branches: Float32Array;
-  rows: { link: number; vl: number; root: number; branch: number; periods: [number, number, number][] }[];
+  rows: {
+    steps: number;
+    roles: Uint8Array;
+    of: { link: number; vl: number; since: number; root: number; branch: number }[];
+  };
 }
 
 export interface Run {
@@ -86,7 +90,8 @@ export interface About {
   title: string;
   facts: string[];
   notes: string[];
-  diagnosis: { text: string; anchor?: string }[];
+  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. */
+  diagnosis: { topic: string; text: string; place: string; anchor: string }[];
   meanings: Record<string, string>;
   scenario: string;
   parameters: [string, string][];

@@ -55,43 +55,54 @@ export function ends(scene: Scene, link: number): [number, number, number, numbe
 
 export class Painter {
   private readonly base = document.createElement("canvas");
+  private readonly top = document.createElement("canvas");
   private key = "";
 
   /** Draws a time; gives the links that were drawn as lines. */
   draw(context: CanvasRenderingContext2D, scene: Scene, values: Uint8Array, roles: Uint8Array, ratio: number): number[] {
-    const { width, height } = scene;
+    this.still(scene, ratio);
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.drawImage(this.still(scene, ratio), 0, 0);
+    context.drawImage(this.base, 0, 0);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const many = scene.geometry.links.length > MOST_LINES;
     const lines = scene.geometry.links.filter((link) => roles[link] > 0 || values[link] >= (many ? STANDS_OUT : 1));
     if (many) strips(context, scene, values);
     this.lines(context, scene, lines, values, roles);
-    nodes(context, scene);
-    names(context, scene);
-    labels(context, scene, width, height);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.top, 0, 0);
     return many ? lines : scene.geometry.links;
   }
 
-  /** All cables, drawn once for a layout. */
-  private still(scene: Scene, ratio: number): HTMLCanvasElement {
-    const { width, height, view, theme, geometry } = scene;
-    const key = [width, height, ratio, view.scale, view.x, view.y, theme.dark, geometry.links.length, geometry.pitch].join();
-    if (key === this.key) return this.base;
+  /** What is the same at all times, drawn once for a layout: cables below, nodes and names above. */
+  private still(scene: Scene, ratio: number): void {
+    const { width, height, view, theme, geometry, run } = scene;
+    const counts = [geometry.links.length, geometry.pitch, run.replication];
+    const key = [width, height, ratio, view.scale, view.x, view.y, theme.dark, ...counts].join();
+    if (key === this.key) return;
     this.key = key;
-    [this.base.width, this.base.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-    const context = this.base.getContext("2d") as CanvasRenderingContext2D;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const [context, over] = [this.base, this.top].map((canvas) => {
+      [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+      const made = canvas.getContext("2d") as CanvasRenderingContext2D;
+      made.setTransform(ratio, 0, 0, ratio, 0, 0);
+      return made;
+    });
     context.fillStyle = theme.paper;
     context.fillRect(0, 0, width, height);
-    if (geometry.links.length > MOST_LINES) return this.base;
+    this.cables(context, scene);
+    nodes(over, scene);
+    names(over, scene);
+    labels(over, scene, height);
+  }
+
+  private cables(context: CanvasRenderingContext2D, scene: Scene): void {
+    const { theme, geometry } = scene;
+    if (geometry.links.length > MOST_LINES) return;
     context.strokeStyle = theme.shades[0];
     context.globalAlpha = Math.min(1, 500 / geometry.links.length + 0.25);
     context.lineWidth = 1;
     context.beginPath();
     for (const link of geometry.links) trace(context, ends(scene, link));
     context.stroke();
-    return this.base;
   }
 
   private lines(context: CanvasRenderingContext2D, scene: Scene, lines: number[], values: Uint8Array, roles: Uint8Array): void {
@@ -233,7 +244,7 @@ export function shortened(name: string): string {
 }
 
 /** What a row is, in the margin. */
-function labels(context: CanvasRenderingContext2D, scene: Scene, _width: number, height: number): void {
+function labels(context: CanvasRenderingContext2D, scene: Scene, height: number): void {
   const { geometry, view, theme } = scene;
   context.textAlign = "left";
   for (const row of geometry.rows) {

@@ -41,7 +41,7 @@ export class Film {
     private readonly store: Store,
     details: HTMLElement,
   ) {
-    const box = el("div", { class: "fabric" }, this.canvas, this.zoomButtons());
+    const box = el("div", { class: "fabric" }, this.canvas);
     this.element = section("fabric", "Fabric over time", el("div", { class: "stage" }, box, details), this.controls());
     this.listen();
     new ResizeObserver(() => this.place()).observe(this.canvas);
@@ -79,7 +79,7 @@ export class Film {
     ]) {
       if (item) row.append(item);
     }
-    row.append(el("label", { class: "choice" }, focus, " only the congestion tree"), this.key());
+    row.append(el("label", { class: "choice" }, focus, " only the congestion tree"), this.zoomButtons(), this.key());
     return row;
   }
 

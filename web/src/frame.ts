@@ -23,8 +23,14 @@ export function frame(root: HTMLElement, about: About, selector: HTMLElement | n
 function diagnosis(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   if (about.diagnosis.length > 0) {
-    const line = ({ text, anchor }: { text: string; anchor?: string }) => el("li", {}, anchor ? el("a", { href: `#${anchor}` }, text) : text);
-    made.push(section("diagnosis", "Diagnosis", el("ul", {}, ...about.diagnosis.map(line))));
+    const topics = [...new Set(about.diagnosis.map((each) => each.topic))];
+    const line = ({ text, anchor }: About["diagnosis"][number]) =>
+      el("li", {}, text, ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
+    const part = (topic: string) => {
+      const said = about.diagnosis.filter((each) => each.topic === topic);
+      return el("div", {}, el("h3", {}, topic), el("ul", {}, ...said.map(line)));
+    };
+    made.push(section("diagnosis", "Diagnosis", el("div", { class: "topics" }, ...topics.map(part))));
   }
   if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, note))));
   return made;
@@ -33,13 +39,13 @@ function diagnosis(about: About): HTMLElement[] {
 function closing(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   const fold = (id: string, title: string, ...children: HTMLElement[]) => el("details", { id }, el("summary", {}, title), ...children);
-  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs(about.parameters)));
+  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs("parameters", about.parameters)));
   if (about.scenario) made.push(fold("scenario", "Scenario", el("pre", { tabindex: 0 }, about.scenario)));
-  if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs(about.provenance)));
+  if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs("provenance", about.provenance)));
   return [el("footer", {}, ...made)];
 }
 
-function pairs(rows: [string, string][]): HTMLElement {
+function pairs(label: string, rows: [string, string][]): HTMLElement {
   const lines = rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)));
-  return el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "values" }, el("table", { class: "pairs" }, el("tbody", {}, ...lines)));
+  return el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": `table of ${label}` }, el("table", { class: "pairs" }, el("tbody", {}, ...lines)));
 }

@@ -1,8 +1,9 @@
-// When outputs were roots and branches: one row per output, exact to the picosecond of the model, drawn as boxes.
+// When outputs were roots and branches: one row per output.
 
 import type { RunPage } from "./data";
 import { el } from "./dom";
 import { linkName } from "./details";
+import { ROOT } from "./fabric";
 import type { Store } from "./state";
 import { percent, withUnit } from "./units";
 
@@ -17,22 +18,29 @@ function shape(tag: string, attributes: Record<string, string | number>): SVGEle
 /** The rows of a replication; nothing without spans. */
 export function periods(page: RunPage, store: Store): HTMLElement | null {
   const growth = page.runs[store.now.run].growth;
-  if (!growth || growth.rows.length === 0) return null;
+  if (!growth || growth.rows.of.length === 0) return null;
+  const { steps, roles, of } = growth.rows;
   const list = el("ol", { class: "periods" });
-  for (const row of growth.rows) {
-    const picture = shape("svg", { viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img" });
-    const kind = row.root >= row.branch ? "root" : "branch";
-    const total = percent((row.root + row.branch) / page.duration);
-    picture.setAttribute("aria-label", `${kind}; in a role for ${total} of the run`);
-    for (const [begin, end, root] of row.periods) {
-      const [x, width] = [(1000 * begin) / page.duration, (1000 * (end - begin)) / page.duration];
-      const box = { x: x.toFixed(1), width: Math.max(1, width).toFixed(1), y: root ? 0 : 2, height: root ? 10 : 6 };
-      picture.append(shape("rect", { ...box, class: root ? "root" : "branch" }));
-    }
+  of.forEach((row, i) => {
+    const picture = shape("svg", { viewBox: `0 0 ${steps} 10`, preserveAspectRatio: "none", role: "img" });
+    const kind = row.root > row.branch ? "root" : "branch";
+    picture.setAttribute("aria-label", `${kind}; in a role for ${percent((row.root + row.branch) / page.duration)} of the run`);
+    boxes(picture, roles.subarray(i * steps, (i + 1) * steps));
     const button = el("button", { type: "button", class: "link" }, linkName(page, row.link));
     button.addEventListener("click", () => store.set({ chosen: row.link }));
-    const since = row.periods[0] ? `since ${withUnit(row.periods[0][0], "s")}` : "";
-    list.append(el("li", {}, button, picture, el("span", { class: "faint" }, since)));
-  }
+    list.append(el("li", {}, button, picture, el("span", { class: "faint" }, `since ${withUnit(row.since, "s")}`)));
+  });
   return list;
+}
+
+/** A box for every run of equal roles; roots are taller, so that they are seen without colour. */
+function boxes(picture: SVGElement, roles: Uint8Array): void {
+  let begin = 0;
+  for (let at = 1; at <= roles.length; at++) {
+    if (roles[at] === roles[begin]) continue;
+    const root = roles[begin] === ROOT;
+    const box = { x: begin, width: at - begin, y: root ? 0 : 2, height: root ? 10 : 6, class: root ? "root" : "branch" };
+    if (roles[begin] > 0) picture.append(shape("rect", box));
+    begin = at;
+  }
 }

@@ -59,9 +59,18 @@ function start(page: RunPage): State {
     lane: 0,
     mode: frames ? "occupancy" : "utilization",
     focus: page.fabric.hosts > MANY && treeLinks(run).length > 0,
-    chosen: -1,
+    chosen: longestRoot(run)?.link ?? -1,
     hovered: -1,
   };
+}
+
+/** The output that was a root for longest. */
+function longestRoot(run: Run): { link: number; since: number } | null {
+  const tree = run.tables.find((each) => each.name === "tree");
+  if (!tree) return null;
+  const [link, role, since, share] = ["link", "role", "since", "root_share"].map((name) => tree.columns.findIndex((column) => column.name === name));
+  const roots = tree.rows.filter((row) => row[role] === "root").sort((a, b) => Number(b[share]) - Number(a[share]));
+  return roots.length > 0 ? { link: Number(roots[0][link]), since: Number(roots[0][since]) } : null;
 }
 
 /** The time at which the tree has most outputs: what a reader came to see. */
@@ -84,14 +93,15 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   const tree = find("tree");
   if (tree) {
     const roots = tree.rows.filter((row) => row[tree.columns.findIndex((column) => column.name === "role")] === "root").length;
-    const first = roots > 0 ? `first ${linkName(page, at(tree, 0, "link") as number)}, since ${withUnit(at(tree, 0, "since") as number, "s")}` : "no congestion for 1% of the window";
+    const main = longestRoot(run);
+    const first = main ? `most of the time ${linkName(page, main.link)}, since ${withUnit(main.since, "s")}` : "no congestion for 1% of the window";
     tiles.push([roots === 1 ? "root" : "roots", String(roots), first]);
     tiles.push(["branches", (tree.total - roots).toLocaleString("en"), "outputs that wait for credit"]);
   }
   const victims = find("victims");
   if (victims) {
     const worst = victims.total > 0 ? `${at(victims, 0, "host")} gets ${percent(at(victims, 0, "delivered_share") as number)} of what it offers` : "nobody suffers for others";
-    tiles.push(["victims", victims.total.toLocaleString("en"), worst]);
+    tiles.push(["victims", run.victims.length.toLocaleString("en"), worst]);
   }
   const hottest = find("hottest");
   if (hottest?.rows.length) tiles.push(["hottest link", percent(at(hottest, 0, "utilization") as number), linkName(page, at(hottest, 0, "link") as number)]);

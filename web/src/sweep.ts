@@ -22,7 +22,7 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
 function panel(data: Panel): HTMLElement {
   const numbers = data.x.values.map((value) => (typeof value === "number" ? value : Number.NaN));
   const unit = data.kind === "share" ? "%" : data.unit;
-  const title = `${data.title} over ${data.x.name}${data.kind === "share" ? " (%)" : ""}`;
+  const title = `${data.title} over ${data.x.name}`;
   if (numbers.every((value) => Number.isFinite(value)) && numbers.length > 1) {
     const order = numbers.map((_, i) => i).sort((a, b) => numbers[a] - numbers[b]);
     const sorted = (values: (number | null)[] | undefined) => (values ? order.map((i) => values[i]) : undefined);

@@ -28,7 +28,7 @@ export function table(data: Table, names: Names): HTMLElement {
     return head;
   });
   body.append(...data.rows.map((row) => line(data, row, names)));
-  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title(data.name) });
+  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `table of ${title(data.name)}` });
   scroll.append(el("table", { class: "data" }, el("thead", {}, el("tr", {}, ...heads)), body));
   return scroll;
 }

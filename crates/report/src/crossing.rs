@@ -9,7 +9,7 @@ use crate::pack::Pack;
 use crate::tables::Tables;
 
 /// Flows that are named for a link.
-const NAMED: usize = 3;
+const NAMED: usize = 2;
 
 /// What crosses one link.
 #[derive(Clone, Debug, Default)]

@@ -5,10 +5,12 @@ use serde_json::{Map, Value, json};
 use crate::pack::{Filter, Pack, deflated};
 use crate::tables::Tables;
 
-/// Steps of shares that only colour a link: a sixteenth each.
-const STEPS: u8 = 16;
+/// Steps of buffers: 2% each, finer than colours and widths can show.
+const FINE: u8 = 51;
+/// Steps of shares that tell more of a link.
+const COARSE: u8 = 15;
 /// Bytes that a share that is not needed for the tree may take, unless everything is asked for.
-const MOST_BYTES: usize = 24_000;
+const MOST_BYTES: usize = 20_000;
 /// Shares of a link besides its buffer and its role, the most telling first.
 const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];
 
@@ -36,7 +38,10 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
     let mut kept = Vec::new();
     for &vl in &lanes {
         let rows = rows_of(vl);
-        let (occupancy, role) = (column("occupancy", &rows), column("role", &rows));
+        let (mut occupancy, role) = (column("occupancy", &rows), column("role", &rows));
+        if !all {
+            occupancy.iter_mut().for_each(|share| *share = rounded_up(*share, FINE));
+        }
         // Lanes that nothing uses are left out, but not all.
         if vl == lanes[0] || occupancy.iter().chain(&role).any(|&value| value > 0) {
             kept.push(json!({
@@ -49,7 +54,7 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
     let (mut details, mut omitted) = (Map::new(), Vec::new());
     for name in DETAILS {
         let exact = column(name, &first);
-        let bytes = if all { exact } else { exact.into_iter().map(coarse).collect() };
+        let bytes = if all { exact } else { exact.into_iter().map(|share| rounded_up(share, COARSE)).collect() };
         if all || deflated(&bytes).len() <= MOST_BYTES {
             details.insert(name.to_string(), pack.bytes(&bytes, Filter::None));
         } else {
@@ -65,10 +70,10 @@ pub(crate) fn thinned(rows: &[usize], every: usize) -> Vec<usize> {
     rows.iter().rev().step_by(every).rev().copied().collect()
 }
 
-/// A share in steps, of which only nothing is 0.
-fn coarse(share: u8) -> u8 {
-    let step = 255 / (STEPS - 1);
-    if share == 0 { 0 } else { (share.div_ceil(step) * step).max(step) }
+/// A share in so many steps, of which only nothing is 0; the number of steps divides 255.
+fn rounded_up(share: u8, steps: u8) -> u8 {
+    let step = 255 / steps;
+    share.div_ceil(step) * step
 }
 
 #[cfg(test)]
@@ -104,7 +109,7 @@ mod tests {
         assert_eq!(frames["times"], json!([1.0, 2.0]));
         assert_eq!(frames["lanes"].as_array().unwrap().len(), 1);
         assert!(omitted.is_empty());
-        assert_eq!([255, 1, 17, 18, 0].map(coarse), [255, 17, 17, 34, 0]);
+        assert_eq!([255, 1, 17, 18, 0].map(|share| rounded_up(share, COARSE)), [255, 17, 17, 34, 0]);
     }
 
     #[test]

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use becalm_scenario::Scenario;
+use becalm_scenario::{Direction, Scenario};
 use serde_json::{Value, json};
 
-use crate::pack::Pack;
+use crate::pack::{Filter, Pack};
 use crate::tables::Tables;
 
 /// Steps into which a run is divided.
 const STEPS: usize = 400;
 /// Outputs whose periods are shown.
 const SHOWN: usize = 24;
+/// Share of a step from which a role is shown.
+const LEAST: f32 = 0.1;
 
 /// Numbers of roots and branches over time, and the periods of the outputs that were roots or branches for longest;
 /// null without spans.
@@ -39,50 +41,64 @@ pub(crate) fn growth(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> V
         "step": step,
         "roots": pack.reals(&counts[0]),
         "branches": pack.reals(&counts[1]),
-        "rows": rows(scenario, tables, step),
+        "rows": rows(scenario, tables, step, pack),
     })
 }
 
-/// One virtual lane of an output: its place in the list of links, its total time as a root and as a branch, its periods.
+/// One virtual lane of an output: its total time as a branch and as a root, and its share of every step as either.
 #[derive(Default)]
 struct Row {
-    root: f64,
-    branch: f64,
-    periods: Vec<(f64, f64, bool)>,
+    since: f64,
+    times: [f64; 2],
+    steps: Vec<[f32; 2]>,
 }
 
-fn rows(scenario: &Scenario, tables: &Tables, step: f64) -> Vec<Value> {
-    let numbers: BTreeMap<(&str, u64), usize> = scenario
-        .directions()
-        .iter()
-        .enumerate()
-        .map(|(i, link)| ((scenario.topology().node(link.from.node).name.as_str(), u64::from(link.from.port)), i))
-        .collect();
+impl Row {
+    fn add(&mut self, begin: f64, end: f64, root: bool, step: f64) {
+        if self.steps.is_empty() {
+            (self.since, self.steps) = (begin, vec![[0.0; 2]; STEPS]);
+        }
+        self.times[usize::from(root)] += end - begin;
+        for at in (begin / step) as usize..STEPS {
+            let (low, high) = (at as f64 * step, (at + 1) as f64 * step);
+            if end <= low {
+                break;
+            }
+            self.steps[at][usize::from(root)] += ((end.min(high) - begin.max(low)) / step) as f32;
+        }
+    }
+
+    /// What the output mostly was in each step, if it was anything for long enough to be seen: 0 calm, 1 root, 2 branch.
+    fn roles(&self) -> impl Iterator<Item = u8> {
+        self.steps.iter().map(|&[branch, root]| match root + branch >= LEAST {
+            true if root >= branch => 1,
+            true => 2,
+            false => 0,
+        })
+    }
+}
+
+fn rows(scenario: &Scenario, tables: &Tables, step: f64, pack: &mut Pack) -> Value {
+    let topology = scenario.topology();
+    let links = scenario.directions();
+    let name = |link: &Direction| (topology.node(link.from.node).name.as_str(), u64::from(link.from.port));
+    let places: BTreeMap<(&str, u64), usize> = links.iter().map(name).zip(0..).collect();
     let (from, port, vl) =
         (tables.text("spans", "from"), tables.numbers("spans", "from_port"), tables.numbers("spans", "vl"));
     let (begin, end, role) =
         (tables.numbers("spans", "begin"), tables.numbers("spans", "end"), tables.text("spans", "role"));
     let mut rows: BTreeMap<(usize, u64), Row> = BTreeMap::new();
     for i in 0..begin.len() {
-        let Some(&link) = numbers.get(&(from[i].as_str(), port[i] as u64)) else { continue };
-        let row = rows.entry((link, vl[i] as u64)).or_default();
-        let (root, length) = (role[i] == "root", end[i] - begin[i]);
-        *(if root { &mut row.root } else { &mut row.branch }) += length;
-        match row.periods.last_mut() {
-            // Gaps that are too short to be seen are closed.
-            Some((_, last, kind)) if *kind == root && begin[i] - *last < step / 2.0 => *last = end[i],
-            _ => row.periods.push((begin[i], end[i], root)),
-        }
+        let Some(&link) = places.get(&(from[i].as_str(), port[i] as u64)) else { continue };
+        rows.entry((link, vl[i] as u64)).or_default().add(begin[i], end[i], role[i] == "root", step);
     }
     let mut rows: Vec<_> = rows.into_iter().collect();
     // Roots come first, however many branches they have.
-    rows.sort_by(|(_, a), (_, b)| {
-        (b.root > b.branch).cmp(&(a.root > a.branch)).then((b.root + b.branch).total_cmp(&(a.root + a.branch)))
-    });
-    let row = |((link, vl), row): ((usize, u64), Row)| {
-        let long = row.periods.into_iter().filter(|(begin, end, _)| end - begin > step / 8.0);
-        let periods: Vec<Value> = long.map(|(begin, end, root)| json!([begin, end, u8::from(root)])).collect();
-        json!({"link": link, "vl": vl, "root": row.root, "branch": row.branch, "periods": periods})
-    };
-    rows.into_iter().take(SHOWN).map(row).collect()
+    let is_root = |row: &Row| row.times[1] > row.times[0];
+    let longest = |a: &Row, b: &Row| b.times.iter().sum::<f64>().total_cmp(&a.times.iter().sum());
+    rows.sort_by(|(_, a), (_, b)| is_root(b).cmp(&is_root(a)).then(longest(a, b)));
+    rows.truncate(SHOWN);
+    let roles: Vec<u8> = rows.iter().flat_map(|(_, row)| row.roles()).collect();
+    let row = |((link, vl), row): &((usize, u64), Row)| json!({"link": link, "vl": vl, "since": row.since, "root": row.times[1], "branch": row.times[0]});
+    json!({"steps": STEPS, "roles": pack.bytes(&roles, Filter::None), "of": rows.iter().map(row).collect::<Vec<_>>()})
 }

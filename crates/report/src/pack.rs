@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 /// The version of the format, `format` of the header.
 pub const FORMAT: u32 = 1;
-/// How hard the packer tries; more takes much longer and gains a few per cent.
-const EFFORT: u8 = 6;
+/// How hard the packer tries, of 10.
+const EFFORT: u8 = 9;
 
 /// What was done to an array so that it deflates better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

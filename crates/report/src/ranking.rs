@@ -25,7 +25,7 @@ impl Cell {
             Cell::Number(value) if value.is_finite() && value.fract() != 0.0 => {
                 json!(format!("{value:.5e}").parse::<f64>().unwrap_or(*value))
             }
-            Cell::Number(value) if value.is_finite() => json!(value),
+            Cell::Number(value) if value.is_finite() => json!(*value as i64),
             Cell::Number(value) if value.is_infinite() => json!("inf"),
             Cell::Number(_) => Value::Null,
         }

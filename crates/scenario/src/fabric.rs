@@ -58,7 +58,7 @@ impl Scenario {
 
     /// The names of the groups.
     pub fn group_names(&self) -> Vec<String> {
-        self.sections.flows.iter().map(|group| group.name.to_string()).collect()
+        self.sections.groups().map(|group| group.name.to_string()).collect()
     }
 
     /// The links that every flow crosses.

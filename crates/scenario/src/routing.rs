@@ -48,12 +48,12 @@ impl Scenario {
     fn known_flows(&self) -> Table {
         let flows = &self.plan.flows;
         let name = |node| self.network.name(node).to_string();
-        let group = |number: u32| &self.sections.flows[number as usize];
+        let group = |number: u32| self.sections.group(number);
         Table::new("flows")
             .with("group", "", flows.iter().map(|flow| group(flow.group).name.to_string()).collect::<Vec<_>>())
             .with("source", "", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
             .with("destination", "", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
-            .with("sl", "", flows.iter().map(|flow| u64::from(*group(flow.group).sl)).collect::<Vec<_>>())
+            .with("sl", "", flows.iter().map(|flow| u64::from(group(flow.group).sl)).collect::<Vec<_>>())
     }
 
     fn routed_flows(&self, paths: &Paths<'_>) -> Table {

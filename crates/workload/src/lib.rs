@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`error`] | errors of programs |
 //! | [`mistakes`] | mistakes of files |
-//! | [`program`] | operations, their graph, and its construction |
+//! | [`program`] | operations and their graph |
+//! | [`builder`] | the construction of programs, and the check for circles |
 //! | `rendezvous` | large messages as requests, clearances and data |
 //! | [`matching`] | which message goes to which receive |
 //! | [`rank`] | the execution of one rank, by whatever surrounds it |
@@ -38,6 +39,7 @@
 //! # Ok::<(), becalm_workload::ProgramError>(())
 //! ```
 
+pub mod builder;
 pub mod chakra;
 pub mod collectives;
 pub mod error;
@@ -49,10 +51,11 @@ pub mod program;
 pub mod rank;
 mod rendezvous;
 
+pub use builder::Builder;
 pub use collectives::{Collective, Repetition};
 pub use error::{ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
 pub use mistakes::{Mistake, Mistakes};
-pub use program::{Action, Builder, Op, OpId, Part, Program, When};
+pub use program::{Action, Op, OpId, Part, Program, When};
 pub use rank::{Rank, Span, Surroundings, Turn};

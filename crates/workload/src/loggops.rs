@@ -144,7 +144,8 @@ impl Surroundings for Ether {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Builder, When};
+    use crate::builder::Builder;
+    use crate::program::When;
 
     /// A reduction to rank 0 along the tree in which a rank without its highest bit is its parent.
     fn binomial_reduce(ranks: u32, bytes: u64) -> Program {

@@ -63,7 +63,7 @@ fn suits(receive: &Op, arrival: Arrival, program: &Program) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Builder;
+    use crate::builder::Builder;
 
     #[test]
     fn the_first_that_suits_is_taken() {

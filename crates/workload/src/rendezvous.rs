@@ -1,7 +1,8 @@
 //! Rendezvous: large messages wait until their receive is posted.
 
+use crate::builder::Builder;
 use crate::error::ProgramError;
-use crate::program::{Action, Builder, Op, OpId, Part, Program, When};
+use crate::program::{Action, Op, OpId, Part, Program, When};
 
 impl Program {
     /// The same program with every message above `eager` bytes by rendezvous: the sender asks with an empty message, the

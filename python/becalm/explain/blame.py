@@ -50,10 +50,10 @@ class Bottleneck:
 def bottlenecks(facts: Facts) -> list[Bottleneck]:
     """Return the links where congestion begins, those that were roots first.
 
-    A link counts if it is a root and either overloaded, lasting, or full and crossed by flows that
-    lose; or if it
-    is no root, since control holds it or starves it, but overloaded by flows that no other bottleneck
-    explains.
+    A link counts if it is a root and its flows offer more than it carries; or if its queue is a lasting one,
+    or the link full and crossed by flows that lose, and its sources mostly send to it, its host receives
+    slowly or its rate changes. It counts, too, if it is no root, since control holds it or starves it, nor
+    waits for credit, but is overloaded by flows that no other bottleneck explains.
     """
     links, flows = facts.links, facts.flows
     explained = np.zeros(len(flows.row), dtype=bool)
@@ -63,7 +63,10 @@ def bottlenecks(facts: Facts) -> list[Bottleneck]:
         if _counts(facts, link, crossing):
             explained[crossing] = True
             found.append(_bottleneck(facts, link, crossing, root=True))
-    overloaded = np.flatnonzero((links.level > 0) & (facts.demand > limits.OVERLOADED))
+    # One that waits for credit is behind another; one with room to spare is none, unless control leaves it.
+    spared = (links.branch < limits.STANDING) & (facts.resolved["marking"] != {"none": {}})
+    full = links.busy >= limits.FULL
+    overloaded = np.flatnonzero((links.level > 0) & (facts.demand > limits.OVERLOADED) & (full | spared))
     for link in sorted((int(each) for each in overloaded), key=lambda each: -facts.demand[each]):
         crossing = facts.crossing(link)
         arriving = np.where(explained[crossing], flows.delivered[crossing], flows.offered[crossing])
@@ -81,9 +84,34 @@ def _roots(facts: Facts) -> list[int]:
 
 
 def _counts(facts: Facts, link: int, crossing: Places) -> bool:
+    if facts.demand[link] > limits.OVERLOADED:
+        return True
+    losing = bool(facts.loses[crossing].any())
     lasting = facts.links.longest[link] >= limits.LASTING * facts.window
-    losing = facts.links.busy[link] >= limits.FULL and facts.loses[crossing].any()
-    return bool(lasting or losing or facts.demand[link] > limits.OVERLOADED)
+    if _waits_for_host(facts, link) or _changes(facts, link):
+        return losing or bool(lasting)
+    return _aimed(facts, crossing) and (lasting or (losing and facts.links.busy[link] >= limits.FULL))
+
+
+def _waits_for_host(facts: Facts, link: int) -> bool:
+    links = facts.links
+    slow = links.stalled[link] >= limits.STALLED and links.busy[link] < limits.FULL
+    return bool(links.to_level[link] == 0 and slow)
+
+
+def _changes(facts: Facts, link: int) -> list[str]:
+    """Return the rates that the scenario gives a link during the run, if it is not full nevertheless."""
+    if facts.links.busy[link] >= limits.FULL:
+        return []
+    changes = [change for change in facts.resolved["changes"] if change["link"] == facts.links.names[link]]
+    return [f"{change['rate']} from {change['at']} on" for change in changes]
+
+
+def _aimed(facts: Facts, crossing: Places) -> bool:
+    """Whether sources send most of their traffic over a link: without that, a long queue can be chance."""
+    offered, first = facts.flows.offered, facts.first_links
+    from_sources = np.isin(first, first[crossing])
+    return bool(offered[crossing].sum() >= limits.AIMED * offered[from_sources].sum())
 
 
 def _bottleneck(facts: Facts, link: int, crossing: Places, *, root: bool) -> Bottleneck:
@@ -118,7 +146,7 @@ def _alike(facts: Facts, link: int) -> Places:
 def _slow_receiver(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
     links = facts.links
     stalled, busy = float(links.stalled[link]), float(links.busy[link])
-    if links.to_level[link] == 0 and stalled >= limits.STALLED and busy < limits.FULL:
+    if _waits_for_host(facts, link):
         why = (
             f"waits for its host {100 * stalled:.1f}% of the time and is used for {100 * busy:.1f}%: "
             "the host receives more slowly than the link delivers"
@@ -129,9 +157,9 @@ def _slow_receiver(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cau
 
 def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
     links = facts.links
-    changes = [change for change in facts.resolved["changes"] if change["link"] == links.names[link]]
-    if changes and links.busy[link] < limits.FULL:
-        slower = ", ".join(f"{change['rate']} from {change['at']} on" for change in changes[: limits.MOST])
+    changes = _changes(facts, link)
+    if changes:
+        slower = ", ".join(changes[: limits.MOST])
         why = f"becomes slower than its cable during the run: {slower}"
         yield Cause(
             "slow cable",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ def explain(
 ) -> None:
     """Say what a run shows: roots of congestion, causes, victims, cost, control, what to try next."""
     import becalm
+    from becalm import console
     from becalm.mistakes import printable
 
     found = becalm.explain(becalm.load_results(folder), replication)
@@ -28,4 +30,12 @@ def explain(
         typer.echo(json.dumps(found.to_json()))
         return
     for line in found.lines():
-        typer.echo(printable(line))
+        indent = "" if not line.startswith(" ") else "    "
+        wrapped = textwrap.wrap(
+            printable(line),
+            console.out.width,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        typer.echo("\n".join(wrapped))

@@ -170,7 +170,7 @@ class Facts:
 
     def _within_links(self, offered: Floats) -> Floats:
         """Scale what the flows of a host offer together to what its link carries."""
-        first = self._first_links
+        first = self.first_links
         total = np.bincount(first, offered, minlength=len(self.links.capacity))[first]
         return offered * np.minimum(1.0, self.links.capacity[first] / np.maximum(total, 1e-9))
 
@@ -180,14 +180,22 @@ class Facts:
         return np.asarray(paths["flow"]).astype(np.int64), np.asarray(paths["link"]).astype(np.int64)
 
     @cached_property
-    def _first_links(self) -> Places:
+    def _by_link(self) -> tuple[Places, Places]:
+        """Return the flows of all links, link by link, and where those of each link begin."""
+        flow, link = self._paths
+        counts = np.bincount(link, minlength=len(self.links.capacity))
+        return flow[np.argsort(link, kind="stable")], np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def first_links(self) -> Places:
+        """The link by which each flow leaves its host."""
         flow, link = self._paths
         return link[np.flatnonzero(np.diff(flow, prepend=-1))]
 
     def crossing(self, link: int) -> Places:
         """Return the flows whose path crosses a link."""
-        flow, links = self._paths
-        crossing: Places = flow[links == link]
+        flow, first = self._by_link
+        crossing: Places = flow[first[link] : first[link + 1]]
         return crossing
 
     def crossed(self, flows: Places) -> NDArray[np.bool_]:

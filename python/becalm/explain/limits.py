@@ -4,6 +4,8 @@ LEAST_ROOT = 0.05
 """An output is called a root if it was one for at least this share of the measured window."""
 LASTING = 0.1
 """A root lasts if its longest period is at least this share of the measured window."""
+AIMED = 0.5
+"""Sources aim at a link if at least this share of all that they offer crosses it."""
 STANDING = 0.25
 """Control did not hold if a root stood for more than this share of the measured window."""
 OVERLOADED = 1.05

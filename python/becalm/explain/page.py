@@ -25,11 +25,10 @@ In Python, `becalm.explain(results)` returns the sentences, and its property `ca
 - What a flow *offers* is its part of the column `offered` of the table `victims` for its group and
 host, scaled
   so that all flows of a host fit its link.
-- A *bottleneck* is an output of a switch where congestion begins: a root of the table `tree` that is
-overloaded,
-  lasts, or is full while flows across it lose; or an overloaded link that is no root, since control
-  holds it or
-  starves it. Flows that cross a bottleneck have a part in the congestion.
+- A *bottleneck* is an output of a switch where congestion begins: a root of the table `tree` whose flows
+  offer more than it carries, or to which its sources mostly send while it has a lasting queue or flows across
+  it lose; or an overloaded link that is no root, since control holds it or starves it. Flows that cross a
+  bottleneck have a part in the congestion.
 - A *victim* is a flow that crosses no bottleneck, waits behind one on a branch, and loses.
 
 ## Causes of bottlenecks

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 TABLES = (
     *("flows", "groups", "latencies", "links", "tree", "victims"),
-    *("series", "frames", "frames_groups", "spans"),
+    *("series", "paces", "frames", "frames_groups", "spans"),
+    *("hosts", "buffers"),
 )
-"""The tables that a page is made of."""
+"""The tables that a page and its diagnosis are made of."""
 MOST_TEXT = 40_000
 """Letters of a scenario, and of a parameter's value, that a page shows."""
 MOST_SIZE = 5_000_000
@@ -44,8 +45,8 @@ def report(
 ) -> str:
     """Return a page that shows a run, as one HTML file.
 
-    It shows the fabric over time where the scenario asks for it with `observe.frames`, and exact growth of the
-    congestion tree with `observe.spans`.
+    It shows the fabric over time where the scenario asks for it with `observe.frames`, and exact growth of
+    the congestion tree with `observe.spans`.
 
     Args:
         results: what to show.
@@ -61,7 +62,7 @@ def report(
     """
     return filled(
         payload(results, title=title, replication=replication, max_size=max_size, full=full),
-        title or results.scenario.name,
+        title or PurePath(results.scenario.name).stem,
     )
 
 
@@ -88,7 +89,7 @@ def payload(
         for each in chosen
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
-    about = _about(results, title)
+    about = _about(results, title, chosen[0].replication)
     packed, every, omitted = _core.report(results.scenario.core, runs, json.dumps(about), room, full)
     notes = [*about["notes"], *_left_out(every, omitted, max_size)]
     if notes != about["notes"]:
@@ -99,7 +100,7 @@ def payload(
 
 def filled(packed: bytes, title: str) -> str:
     """Return the page with a payload."""
-    before, mark, after = template().partition(_MARK)
+    before, _, after = template().partition(_MARK)
     heading = f"<title>{html.escape(title)}</title>"
     before = before.replace("<title>becalm report</title>", heading, 1)
     data = base64.b64encode(packed).decode()
@@ -144,7 +145,7 @@ def flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
             yield f"{before}{key}", value
 
 
-def _about(results: Results, title: str | None) -> dict[str, Any]:
+def _about(results: Results, title: str | None, replication: int) -> dict[str, Any]:
     scenario, manifest = results.scenario, results.manifest()
     told = {key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")}
     told |= {"platform": manifest["platform"], "seed": manifest["seed"]}
@@ -153,11 +154,12 @@ def _about(results: Results, title: str | None) -> dict[str, Any]:
     told["guards"] = results.guards
     summary = scenario.summary
     runs = len(results.replications)
-    hosts, hops = summary["hosts"], results.packet_hops
+    hosts, switches, hops = summary["hosts"], summary["switches"], results.packet_hops
     missing = [] if "frames" in results.tables else [_NO_FRAMES]
-    return heading(title or PurePath(scenario.name).name, told) | {
+    return heading(title or PurePath(scenario.name).stem, told) | {
+        "diagnosis": list(_diagnosis(results, replication)),
         "facts": [
-            f"{hosts:,} hosts, {summary['switches']:,} {'switch' if summary['switches'] == 1 else 'switches'}",
+            f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
             f"{hops:,} packet-hops in {results.wall_time:.1f} s",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
             f"becalm {manifest['becalm']}",
@@ -169,6 +171,29 @@ def _about(results: Results, title: str | None) -> dict[str, Any]:
     }
 
 
+def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, str]]:
+    """Give the sentences of `becalm explain`, each with the table of the page that has its rows.
+
+    A run of which only a summary was kept has fewer tables than they need: then there is none.
+    """
+    from becalm.explain import TOPICS, explain
+
+    try:
+        found = explain(results, replication)
+    except ResultsError:
+        return
+    for topic, title in TOPICS.items():
+        for sentence in found.about(topic):
+            tables = [each.table for each in sentence.references]
+            anchor = next((_PLACES[name] for name in tables if name in _PLACES), "")
+            yield {"topic": title, "text": sentence.text, "place": sentence.place, "anchor": anchor}
+
+
+_PLACES = {
+    **{"tree": "tree", "victims": "victims", "groups": "groups", "links": "hottest", "series": "time"},
+    **{"paces": "time", "scenario": "parameters"},
+}
+"""The section of a page that shows each table."""
 _NO_FRAMES = (
     'The fabric is shown as a mean over the measured window: set observe.frames = "50 us" and '
     "observe.spans = true, or run with --report, to see it over time."
@@ -181,7 +206,7 @@ def _left_out(every: int, omitted: list[str], max_size: int) -> Iterator[str]:
     if omitted:
         names = {"stalled": "waits for credit", "marked": "marks", "busy": "load"}
         told = " and ".join(names[name] for name in omitted)
-        yield f"Links over time are shown without {told}: `becalm report --full` keeps all."
+        yield f"Links over time are shown without {told}; becalm report --full keeps all."
 
 
 def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tuple[str, str, Any]]]]:
@@ -189,7 +214,7 @@ def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tupl
 
     for name in TABLES:
         table = results.tables.get(name)
-        if table is None:
+        if table is None or name in ("paces", "hosts", "buffers"):
             continue
         if name == "flows":
             table = table.select("replication", *_FLOWS)

@@ -51,7 +51,7 @@ def page_of(
 
         return filled(sweep_page(source, title), title or source.name)
     results = _results(source)
-    return report(results, title=title or source.stem, replication=replication, max_size=max_size, full=full)
+    return report(results, title=title, replication=replication, max_size=max_size, full=full)
 
 
 def _results(source: Path) -> Results:

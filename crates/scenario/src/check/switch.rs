@@ -47,8 +47,8 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
         return;
     };
     if order.bypass == Bypass::Output {
-        let problem = "needs input_reads = \"one\" for arbiter.oldest_first.bypass = \"output\": otherwise the oldest \
-                       packet for an output is never overtaken there";
+        let problem =
+            "needs input_reads = \"one\" for bypass = \"output\": nothing overtakes on its own output otherwise";
         review.add(Place::first_given(&[switch.input_reads.place(), switch.arbiter.place()]), problem);
     }
 }

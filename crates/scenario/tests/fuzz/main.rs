@@ -10,13 +10,14 @@ mod workloads;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use cpu_time::ThreadTime;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 /// Time of each target where nothing else is said.
 const MOMENT: Duration = Duration::from_secs(2);
 /// Cases between two looks at the clock.
 const BATCH: u32 = 50;
-/// Longest time for one input: a reader that takes longer hangs.
+/// Longest processor time for one input: a reader that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// Spoils seeds, hands them to a target until the time is over, and prints how many there were.
@@ -55,7 +56,7 @@ pub fn fuzz(name: &str, seeds: &[String], words: &[&'static str], target: fn(&st
 
 /// Calls a target; one that takes too long has failed. A panic goes on to the runner, which shrinks the input.
 fn timed(target: fn(&str) -> Result<(), String>, text: &str) -> Result<(), String> {
-    let begin = Instant::now();
+    let begin = ThreadTime::now();
     target(text)?;
     match begin.elapsed() {
         time if time > LONGEST => Err(format!("took {time:?}")),

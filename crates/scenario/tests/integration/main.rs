@@ -7,6 +7,7 @@ mod congestion;
 mod convergence;
 mod frames;
 mod golden;
+mod jobs;
 mod labels;
 mod messages;
 mod observing;

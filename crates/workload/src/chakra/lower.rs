@@ -6,9 +6,10 @@ use becalm_engine::Time;
 
 use super::Trace;
 use super::node::{Kind, Node, short};
+use crate::builder::Builder;
 use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::mistakes::Mistakes;
-use crate::program::{Action, Builder, Op, OpId, Part, Program, When};
+use crate::program::{Action, Op, OpId, Part, Program, When};
 
 /// Lanes of a rank: its CPU, its GPU, communication, and what takes no time.
 const CPU: u16 = 0;

@@ -14,8 +14,9 @@ mod trees;
 
 use becalm_engine::Time;
 
+use crate::builder::Builder;
 use crate::error::ProgramError;
-use crate::program::{Builder, Program};
+use crate::program::Program;
 use steps::Steps;
 
 /// How an all-reduce goes.

@@ -2,7 +2,8 @@
 
 use becalm_engine::Time;
 
-use crate::program::{Builder, OpId};
+use crate::builder::Builder;
+use crate::program::OpId;
 
 /// Operations of a collective's program, at most.
 const MOST_OPS: usize = 20_000_000;

@@ -31,9 +31,10 @@ mod text;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::mistakes::Mistakes;
-use crate::program::{Action, Builder, Op, OpId, Part, Program, When};
+use crate::program::{Action, Op, OpId, Part, Program, When};
 use line::Lines;
 use statement::{Statement, statement};
 

@@ -2,14 +2,14 @@
 
 E. G. Gran, M. Eimot, S.-A. Reinemo, T. Skeie, O. Lysne, L. P. Huse, G. Shainer, IEEE IPDPS 2010.
 
-Table III, message-passing benchmarks, is left out. What the paper leaves open, what other readings give, and
+What the paper leaves open, what other readings give, and
 what is not modelled: [gran2010/readings.md](gran2010/readings.md).
 """
 
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.gran2010 import adapters, cct, fig7, fig10, fig13, sizes, surfaces
+from becalm.papers.gran2010 import adapters, cct, fig7, fig10, fig13, sizes, surfaces, table3
 
 PHASE = "100 us"
 """Each flow starts up to 100 us later than stated, by the seed."""
@@ -25,6 +25,7 @@ def experiments() -> list[Experiment]:
         *maps[:2],
         *fig13.experiments(),
         *maps[2:],
+        *table3.experiments(),
         *cct.experiments(),
         *adapters.experiments(),
     ]

@@ -61,6 +61,11 @@ def _fig5() -> Experiment:
     )
 
 
+def rec_time_from_becns(tables: Tables) -> list[float]:
+    """Time between two BECNs of a hot flow over the increment, cases 1 to 4 in us."""
+    return [value / IN_FIG3.increase for value in values(tables, "becn_us", control=ON)]
+
+
 def recovers_slowly(tables: Tables) -> list[float]:
     """`recovery` without control less that with it, cases 1 to 4 in ms."""
     return [

@@ -33,6 +33,8 @@ def experiments() -> list[Experiment]:
             points=lambda _: [_alone(response) for response in LAWS],
             measure=_recovery,
             draw=recovery_curves,
+            phase="",
+            seeded=False,
         )
     ]
 

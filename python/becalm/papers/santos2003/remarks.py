@@ -38,6 +38,8 @@ def _diameter() -> Experiment:
         points=lambda _: [Point({"window": window}, _chain(window)) for window in (1, 2)],
         measure=_across,
         draw=lambda tables: bars(tables, "window", "share", "share of the link"),
+        phase="",
+        seeded=False,
     )
 
 

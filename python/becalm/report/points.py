@@ -1,0 +1,220 @@
+"""From the points of a sweep, or the trials of a tuning, to a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from becalm import _core, provenance
+from becalm.errors import ResultsError
+from becalm.parquet import read_table
+from becalm.report.page import flat, heading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm.sweep.plan import Plan
+
+MEASURES = (
+    ("rate", "number", "B/s"),
+    ("jain", "index", ""),
+    ("marked_share", "share", ""),
+    ("latency_p50", "number", "s"),
+    ("latency_p99", "number", "s"),
+)
+"""Columns of the table `groups` that a sweep's page draws: name, kind, unit."""
+MOST_ROWS = 500
+"""Rows of a table of points."""
+MOST_LINES = 6
+"""Lines of a chart that can still be told apart."""
+
+
+def sweep_page(file: Path, title: str | None) -> bytes:
+    """Return the payload of a sweep: those of its points that are in its store.
+
+    Raises:
+        ResultsError: no point is there yet.
+        BecalmError: a file with mistakes.
+
+    """
+    from becalm.store import Store
+    from becalm.sweep.plan import look
+    from becalm.sweep.spec import read_spec
+    from becalm.sweep.table import Point, SweepResults
+
+    spec = read_spec(file)
+    store = Store.open(spec.store)
+    plan = look(spec.points(), store, "summary")
+    whole = [point for point in plan.points if all(key in plan.found for key in point.keys)]
+    if not whole:
+        raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}: run it first")
+    results = SweepResults([Point(point, store) for point in whole])
+    groups, keys = results.table("groups"), results.keys
+    about = heading(title or file.stem, provenance.describe()) | {
+        "facts": [f"{len(whole)} of {len(plan.points)} points", f"{plan_runs(plan)} runs in the store"],
+        "notes": [] if len(whole) == len(plan.points) else ["Points whose runs are missing are not shown."],
+        "parameters": [[key, str(value)] for key, value in flat(whole[0].scenario.resolved)],
+        "scenario": file.read_text(encoding="utf-8"),
+    }
+    page = {
+        "kind": "sweep",
+        "about": about,
+        "panels": list(_panels(groups, keys)),
+        "scatters": [],
+        "tables": [_table("groups", "Groups at every point", groups, results.units["groups"], keys)],
+    }
+    return _core.pack(json.dumps(page))
+
+
+def plan_runs(plan: Plan) -> int:
+    """Return how many runs of a plan are in the store."""
+    return len(plan.found)
+
+
+def tune_page(folder: Path, title: str | None) -> bytes:
+    """Return the payload of a tuning: its trials, their front, what matters, guideline and best.
+
+    Raises:
+        ResultsError: a file is missing or damaged.
+
+    """
+    from becalm.report.source import TUNE, read_json
+
+    told = read_json(folder / TUNE)
+    trials = read_table(folder / "trials.parquet", None)
+    validation = read_table(folder / "validation.parquet", None)
+    try:
+        page = _tune(told, trials, validation, title or folder.name)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{folder / TUNE}: is not what becalm writes: {error}") from error
+    return _core.pack(json.dumps(page))
+
+
+def _tune(
+    told: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
+) -> dict[str, Any]:
+    gain = told["gain"]
+    about = heading(title, {key: told[key] for key in ("becalm", "model")}) | {
+        "facts": [f"{told['trials']} trials", f"{told['runs']} runs", f"recommended: {told['recommended']}"],
+        "notes": [
+            f"Loss on fresh seeds: {gain['guideline']:.4g} with {told['guideline']}, "
+            f"{gain['tuned']:.4g} tuned; the difference is {gain['low']:.4g} to {gain['high']:.4g}.",
+            *(f"Limit broken: {each}" for each in told["broken"]),
+            *(f"At an end of its range: {each}" for each in told["at_end"]),
+            str(told["note"]),
+        ],
+        "parameters": [[key, str(value)] for key, value in flat(told["parameters"])],
+    }
+    importance = told["importance"]
+    panel = {
+        "title": "Importance",
+        "unit": "",
+        "kind": "share",
+        "x": {"name": "parameter", "values": list(importance)},
+        "lines": [{"name": "share", "values": list(importance.values())}],
+    }
+    return {
+        "kind": "tune",
+        "about": about,
+        "panels": [panel] if importance else [],
+        "scatters": list(_scatters(told, trials)),
+        "tables": [
+            _table("validation", "Guidelines and tuned parameters, on fresh seeds", validation, {}, ()),
+            _table("trials", "Trials", trials, {}, ()),
+        ],
+    }
+
+
+def _scatters(told: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the loss over the trials, and the first two goals against each other with their front."""
+    front = {row["number"] for row in told["front"]}
+    parameters = set(told["parameters"])
+    goals = [
+        name
+        for name in trials.columns
+        if name not in parameters | {"number", "loss", "kept"} and trials[name].dtype.is_float()
+    ]
+    pairs = [("number", "loss")] + ([(goals[0], goals[1])] if len(goals) > 1 else [])
+    made = []
+    for x, y in pairs:
+        points = [
+            {
+                "x": float(row[x]),
+                "y": float(row[y]),
+                "name": f"trial {row['number']}",
+                "kind": "best of all" if row["number"] in front else "trial",
+            }
+            for row in trials.sort("number").iter_rows(named=True)
+            if _finite(row[x]) and _finite(row[y])
+        ]
+        points.sort(key=lambda point: str(point["kind"]) == "best of all")
+        column = {"kind": "number", "unit": ""}
+        name = f"{y} over {x}"
+        made.append({"title": name, "x": {"name": x} | column, "y": {"name": y} | column, "points": points})
+    return made
+
+
+def _panels(groups: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return charts of all measures and groups over the first key; lines are values of the others."""
+    if not keys:
+        return []
+    first, others = keys[0], list(keys[1:])
+    made = []
+    for group in groups["group"].unique(maintain_order=True):
+        own = groups.filter(groups["group"] == group)
+        for name, kind, unit in MEASURES:
+            if name not in own.columns or own[name].drop_nulls().drop_nans().is_empty():
+                continue
+            x = own[first].unique(maintain_order=True).to_list()
+            parts = own.partition_by(others, maintain_order=True) if others else [own]
+            lines = [_line(part, first, others, x, name) for part in parts[:MOST_LINES]]
+            made.append(
+                {
+                    "title": f"{group}: {name.replace('_', ' ')}",
+                    "unit": unit,
+                    "kind": kind,
+                    "x": {"name": first, "values": x},
+                    "lines": lines,
+                }
+            )
+    return made
+
+
+def _line(
+    part: pl.DataFrame, first: str, others: Sequence[str], x: Sequence[Any], name: str
+) -> dict[str, Any]:
+    """Return the medians of a measure over the replications, with their range."""
+    found: dict[str, list[float | None]] = {"values": [], "low": [], "high": []}
+    for value in x:
+        values = part.filter(part[first] == value)[name].drop_nulls().drop_nans()
+        measured = (values.median(), values.min(), values.max()) if len(values) else (None, None, None)
+        for key, number in zip(found, measured, strict=True):
+            found[key].append(None if number is None else float(number))  # type: ignore[arg-type]
+    label = ", ".join(f"{key} = {part[key][0]}" for key in others) or name
+    several = found["low"] != found["high"]
+    return {"name": label, **(found if several else {"values": found["values"]})}
+
+
+def _table(
+    name: str, title: str, table: pl.DataFrame, units: Mapping[str, str], keys: Sequence[str]
+) -> dict[str, Any]:
+    columns = []
+    for column, kind in table.schema.items():
+        shown = "text" if not kind.is_numeric() else "number" if kind.is_float() else "count"
+        unit = units.get(column, "")
+        share = shown == "number" and not unit and column not in keys and column != "jain" and bool(units)
+        columns.append({"name": column, "kind": "share" if share else shown, "unit": unit})
+    rows = [[_cell(value) for value in row] for row in table.head(MOST_ROWS).iter_rows()]
+    return {"name": name, "title": title, "total": table.height, "columns": columns, "rows": rows}
+
+
+def _cell(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if _finite(value) else None
+    return value if value is None or isinstance(value, int | str) else str(value)
+
+
+def _finite(value: Any) -> bool:  # noqa: ANN401
+    return value is not None and value == value and abs(value) != float("inf")

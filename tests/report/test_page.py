@@ -1,0 +1,217 @@
+"""The page of a report in a real browser: it draws, loads nothing, and is open to all readers."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import becalm
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs becalm[web-test]: selenium")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+if not (CHROMIUM and DRIVER):
+    pytest.skip("needs a browser: chromium and chromium-driver", allow_module_level=True)
+
+WEB = Path(__file__).parents[2] / "web"
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
+NASTY = "</script><img src=x onerror=alert(1)>"
+"""A name as no page may take it for markup."""
+SCENE = {
+    "run": {"duration": "2 ms", "replications": 2},
+    "topology": {"tree": {"ports": 8, "levels": 2}},
+    "flows": [
+        {"name": NASTY, "from": ["*"], "to": ["H31"], "start": "200 us"},
+        {"name": "cold", "from": ["*"], "to": ["H0..H30"], "traffic": {"poisson": {"load": 0.3}}},
+    ],
+    "observe": {"frames": "40 us", "spans": True, "links": []},
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> becalm.Results:
+    return becalm.run(becalm.Scenario(SCENE, name="<b>scene.toml"))
+
+
+@pytest.fixture(scope="module")
+def page(results: becalm.Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(becalm.report(results), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--window-size=1400,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def shown(browser: Any, page: Path) -> Any:  # noqa: ANN401
+    return opened(browser, page)
+
+
+def opened(browser: Any, page: Path) -> Any:  # noqa: ANN401
+    browser.get_log("browser")
+    browser.get(page.as_uri())
+    wait(browser, "document.getElementById('page').dataset.ready === 'true'")
+    return browser
+
+
+def wait(browser: Any, condition: str) -> None:  # noqa: ANN401
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 20, 0.02).until(lambda driver: driver.execute_script(f"return {condition}"))
+
+
+def text(browser: Any, selector: str) -> str:  # noqa: ANN401
+    found: str = browser.execute_script("return document.querySelector(arguments[0]).textContent", selector)
+    return found
+
+
+def picture(browser: Any) -> str:  # noqa: ANN401
+    data: str = browser.execute_script("return document.querySelector('.fabric canvas').toDataURL()")
+    return data
+
+
+def test_no_message_and_no_request(shown: Any) -> None:  # noqa: ANN401
+    messages = [json.loads(entry["message"])["message"] for entry in shown.get_log("performance")]
+    asked = [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+    assert asked
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert shown.get_log("browser") == []
+
+
+def test_names_are_text_and_never_markup(shown: Any) -> None:  # noqa: ANN401
+    assert shown.title == "<b>scene"
+    assert NASTY in text(shown, "#groups")
+    assert shown.execute_script("return document.images.length") == 0
+
+
+def test_the_first_hot_link_leads_to_the_hot_host(shown: Any) -> None:  # noqa: ANN401
+    assert text(shown, "#hottest tbody .link button") == "L1S7 → H31"
+    assert text(shown, ".details h3") == "L1S7 → H31"
+    assert "flows from" in text(shown, ".details")
+
+
+def test_keys_move_the_time_and_the_picture(shown: Any) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    slider = shown.find_element(By.CSS_SELECTOR, "input[type=range]")
+    slider.send_keys(Keys.HOME)
+    wait(shown, "document.querySelector('.clock').textContent === '40.0 µs'")
+    first = picture(shown)
+    for _ in range(20):
+        slider.send_keys(Keys.ARROW_RIGHT)
+    wait(shown, "document.querySelector('.clock').textContent === '840 µs'")
+    assert slider.get_attribute("aria-valuetext") == "840 µs"
+    assert picture(shown) != first
+
+
+def test_only_the_tree_is_another_picture(shown: Any) -> None:  # noqa: ANN401
+    before = picture(shown)
+    shown.execute_script("document.querySelector('.controls input[type=checkbox]').click()")
+    shown.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert picture(shown) != before
+
+
+def test_a_heading_sorts_its_table(shown: Any) -> None:  # noqa: ANN401
+    shown.execute_script("document.querySelectorAll('#hottest thead button')[1].click()")
+    head = "document.querySelectorAll('#hottest th[aria-sort=descending]').length"
+    assert shown.execute_script(f"return {head}") == 1
+
+
+def test_every_replication_can_be_chosen(shown: Any, results: becalm.Results) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    options = Select(shown.find_element(By.CSS_SELECTOR, ".tools select"))
+    assert [each.text.split(": ")[1] for each in options.options] == results.fingerprints
+    options.select_by_index(1)
+    wait(shown, "document.querySelector('#hottest tbody .link button') !== null")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(shown: Any, scheme: str) -> None:  # noqa: ANN401
+    if not AXE.is_file():
+        pytest.skip("needs axe-core: npm ci in web/")
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    shown.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+    shown.execute_script(AXE.read_text(encoding="utf-8"))
+    found = shown.execute_async_script("axe.run().then(arguments[0])")
+    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    told = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]]
+    assert told == []
+    assert len(found["passes"]) > 20
+
+
+def test_it_prints(shown: Any) -> None:  # noqa: ANN401
+    made = base64.b64decode(shown.print_page())
+    assert made.startswith(b"%PDF") and len(made) > 20_000
+
+
+def test_pictures_are_quick(shown: Any) -> None:  # noqa: ANN401
+    took = shown.execute_script(
+        "for (let i = 0; i < becalm.times; i++) becalm.go(i); return becalm.took().slice(-becalm.times)"
+    )
+    assert len(took) == 50
+    # A loaded machine is no matter here; a picture that takes ten times as long as it should is.
+    assert sorted(took)[len(took) // 2] < 160
+
+
+def test_a_page_without_frames_says_how_to_get_them(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    plain = becalm.run(becalm.Scenario({**SCENE, "run": {"duration": "200 us"}, "observe": {}}))
+    file = tmp_path / "plain.html"
+    file.write_text(becalm.report(plain), encoding="utf-8")
+    shown = opened(browser, file)
+    assert "observe.frames" in text(shown, ".notes")
+    assert shown.execute_script("return document.querySelector('input[type=range]')") is None
+    assert shown.get_log("browser") == []
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        {"dumbbell": {"remote": 3, "local": 3}},
+        {"clos": {"leaves": 3, "spines": 2, "hosts_per_leaf": 3}},
+        {
+            "edges": {
+                "hosts": ["h0..h3"],
+                "switches": ["s0..s3"],
+                "allow_cycles": True,
+                "cables": [
+                    *({"between": [f"h{i}", f"s{i}"]} for i in range(4)),
+                    *({"between": [f"s{i}", f"s{(i + 1) % 4}"]} for i in range(4)),
+                ],
+            }
+        },
+    ],
+    ids=["dumbbell", "clos", "ring"],
+)
+def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: Any) -> None:  # noqa: ANN401
+    flows = [{"name": "all", "from": ["*"], "pattern": {"permutation": {}}}]
+    data = {"run": {"duration": "300 us"}, "topology": topology, "flows": flows}
+    scene = becalm.Scenario({**data, "observe": {"frames": "100 us", "spans": True}})
+    file = tmp_path / "form.html"
+    file.write_text(becalm.report(becalm.run(scene)), encoding="utf-8")
+    shown = opened(browser, file)
+    assert shown.get_log("browser") == []
+    assert len(picture(shown)) > 5000
