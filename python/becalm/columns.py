@@ -1,8 +1,8 @@
 """What the columns of the result tables mean; their units are with the tables, in `Results.units`.
 
-All tables but those over time cover the measured window, from `run.warmup` to `run.duration`, or, where a run
-ends with its messages, from the start of the first flow to the last acknowledgement. Rates are bytes on the wire per
-second, with headers.
+All tables but those over time cover the measured window, from `run.warmup` to `run.duration`, or, where
+a run ends with its messages, from the start of the first flow to the last acknowledgement. Rates are bytes on
+the wire per second, with headers.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _LATENCY = "time from the posting of a packet's message to the arrival of its la
 
 _COMPLETION = "time from the posting of a message to the arrival of its last byte"
 _IDEAL = (
-    "time that it would take on an empty network by its route: links, switches and adapters count, credit, windows "
-    "and delays of responses do not"
+    "time that it would take on an empty network by its route: links, switches and adapters count, credit, "
+    "windows and delays of responses do not"
 )
 _PERCENTILES = {
     "p50": "Median",
@@ -39,6 +39,9 @@ TABLES: Mapping[str, str] = {
     "ranks": "One row per rank of each job; over the whole run.",
     "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
+    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
+    "ranks": "One row per rank of each job; over the whole run.",
+    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
@@ -48,12 +51,12 @@ TABLES: Mapping[str, str] = {
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
     "completion": "One row per group of flows: its messages; with `observe.messages`.",
-    "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of their "
-    "sizes; messages of one size are in one row. With `observe.messages`.",
-    "messages": "One row per message, in the order of delivery; with `observe.messages`, unless there are more than "
-    "`observe.message_rows`.",
-    "completion_times": "Histogram of completion times: one row per group and range of times that has messages; with "
-    "`observe.messages`.",
+    "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of "
+    "their sizes; messages of one size are in one row. With `observe.messages`.",
+    "messages": "One row per message, in the order of delivery; with `observe.messages`, unless there are "
+    "more than `observe.message_rows`.",
+    "completion_times": "Histogram of completion times: one row per group and range of times that has "
+    "messages; with `observe.messages`.",
     "frames": "One row per step of `observe.frames` and lane; one byte per link, in the order of `links`.",
     "frames_groups": "One row per step of `observe.frames` and group.",
     "spans": "One row per period in which an output was root or branch; with `observe.spans`.",

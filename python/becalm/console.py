@@ -89,7 +89,7 @@ def _safe(text: str) -> str:
 
 
 def summary(results: Results) -> list[Table]:
-    """Return the tables at the end of a run: jobs, groups, messages, the hottest links; means over the replications."""
+    """Return the tables at the end of a run, means over replications: jobs, groups, messages, links."""
     jobs = [_jobs(results)] if "jobs" in results.tables else []
     completion = [_completion(results)] if "completion" in results.tables else []
     return [*jobs, _groups(results), *completion, _links(results)]

@@ -45,6 +45,14 @@ fn all_of_the_grammar_is_read() {
 }
 
 #[test]
+fn what_is_written_is_read_again() {
+    for name in ["ring_of_two.goal", "binomial_reduce_8.goal"] {
+        let program = goal::parse(&read(name), name).unwrap();
+        assert_eq!(goal::parse(&goal::write(&program), "again.goal").unwrap(), program, "{name}");
+    }
+}
+
+#[test]
 fn every_mistake_has_its_file_and_line() {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(data().join("broken")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use becalm_engine::Time;
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
@@ -27,16 +28,27 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 
 /// Checks that there is one program, and that its settings have an effect.
 fn program(job: &Job, place: Place, review: &mut Review<'_>) {
-    match (job.collective.given(), job.ops.given()) {
-        (None, None) => review.add(place, "collective is missing: set a collective operation, or ops"),
-        (Some(_), Some(ops)) => review.add(ops, "cannot be set beside collective"),
-        (None, Some(_)) => {
-            let only = [job.repeat.given(), job.compute.given(), job.reduce_rate.given()];
+    let programs = [job.collective.given(), job.ops.given(), job.goal.given(), job.chakra.given()];
+    let mut given = programs.into_iter().flatten();
+    let first = given.next();
+    for other in given {
+        review.add(other, "is another program: a job has one of collective, ops, goal and chakra");
+    }
+    match (first, job.collective.given()) {
+        (None, _) => review.add(place, "collective is missing: set a collective operation, ops, goal or chakra"),
+        (Some(_), None) => {
+            let repeats = job.repeat.get().is_some_and(|&repeat| repeat != 1);
+            let computes = job.compute.get().is_some_and(|compute| *compute > Time::ZERO);
+            let only = [
+                job.repeat.given().filter(|_| repeats),
+                job.compute.given().filter(|_| computes),
+                job.reduce_rate.given(),
+            ];
             for place in only.into_iter().flatten() {
                 review.add(place, "does nothing without a collective operation");
             }
         }
-        (Some(_), None) => {
+        (Some(_), Some(_)) => {
             let adds = matches!(
                 job.collective.set(),
                 None | Some(Collective::Reduce(_) | Collective::AllReduce(_) | Collective::ReduceScatter(_))

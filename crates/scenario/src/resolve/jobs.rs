@@ -7,10 +7,11 @@ use becalm_engine::{Stream, Time};
 use becalm_fabric::NodeId;
 use becalm_schema::{Located, Place, Review};
 use becalm_workload::collectives::Repetition;
-use becalm_workload::{Action, Builder, Op, OpId, Part, Program, When};
+use becalm_workload::{Action, Builder, Op, OpId, Part, Program, ProgramError, When};
 
 use super::network::Network;
 use crate::sections::jobs::{Job as Section, Operation, Placement};
+use crate::sections::schedule::Schedule;
 
 /// A job that can run.
 #[derive(Clone, Debug)]
@@ -61,10 +62,25 @@ fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeI
 fn ranks(job: &Section, hosts: u32) -> u32 {
     let needed = |op: &Operation| op.rank.max(op.to.unwrap_or(0)).max(op.from.unwrap_or(0)) + 1;
     let of_ops = job.ops.iter().flatten().map(needed).max();
-    job.ranks.or(of_ops).unwrap_or(hosts)
+    let of_file = schedule(job).map(|(_, schedule)| schedule.program.ranks());
+    job.ranks.or(of_ops).or(of_file).unwrap_or(hosts)
+}
+
+/// The program of a file, and its place.
+fn schedule(job: &Section) -> Option<(Place, &Schedule)> {
+    let goal = job.goal.as_ref().map(|goal| (job.goal.place(), &goal.0));
+    goal.or_else(|| job.chakra.as_ref().map(|chakra| (job.chakra.place(), &chakra.0)))
 }
 
 fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> Option<Program> {
+    if let Some((place, schedule)) = schedule(job) {
+        let own = schedule.program.ranks();
+        if own != ranks {
+            review.add(job.ranks.place(), format!("must be {own}, as many as the file has, or left out"));
+            return None;
+        }
+        return checked(Ok((*schedule.program).clone()), job, place, review);
+    }
     let (place, made) = match (&*job.collective, &*job.ops) {
         (Some(collective), None) => {
             let collective = collective.lowered();
@@ -80,6 +96,16 @@ fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> 
         (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, table, review)?.build()),
         _ => return None,
     };
+    checked(made, job, place, review)
+}
+
+/// A program with large messages by rendezvous, if it can end.
+fn checked(
+    made: Result<Program, ProgramError>,
+    job: &Section,
+    place: Place,
+    review: &mut Review<'_>,
+) -> Option<Program> {
     let eager = job.eager.map_or(u64::MAX, |limit| u64::from(limit.0));
     let lowered = made.and_then(|program| program.with_rendezvous(eager));
     let checked = lowered.and_then(|program| program.check().map(|()| program));

@@ -1,22 +1,34 @@
 //! Files that a scenario names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use becalm_schema::Errors;
 
-/// Reads a file that a scenario names; a relative path begins at the scenario's own folder.
+/// The path of a file that a scenario names; a relative one begins at the scenario's own folder.
+pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
+    Path::new(&errors.file).parent().unwrap_or_else(|| Path::new("")).join(name)
+}
+
+/// Reads a file that a scenario names.
 ///
 /// # Errors
-/// The path and why it cannot be read: it is not there, not a file, not text in UTF-8, or longer than `most` bytes.
-pub(super) fn read(path: &str, most: u64, errors: &Errors) -> Result<String, String> {
-    let folder = Path::new(&errors.file).parent().unwrap_or_else(|| Path::new(""));
-    let full = folder.join(path);
-    let about = std::fs::metadata(&full).map_err(|error| format!("{}: {error}", full.display()))?;
+/// The reason why it cannot be read: it is not there, not a file, or longer than `most` bytes.
+pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u8>, String> {
+    let path = path(name, errors);
+    let about = std::fs::metadata(&path).map_err(|error| error.to_string())?;
     if !about.is_file() {
-        return Err(format!("{}: is not a file", full.display()));
+        return Err("is not a file".to_string());
     }
     if about.len() > most {
-        return Err(format!("{}: has {} bytes, more than {most}", full.display(), about.len()));
+        return Err(format!("has {} bytes, more than {most}", about.len()));
     }
-    std::fs::read_to_string(&full).map_err(|error| format!("{}: {error}", full.display()))
+    std::fs::read(&path).map_err(|error| error.to_string())
+}
+
+/// Reads a file of text that a scenario names.
+///
+/// # Errors
+/// Those of [`read_bytes`], and text that is not in UTF-8.
+pub(super) fn read(name: &str, most: u64, errors: &Errors) -> Result<String, String> {
+    String::from_utf8(read_bytes(name, most, errors)?).map_err(|error| format!("is not text in UTF-8: {error}"))
 }

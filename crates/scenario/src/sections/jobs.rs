@@ -6,6 +6,7 @@ use becalm_schema::{Conflict, Located};
 
 use crate::sections::collective::Collective;
 use crate::sections::quantities::{Bytes, LinkRate};
+use crate::sections::schedule::{Chakra, Goal};
 
 becalm_schema::words! {
     /// The hosts of ranks.
@@ -66,14 +67,14 @@ impl Operation {
 becalm_schema::table! {
     /// A program of message-passing ranks, such as an application with MPI or a training step.
     ///
-    /// Either a collective operation, repeated, or a list of operations. Every pair of ranks on different hosts that
+    /// A collective operation, repeated, a list of operations, or a file of them. Every pair of ranks on different hosts that
     /// exchanges messages has a flow of its own.
     pub located struct Job {
         /// Name of the job in results.
         pub name: String,
         /// Hosts of the ranks: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
         pub hosts: Vec<Located<String>>,
-        /// Number of ranks; if left out, one per host, or as many as `ops` name.
+        /// Number of ranks; if left out, one per host, or as many as `ops` name or a file has.
         pub ranks: Option<u32> = None; ""; 1..=1 << 20,
         /// The hosts of ranks.
         pub placement: Placement = Placement::Packed,
@@ -87,6 +88,11 @@ becalm_schema::table! {
         pub reduce_rate: Option<LinkRate>,
         /// Operations of the ranks, in place of a collective operation.
         pub ops: Option<Vec<Operation>>,
+        /// A GOAL schedule, in place of a collective operation: the path of its file, from the scenario's folder.
+        pub goal: Option<Goal>,
+        /// A Chakra execution trace, in place of a collective operation: `"NAME"` for the files `NAME.0.et`, `NAME.1.et` and
+        /// so on, from the scenario's folder, which may be compressed (`.et.gz`).
+        pub chakra: Option<Chakra>,
         /// Start of all ranks.
         pub start: Time = Time::ZERO,
         /// Largest message that is sent without asking. Larger ones wait for their receive (rendezvous): an empty message asks,

@@ -14,6 +14,7 @@ pub mod pattern;
 pub mod quantities;
 pub mod routes;
 pub mod run;
+pub mod schedule;
 pub mod sizes;
 pub mod switch;
 pub mod topology;

@@ -109,7 +109,7 @@ impl Sizes {
         let mistakes = match (key.as_str(), &value.value) {
             ("cdf", Value::Text(path)) => match files::read(path, LONGEST, errors) {
                 Ok(text) => parse(&text, path),
-                Err(problem) => Err(vec![problem]),
+                Err(problem) => Err(vec![format!("{path}: {problem}")]),
             },
             ("cdf", Value::List(items)) => points(items),
             _ => return None,

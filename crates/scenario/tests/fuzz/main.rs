@@ -5,6 +5,7 @@
 
 mod spoil;
 mod targets;
+mod workloads;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};

@@ -275,33 +275,15 @@ fn messages_of_one_packet_wait_as_in_m_d_1() {
 
 #[test]
 fn every_message_can_be_a_new_flow_for_its_response() {
-    // Two hosts overload a third. A rate that was reduced stays, or is forgotten with every message.
-    let flows = |restart: &str| {
-        format!(
-            r#"
-            [marking.input_triggered]
-            [switch]
-            buffer = "4 packets"
-            [response.fimd]
-            persistent = false
-            [observe]
-            messages = true
-            paces = true
-            [[flows]]
-            name = "f"
-            from = ["a", "b"]
-            to = ["c"]
-            restart = "{restart}"
-            traffic.batch = {{count = 40, message = "20480 B"}}
-            "#
-        )
+    // A rate that begins low grows from message to message, or begins low with every message.
+    let rate = |restart: &str| {
+        let text = format!(
+            "[response.lipd]\npersistent = false\ninitial = 0.1\n[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n\
+             restart = \"{restart}\"\ntraffic.batch = {{count = 20, message = \"40960 B\"}}\n"
+        );
+        run(&single("duration = \"50 ms\"\nend = \"delivered\"", &text)).end.as_secs()
     };
-    let never = run(&single("duration = \"10 ms\"\nend = \"delivered\"", &flows("never")));
-    let every = run(&single("duration = \"10 ms\"\nend = \"delivered\"", &flows("message")));
-    assert_ne!(never.fingerprint, every.fingerprint);
-    let completed = |results: &Results| numbers(results, "completion", "messages")[0];
-    assert_eq!((completed(&never), completed(&every)), (80.0, 80.0));
-    assert!(every.end < never.end, "{} {}", every.end, never.end);
+    assert!(rate("message") > 1.5 * rate("never"), "{} {}", rate("message"), rate("never"));
     // A window of one packet that is not acknowledged yet does not stop the next message.
     let window = |restart: &str| {
         let text = format!(
@@ -311,7 +293,7 @@ fn every_message_can_be_a_new_flow_for_its_response() {
         run(&single("duration = \"10 ms\"\nend = \"delivered\"", &text)).end.as_secs()
     };
     // Alone, 120 B take 0.12 us; each waits for the ACK of the one before, or does not.
-    assert!(window("message") < 13e-6 && window("never") > 25e-6, "{} {}", window("message"), window("never"));
+    assert!(window("message") < 13e-6 && window("never") > 20e-6, "{} {}", window("message"), window("never"));
 }
 
 #[test]

@@ -21,8 +21,8 @@ const NOTHING: u16 = 3;
 const FIRST_TAG: u32 = 1 << 31;
 /// Longest computation, in microseconds: a day.
 const LONGEST: u64 = 86_400_000_000;
-/// Largest message, in bytes: 1 TiB.
-const LARGEST: u64 = 1 << 40;
+/// Largest message, in bytes, that an adapter takes.
+const LARGEST: u64 = u32::MAX as u64;
 
 /// The first and the last operation of a node.
 type Ends = (OpId, OpId);

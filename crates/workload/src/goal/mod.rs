@@ -18,13 +18,15 @@
 //! `a requires b`: a waits for the end of b; `a irequires b`: for its start. A receive may name `from -1` and `tag -1` for
 //! any. A tag that is left out is 0.
 //!
-//! - `line`: the words of a line. `statement`: what a line says. This file: from lines to a program.
+//! - `line`: the words of a line. `statement`: what a line says. This file: from lines to a program. `text`: from a
+//!   program to lines.
 //!
 //! Departures from the compiler: a label that a rank gives twice is a mistake, as is a `nic` other than 0, since hosts
 //! have one adapter.
 
 mod line;
 mod statement;
+mod text;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -35,6 +37,8 @@ use crate::mistakes::Mistakes;
 use crate::program::{Action, Op, OpId, Part, Program, When};
 use line::Lines;
 use statement::{Statement, statement};
+
+pub use text::write;
 
 /// Most ranks of a file.
 const MOST_RANKS: u32 = 1 << 22;

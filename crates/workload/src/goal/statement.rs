@@ -7,8 +7,8 @@ use crate::program::{Action, When};
 
 /// Longest computation, in nanoseconds: a day.
 const LONGEST: u64 = 86_400_000_000_000;
-/// Largest message, in bytes: 1 TiB.
-const LARGEST: u64 = 1 << 40;
+/// Largest message, in bytes, that an adapter takes.
+const LARGEST: u64 = u32::MAX as u64;
 /// Lanes of a rank.
 const LANES: u64 = 1024;
 /// The largest tag; the largest number of all stands for any.

@@ -1,0 +1,106 @@
+//! The readers of distributions of sizes, schedules and traces.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use becalm_scenario::sections::measured;
+use becalm_workload::chakra::{self, Trace};
+use becalm_workload::{Mistakes, goal};
+
+use crate::{fuzz, kept, root};
+
+/// Mistakes are told in so many bytes at most.
+const LONGEST_MESSAGE: usize = 100_000;
+
+fn told(mistakes: &Mistakes) -> Result<(), String> {
+    let told = mistakes.to_string();
+    match told.is_empty() || told.len() > LONGEST_MESSAGE {
+        true => Err(format!("mistakes in {} bytes", told.len())),
+        false => Ok(()),
+    }
+}
+
+#[test]
+fn sizes() {
+    fn target(text: &str) -> Result<(), String> {
+        match measured::parse(text, "spoilt.txt") {
+            Ok(cdf) if cdf.mean() > 0.0 && cdf.mean().is_finite() && cdf.mean_pieces(1000.0, 1000).is_finite() => {
+                Ok(())
+            }
+            Ok(cdf) => Err(format!("mean {}", cdf.mean())),
+            Err(mistakes) if mistakes.is_empty() => Err("no mistake is told".to_string()),
+            Err(_) => Ok(()),
+        }
+    }
+    let folder = root().join("tests/data/sizes");
+    fuzz("sizes", &kept(&folder), &["100", "0 0", "#", ",", "\t", "1e9", "1073741824"], target);
+}
+
+#[test]
+fn goal_schedules() {
+    fn target(text: &str) -> Result<(), String> {
+        match goal::parse(text, "spoilt.goal") {
+            Ok(program) => {
+                let again = goal::parse(&goal::write(&program), "again.goal").map_err(|error| error.to_string())?;
+                let _ = program.check();
+                if again == program { Ok(()) } else { Err("is another program when it is read again".to_string()) }
+            }
+            Err(mistakes) => told(&mistakes),
+        }
+    }
+    let words = [
+        "calc",
+        "send",
+        "recv",
+        "b to",
+        "from",
+        "requires",
+        "irequires",
+        "rank",
+        "num_ranks",
+        "{",
+        "}",
+        "tag",
+        "cpu",
+        "-1",
+        "//",
+        "/*",
+        "*/",
+        ":",
+    ];
+    let mut seeds = kept(&root().join("tests/data/goal"));
+    seeds.extend(kept(&root().join("tests/data/goal/broken")));
+    fuzz("goal", &seeds, &words, target);
+}
+
+/// A file as hexadecimal digits, which can be spoilt as text.
+fn hexadecimal(path: &Path) -> String {
+    std::fs::read(path).unwrap().iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x} ").unwrap();
+        text
+    })
+}
+
+#[test]
+fn chakra_traces() {
+    fn target(text: &str) -> Result<(), String> {
+        let words = text.split_whitespace();
+        let bytes: Vec<u8> = words.map(|word| u8::from_str_radix(word, 16).unwrap_or(0xff)).collect();
+        let trace = match Trace::read(&bytes, "spoilt.et") {
+            Ok(trace) => trace,
+            Err(mistakes) => return told(&mistakes),
+        };
+        match chakra::program(&[trace.clone(), trace], "spoilt") {
+            Ok(program) => {
+                let _ = program.check();
+                Ok(())
+            }
+            Err(mistakes) => told(&mistakes),
+        }
+    }
+    let folder = root().join("tests/data/chakra");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let seeds: Vec<String> = paths.iter().map(|path| hexadecimal(path)).collect();
+    fuzz("chakra", &seeds, &["00", "0a", "18 07", "ff", "80 80 80 80 01", "52", "1f 8b"], target);
+}
