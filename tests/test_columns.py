@@ -10,7 +10,8 @@ def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.
     end = scenario.resolved["run"]["duration"]
     everything = {
         **{"observe.paces": True, "observe.snapshots": [end]},
-        **{"observe.frames": end, "observe.spans": True},
+        **{"observe.frames": end, "observe.spans": True, "observe.messages": True},
+        "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
     }
     units = becalm.run(scenario.replace(everything)).units
     columns = {

@@ -17,7 +17,12 @@ _IDEAL = (
     "time that it would take on an empty network by its route: links, switches and adapters count, credit, windows "
     "and delays of responses do not"
 )
-_PERCENTILES = {"p50": "Median", "p95": "95th percentile", "p99": "99th percentile", "p999": "99.9th percentile"}
+_PERCENTILES = {
+    "p50": "Median",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+    "p999": "99.9th percentile",
+}
 _SPREADS = {
     "completion_mean": f"Mean completion time: the {_COMPLETION}; NaN without messages.",
     **{f"completion_{key}": f"{name} of completion times." for key, name in _PERCENTILES.items()},
@@ -31,6 +36,9 @@ TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
     "groups": "One row per group of flows, `[[flows]]` of the scenario.",
     "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
+    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
+    "ranks": "One row per rank of each job; over the whole run.",
+    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
@@ -38,9 +46,6 @@ TABLES: Mapping[str, str] = {
     "victims": "One row per group and source host: offered and delivered traffic.",
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
-    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
-    "ranks": "One row per rank of each job; over the whole run.",
-    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
     "completion": "One row per group of flows: its messages; with `observe.messages`.",
     "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of their "
