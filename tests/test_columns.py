@@ -10,7 +10,13 @@ def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.
     end = scenario.resolved["run"]["duration"]
     everything = {
         **{"observe.paces": True, "observe.snapshots": [end]},
-        **{"observe.frames": end, "observe.spans": True},
+        **{
+            "observe.frames": end,
+            "observe.spans": True,
+            "observe.messages": True,
+            "observe.histograms": True,
+        },
+        "jobs": [{"name": "job", "hosts": ["*"], "collective": {"barrier": {}}, "record_ops": True}],
     }
     units = becalm.run(scenario.replace(everything)).units
     columns = {

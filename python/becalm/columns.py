@@ -17,7 +17,12 @@ _IDEAL = (
     "time that it would take on an empty network by its route: links, switches and adapters count, credit, windows "
     "and delays of responses do not"
 )
-_PERCENTILES = {"p50": "Median", "p95": "95th percentile", "p99": "99th percentile", "p999": "99.9th percentile"}
+_PERCENTILES = {
+    "p50": "Median",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+    "p999": "99.9th percentile",
+}
 _SPREADS = {
     "completion_mean": f"Mean completion time: the {_COMPLETION}; NaN without messages.",
     **{f"completion_{key}": f"{name} of completion times." for key, name in _PERCENTILES.items()},
@@ -29,7 +34,10 @@ _SPREADS = {
 
 TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
-    "groups": "One row per group of flows, `[[flows]]` of the scenario.",
+    "groups": "One row per group of flows, `[[flows]]` of the scenario; each job is one, too.",
+    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
+    "ranks": "One row per rank of each job; over the whole run.",
+    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
@@ -38,9 +46,6 @@ TABLES: Mapping[str, str] = {
     "victims": "One row per group and source host: offered and delivered traffic.",
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
-    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
-    "ranks": "One row per rank of each job; over the whole run.",
-    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
     "completion": "One row per group of flows: its messages; with `observe.messages`.",
     "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of their "
@@ -98,12 +103,12 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "start": "Its start.",
         "end": "End of its last rank; NaN if it has not ended.",
         "time": "Time from its start to its end.",
-        "time_alone": "Its time in a run without other traffic; NaN if there is none, or with `alone = false`.",
+        "time_alone": "Its time without other traffic; NaN if there is none, or with `alone = false`.",
         "slowdown": "`time` over `time_alone`.",
         "compute_share": "Mean share of `time` in which a rank computes.",
         "wait_share": "Mean share of `time` in which a rank neither computes nor works on a message.",
-        "bus_bandwidth": "Bus bandwidth of its collective operation as nccl-tests define it, without computation: "
-        "bytes over time, times 2(p-1)/p for an all-reduce, (p-1)/p for those that leave or take a part each.",
+        "bus_bandwidth": "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over time "
+        "without computation, times 2(p-1)/p for an all-reduce, (p-1)/p where each has a part.",
     },
     "ranks": {
         "job": "Name of the job.",

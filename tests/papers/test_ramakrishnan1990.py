@@ -14,6 +14,7 @@ from becalm.papers.ramakrishnan1990.changing import SLOW
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
 from becalm.papers.ramakrishnan1990.special import CROWD
+from becalm.papers.ramakrishnan1990.windows import single_maximum
 from becalm.theory import mean_value_analysis
 
 QUICK = [
@@ -36,7 +37,6 @@ def claims() -> dict[str, Claim]:
         "windows/exact_in_a_balanced_network",
         "windows/single_maximum",
         "probability/threshold_1",
-        "probability/threshold_2",
         "probability/every_packet_at_full_load",
         "probability/no_packet_below",
         "fig4/considerable_oscillation",
@@ -125,3 +125,27 @@ def test_windows_of_one_user_and_of_all() -> None:
     assert swing(stretch(WINDOWS, 0, 30)) == 8
     with pytest.raises(LookupError, match="no windows of user 1 from 25 to 30"):
         stretch(WINDOWS, 25, 30, "user 1")
+
+
+@pytest.mark.parametrize(
+    ("powers", "maxima"),
+    [
+        ([1.0, 2.0, 3.0, 2.0, 1.0], 1),
+        ([1.0, 2.0, 3.0, 2.98, 2.99, 2.0], 1),
+        ([1.0, 3.0, 2.9, 3.0, 2.0], 2),
+        ([3.0, 2.0, 1.0], 1),
+        ([1.0, 2.0, 3.0], 1),
+        ([3.0, 2.0, 3.0], 2),
+    ],
+)
+def test_maxima_of_power_that_can_be_told_apart(powers: list[float], maxima: int) -> None:
+    points = pl.DataFrame(
+        {
+            "path": "primary",
+            "service": ["constant"] * len(powers) + ["drawn anew"] * len(powers),
+            "window": [*range(1, len(powers) + 1)] * 2,
+            "throughput": powers * 2,
+            "response": 1.0,
+        }
+    )
+    assert single_maximum({"points": points}, [1.0]) == [maxima, maxima]

@@ -178,7 +178,7 @@ def test_pictures_are_quick(shown: Any) -> None:  # noqa: ANN401
 
 
 def test_a_page_without_frames_says_how_to_get_them(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    plain = becalm.run(becalm.Scenario({**SCENE, "run": {"duration": "200 us"}, "observe": {}}))
+    plain = becalm.run(becalm.Scenario({**SCENE, "run": {"duration": "400 us"}, "observe": {}}))
     file = tmp_path / "plain.html"
     file.write_text(becalm.report(plain), encoding="utf-8")
     shown = opened(browser, file)

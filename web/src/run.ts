@@ -40,6 +40,7 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
     if (changed.has("time")) for (const each of changing.querySelectorAll(".chart")) each.dispatchEvent(new Event("redraw"));
     if (changed.has("chosen") && store.now.chosen >= 0) film.element.scrollIntoView({ block: "nearest" });
   });
+  page.about.notes.push(...leftOut(page));
   const runs = page.runs.map((run, i): [number, string] => [i, `${run.replication}: ${run.fingerprint}`]);
   const selector = choice("Replication", runs, 0, (run) => store.set({ run, time: Math.min(store.now.time, last(page.runs[run])) }));
   frame(root, page.about, selector, tiles, film.element, changing);
@@ -62,6 +63,15 @@ function start(page: RunPage): State {
     chosen: longestRoot(run)?.link ?? -1,
     hovered: -1,
   };
+}
+
+/** What the page does not show, so that it stays small. */
+function leftOut(page: RunPage): string[] {
+  const names: Record<string, string> = { stalled: "waits for credit", marked: "marks", busy: "load" };
+  const made: string[] = [];
+  if (page.every > 1) made.push(`One of ${page.every} frames is shown, so that the page stays small: becalm report --max-size sets how small.`);
+  if (page.omitted.length > 0) made.push(`Links over time are shown without ${page.omitted.map((name) => names[name]).join(" and ")}; becalm report --full keeps all.`);
+  return made;
 }
 
 /** The output that was a root for longest. */

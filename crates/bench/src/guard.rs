@@ -1,7 +1,8 @@
 //! Instructions per packet-hop, counted by callgrind and compared with committed figures.
 //!
-//! Unlike a time, a count does not depend on other work of the machine. Only the run itself is counted, from time zero
-//! to the end of the simulated time; not the set-up, not the tables.
+//! Unlike a time, a count does not depend on other work of the machine. Only the run itself is counted; not the set-up,
+//! not the tables. A longer run less a shorter one is what happens between their ends, when queues have their usual
+//! lengths and lists their full size.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Figures, Manner};
 use crate::scenarios::find;
 
-/// Counted scenarios and their durations.
-const COUNTED: [(&str, &str); 3] = [("dumbbell", "20 ms"), ("perm128", "30 us"), ("hot128_cc", "30 us")];
+/// Counted scenarios, and from when to when.
+const COUNTED: [(&str, [&str; 2]); 3] =
+    [("dumbbell", ["10 ms", "30 ms"]), ("perm128", ["50 us", "100 us"]), ("hot128_cc", ["50 us", "100 us"])];
 /// The function whose instructions count, with its callees.
 const MEASURED: &str = "*becalm_scenario::run::Running::measure*";
 /// Growth that fails.
@@ -32,8 +34,10 @@ struct Known {
 /// Figures that grew too much, or the reason why counting failed.
 pub fn check(file: &Path, write: bool) -> Result<(), String> {
     let mut counted = BTreeMap::new();
-    for (name, duration) in COUNTED {
-        counted.insert(name.to_string(), (count(name, duration)? * 10.0).round() / 10.0);
+    for (name, [from, to]) in COUNTED {
+        let (before, after) = (count(name, from)?, count(name, to)?);
+        let each = (after.0 - before.0) as f64 / (after.1 - before.1) as f64;
+        counted.insert(name.to_string(), (each * 10.0).round() / 10.0);
     }
     if write {
         let known = Known { rustc: rustc(), instructions_per_packet_hop: counted };
@@ -72,8 +76,8 @@ fn compare(known: &Known, counted: &BTreeMap<String, f64>) -> Result<(), String>
     ))
 }
 
-/// Instructions per packet-hop of a scenario.
-fn count(name: &str, duration: &str) -> Result<f64, String> {
+/// Instructions and packet-hops of a scenario from time zero on.
+fn count(name: &str, duration: &str) -> Result<(u64, u64), String> {
     let bench = find(name).ok_or_else(|| format!("no such scenario: {name}"))?;
     let manner = Manner { runs: 1, threads: 1, duration: Some(duration.to_string()) };
     let toggle = format!("--toggle-collect={MEASURED}");
@@ -86,7 +90,7 @@ fn count(name: &str, duration: &str) -> Result<f64, String> {
     }
     let figures: Figures = serde_json::from_slice(&output.stdout).map_err(|error| format!("{name}: {error}"))?;
     let instructions = collected(&told).ok_or_else(|| format!("{name}: callgrind counted nothing:\n{told}"))?;
-    Ok(instructions as f64 / figures.packet_hops as f64)
+    Ok((instructions, figures.packet_hops))
 }
 
 /// The number in the line `==1== Collected : 123`.

@@ -8,12 +8,14 @@
 use crate::key::{Entry, Key};
 use crate::line::Line;
 use crate::queue::Queue;
-use crate::sorting::{Ends, sort};
+use crate::sorting::{Scratch, sort};
 use crate::time::Time;
 use crate::windows::Windows;
 
 /// Windows with inboxes: the present one and those that follow.
 const SLOTS: usize = 8;
+/// Events for which a new inbox has room.
+const FIRST_ROOM: usize = 16;
 /// No group has its turn.
 const NOBODY: usize = usize::MAX;
 
@@ -24,8 +26,9 @@ pub(crate) struct Inboxes<E> {
     group_of: Vec<u16>,
     groups: usize,
     windows: Windows,
-    /// The present window.
+    /// The present window, and its first and last time.
     window: u64,
+    span: (Time, Time),
     /// By (slot, group), where a window's slot is its number modulo [`SLOTS`].
     lists: Vec<Vec<Entry<E>>>,
     /// By slot: a bit for every group whose inbox is not empty.
@@ -43,9 +46,11 @@ pub(crate) struct Inboxes<E> {
     inbox: Vec<Entry<E>>,
     /// Its order: places in the inbox, in the low half of each word.
     order: Vec<u64>,
-    ends: Box<Ends>,
+    scratch: Scratch,
     /// The first place in the order that has not been handled.
     at: usize,
+    /// The time of the event at that place; [`Time::MAX`] at the end.
+    listed: Time,
     /// What the group that has its turn causes for itself in the present window.
     local: Line<E>,
     /// Events of later windows than those with inboxes.
@@ -61,6 +66,7 @@ impl<E: Copy> Inboxes<E> {
             groups,
             windows: Windows::new(lookahead),
             window: 0,
+            span: (Time::ZERO, Time::ZERO),
             lists: (0..groups * SLOTS).map(|_| Vec::new()).collect(),
             filled: std::array::from_fn(|_| filled()),
             first: [Time::MAX; SLOTS],
@@ -69,15 +75,16 @@ impl<E: Copy> Inboxes<E> {
             next: groups,
             inbox: Vec::new(),
             order: Vec::new(),
-            ends: Box::new([0; 256]),
+            scratch: Scratch::default(),
             at: 0,
+            listed: Time::MAX,
             local: Line::default(),
             far: Queue::default(),
         }
     }
 
     /// Adds an event.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, time: Time, key: Key, event: E) {
         let entry = Entry { time, key, event };
         let group = usize::from(self.group_of[key.target() as usize]);
@@ -95,39 +102,62 @@ impl<E: Copy> Inboxes<E> {
     }
 
     /// Appends an event to an inbox.
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, group: usize, slot: usize, entry: Entry<E>) {
+        self.first[slot] = self.first[slot].min(entry.time);
         let list = &mut self.lists[slot * self.groups + group];
-        if list.is_empty() {
-            *list = self.spare.pop().unwrap_or_default();
+        // An inbox that is used has room for more; its capacity is 0 while it is empty.
+        if list.len() == list.capacity() {
+            make_room(list, &mut self.spare);
             self.filled[slot][group / 64] |= 1 << (group % 64);
         }
         list.push(entry);
-        self.first[slot] = self.first[slot].min(entry.time);
     }
 
     /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
         loop {
-            let listed = self.order.get(self.at).map(|&place| self.inbox[place as u32 as usize]);
-            // The earlier of two entries is the greater one.
-            if let Some(local) = self.local.first()
-                && listed.is_none_or(|listed| *local > listed)
-            {
-                if let Some(local) = self.local.pop_until(until) {
-                    return Some(local);
+            if self.listed < self.local.next || self.goes_first() {
+                if self.listed <= until {
+                    return Some(self.pop_listed());
                 }
-            } else if let Some(listed) = listed
-                && listed.time <= until
+            } else if self.local.next <= until
+                && let Some(local) = self.local.pop()
             {
-                self.at += 1;
-                return Some(listed);
+                return Some(local);
             }
             if !self.next_turn(until) {
                 return None;
             }
         }
+    }
+
+    /// Whether the next event of the inbox comes before the local one of the same time, if there are both.
+    #[inline]
+    fn goes_first(&self) -> bool {
+        if self.listed != self.local.next {
+            return false;
+        }
+        let listed = self.order.get(self.at).map(|&place| &self.inbox[place as u32 as usize]);
+        // The earlier of two entries is the greater one.
+        listed.zip(self.local.first()).is_some_and(|(listed, local)| listed > local)
+    }
+
+    /// Takes the next event of the inbox; there is one.
+    #[inline]
+    fn pop_listed(&mut self) -> Entry<E> {
+        let entry = self.inbox[self.order[self.at] as u32 as usize];
+        self.at += 1;
+        self.look_at_next();
+        entry
+    }
+
+    /// Notes the time of the next event of the inbox. Looking at it now, the processor has it at hand when it is handled.
+    #[inline]
+    fn look_at_next(&mut self) {
+        let next = self.order.get(self.at).and_then(|&place| self.inbox.get(place as u32 as usize));
+        self.listed = next.map_or(Time::MAX, |entry| entry.time);
     }
 
     /// Gives the next group its turn, if any group has an event at `until` or before.
@@ -174,7 +204,8 @@ impl<E: Copy> Inboxes<E> {
         (self.turn, self.next, self.at) = (group, group + 1, 0);
         self.filled[slot][group / 64] &= !(1 << (group % 64));
         self.inbox = std::mem::take(&mut self.lists[slot * self.groups + group]);
-        sort(&self.inbox, self.windows.end(self.window), &mut self.order, &mut self.ends);
+        sort(&self.inbox, self.span, &mut self.order, &mut self.scratch);
+        self.look_at_next();
     }
 
     /// Puts back what the group that has its turn may not handle yet.
@@ -187,9 +218,10 @@ impl<E: Copy> Inboxes<E> {
             let entry = self.inbox[self.order[at] as u32 as usize];
             self.append(group, slot, entry);
         }
-        while let Some(entry) = self.local.pop_until(Time::MAX) {
+        while let Some(entry) = self.local.pop() {
             self.append(group, slot, entry);
         }
+        self.listed = Time::MAX;
         self.order.clear();
         self.inbox.clear();
         self.spare.push(std::mem::take(&mut self.inbox));
@@ -202,6 +234,7 @@ impl<E: Copy> Inboxes<E> {
             Some(window) => window,
             None => self.far.next_time().map_or(self.window, |time| self.windows.of(time)),
         };
+        self.span = (self.windows.start(self.window), self.windows.end(self.window));
         let reach = self.windows.end(self.window + SLOTS as u64 - 1);
         while let Some(Entry { time, key, event }) = self.far.pop_until(reach) {
             self.push(time, key, event);
@@ -245,5 +278,15 @@ impl<E: Copy> Inboxes<E> {
     pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
         let listed = self.order[self.at..].iter().map(|&place| &self.inbox[place as u32 as usize]);
         listed.chain(self.local.iter()).chain(self.lists.iter().flatten()).chain(self.far.iter())
+    }
+}
+
+/// Gives a full list more room, and an empty one a spare list's.
+#[cold]
+#[inline(never)]
+fn make_room<E>(list: &mut Vec<Entry<E>>, spare: &mut Vec<Vec<Entry<E>>>) {
+    match list.len() {
+        0 => *list = spare.pop().unwrap_or_else(|| Vec::with_capacity(FIRST_ROOM)),
+        len => list.reserve(len),
     }
 }

@@ -15,12 +15,14 @@ pub(crate) struct Line<E> {
     line: Vec<Entry<E>>,
     /// The first that has not been taken.
     at: usize,
+    /// The time of the first event; [`Time::MAX`] where there is none.
+    pub next: Time,
     heap: BinaryHeap<Entry<E>>,
 }
 
 impl<E> Default for Line<E> {
     fn default() -> Self {
-        Line { line: Vec::new(), at: 0, heap: BinaryHeap::new() }
+        Line { line: Vec::new(), at: 0, next: Time::MAX, heap: BinaryHeap::new() }
     }
 }
 
@@ -28,6 +30,16 @@ impl<E: Copy> Line<E> {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, entry: Entry<E>) {
+        match self.line.last() {
+            Some(last) if entry.time <= last.time => self.push_between(entry),
+            _ => self.line.push(entry),
+        }
+        self.next = self.next.min(entry.time);
+    }
+
+    /// Adds an event that may not be the last one of the line.
+    #[inline(never)]
+    fn push_between(&mut self, entry: Entry<E>) {
         let (mut place, first) = (self.line.len(), self.at.max(self.line.len().saturating_sub(STEPS)));
         // The earlier of two entries is the greater one.
         while place > first && self.line[place - 1] < entry {
@@ -53,22 +65,39 @@ impl<E: Copy> Line<E> {
         }
     }
 
-    /// Takes the earliest event, if it happens at `until` or before.
+    /// Takes the earliest event.
     #[inline]
-    pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+    pub fn pop(&mut self) -> Option<Entry<E>> {
+        if !self.heap.is_empty() {
+            return self.pop_either();
+        }
+        let first = *self.line.get(self.at)?;
+        self.advance();
+        self.next = self.line.get(self.at).map_or(Time::MAX, |entry| entry.time);
+        Some(first)
+    }
+
+    /// Takes the earliest event of the line and the heap.
+    #[cold]
+    fn pop_either(&mut self) -> Option<Entry<E>> {
         let first = *self.first()?;
-        if first.time > until {
-            return None;
+        if self.line.get(self.at) == Some(&first) {
+            self.advance();
+        } else {
+            self.heap.pop();
         }
-        if self.line.get(self.at).is_none_or(|line| *line != first) {
-            return self.heap.pop();
-        }
+        self.next = self.first().map_or(Time::MAX, |entry| entry.time);
+        Some(first)
+    }
+
+    /// Moves on in the line.
+    #[inline]
+    fn advance(&mut self) {
         self.at += 1;
         if self.at == self.line.len() {
             self.line.clear();
             self.at = 0;
         }
-        Some(first)
     }
 
     /// All events, in no particular order.
@@ -95,15 +124,15 @@ mod tests {
                 for _ in 0..pops {
                     let Some(expected) = reference.pop() else { break };
                     prop_assert!(line.first().is_some_and(|first| first.event == expected.event));
-                    prop_assert!(expected.time.0.checked_sub(1).is_none_or(|before| line.pop_until(Time(before)).is_none()));
-                    prop_assert_eq!(line.pop_until(expected.time).unwrap().event, expected.event);
+                    prop_assert_eq!(line.next, expected.time);
+                    prop_assert_eq!(line.pop().unwrap().event, expected.event);
                     now = expected.time.0;
                 }
             }
             while let Some(expected) = reference.pop() {
-                prop_assert_eq!(line.pop_until(Time::MAX).unwrap().event, expected.event);
+                prop_assert_eq!(line.pop().unwrap().event, expected.event);
             }
-            prop_assert!(line.first().is_none());
+            prop_assert!(line.first().is_none() && line.next == Time::MAX);
         }
     }
 }

@@ -47,7 +47,7 @@ impl<E: Copy> Default for Agenda<E> {
 
 impl<E: Copy> Agenda<E> {
     /// Schedules an event, now or later.
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, time: Time, key: Key, event: E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
         match &mut self.pending {

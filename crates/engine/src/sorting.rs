@@ -11,37 +11,55 @@ const FEW: usize = 12;
 const CROWD: u32 = 32;
 
 /// Scratch space of [`sort`].
-pub(crate) type Ends = [u32; BUCKETS];
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    words: Vec<u64>,
+    ends: Box<[u32; BUCKETS]>,
+}
 
-/// Fills `order` with the places of entries that happen at `end` or before, earliest first: the place in the low half of
-/// each word.
-pub(crate) fn sort<E: Copy>(entries: &[Entry<E>], end: Time, order: &mut Vec<u64>, ends: &mut Ends) {
-    order.clear();
-    let Some(start) = entries.iter().map(|entry| entry.time.0).min() else { return };
-    // The high half of a word is the time since the first entry, cut to 32 bits where the span is long.
-    let bits = u64::BITS - (end.0 - start).leading_zeros();
+impl Default for Scratch {
+    fn default() -> Self {
+        Scratch { words: Vec::new(), ends: Box::new([0; BUCKETS]) }
+    }
+}
+
+/// Fills `order` with the places of entries, which happen from `start` to `end`, earliest first: the place in the low half
+/// of each word.
+pub(crate) fn sort<E: Copy>(
+    entries: &[Entry<E>],
+    (start, end): (Time, Time),
+    order: &mut Vec<u64>,
+    scratch: &mut Scratch,
+) {
+    // The high half of a word is the time since the start, cut to 32 bits where the span is long.
+    let bits = u64::BITS - (end.0 - start.0).leading_zeros();
     let cut = bits.saturating_sub(32);
-    let word = |(entry, place): (&Entry<E>, u64)| (entry.time.0 - start) >> cut << 32 | place;
+    let word = |(entry, place): (&Entry<E>, u64)| (entry.time.0 - start.0) >> cut << 32 | place;
     let words = entries.iter().zip(0u64..).map(word);
+    order.clear();
     if entries.len() <= FEW {
         order.extend(words);
         return insert(entries, order);
     }
     let buckets = entries.len().next_power_of_two().min(BUCKETS);
     let shift = 32 + (bits - cut).saturating_sub(buckets.trailing_zeros());
-    let ends = &mut ends[..buckets];
+    let ends = &mut scratch.ends[..buckets];
     ends.fill(0);
-    words.clone().for_each(|word| ends[(word >> shift) as usize] += 1);
-    if ends.iter().any(|&count| count > CROWD) {
-        order.extend(words);
-        return order.sort_unstable_by(|&a, &b| entry(entries, b).cmp(entry(entries, a)));
+    scratch.words.clear();
+    scratch.words.extend(words);
+    for word in &scratch.words {
+        ends[(word >> shift) as usize] += 1;
     }
-    let mut sum = 0;
+    let (mut sum, mut most) = (0, 0);
     for end in ends.iter_mut() {
+        most = most.max(*end);
         sum += std::mem::replace(end, sum);
     }
-    order.resize(entries.len(), 0);
-    for word in words {
+    order.extend_from_slice(&scratch.words);
+    if most > CROWD {
+        return order.sort_unstable_by(|&a, &b| entry(entries, b).cmp(entry(entries, a)));
+    }
+    for &word in &scratch.words {
         let end = &mut ends[(word >> shift) as usize];
         order[*end as usize] = word;
         *end += 1;
@@ -69,11 +87,11 @@ fn insert<E: Copy>(entries: &[Entry<E>], order: &mut [u64]) {
 
 #[inline]
 fn is_later<E: Copy>(entries: &[Entry<E>], a: u64, b: u64) -> bool {
-    match (a >> 32).cmp(&(b >> 32)) {
-        // The later of two entries is the smaller one.
-        std::cmp::Ordering::Equal => entry(entries, a) < entry(entries, b),
-        unequal => unequal.is_gt(),
+    if (a ^ b) >> 32 != 0 {
+        return a > b;
     }
+    // The later of two entries is the smaller one.
+    entry(entries, a) < entry(entries, b)
 }
 
 #[cfg(test)]
@@ -94,7 +112,8 @@ mod tests {
             };
             let entries: Vec<_> = seeds.iter().enumerate().map(entry).collect();
             let mut order = vec![9];
-            sort(&entries, Time(start + span - 1), &mut order, &mut [7; BUCKETS]);
+            let mut scratch = Scratch { words: vec![3], ends: Box::new([7; BUCKETS]) };
+            sort(&entries, (Time(start), Time(start + span - 1)), &mut order, &mut scratch);
             let sorted: Vec<_> = order.iter().map(|&word| entries[word as u32 as usize]).collect();
             let mut expected = entries;
             expected.sort_by(|a, b| b.cmp(a));

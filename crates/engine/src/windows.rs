@@ -26,6 +26,11 @@ impl Windows {
         ((u128::from(time.0) * u128::from(self.per_ps)) >> ONE) as u64
     }
 
+    /// The first time of a window.
+    pub fn start(self, window: u64) -> Time {
+        Time(((u128::from(window) << ONE).div_ceil(u128::from(self.per_ps))) as u64)
+    }
+
     /// The last time of a window, or [`Time::MAX`].
     pub fn end(self, window: u64) -> Time {
         let next = ((u128::from(window) + 1) << ONE).div_ceil(u128::from(self.per_ps));
@@ -44,7 +49,8 @@ mod tests {
             let span = if short { span % 2_000_000 + 1 } else { span };
             let windows = Windows::new(Time(span));
             let window = windows.of(Time(time));
-            prop_assert!(Time(time) <= windows.end(window));
+            prop_assert!(windows.start(window) <= Time(time) && Time(time) <= windows.end(window));
+            prop_assert!(window == 0 || windows.of(Time(windows.start(window).0 - 1)) == window - 1);
             prop_assert!(window == 0 || windows.end(window - 1) < Time(time));
             if let Some(later) = time.checked_add(span) {
                 prop_assert!(windows.of(Time(later)) > window);

@@ -23,6 +23,12 @@ impl Room {
     /// Room for any number of packets.
     pub const UNLIMITED: Room = Room::Packets(u32::MAX);
 
+    /// Whether packets of all sizes take the same room.
+    #[inline]
+    pub const fn is_in_packets(self) -> bool {
+        matches!(self, Room::Packets(_))
+    }
+
     /// The buffer's size in units of credit.
     pub const fn capacity(self) -> u32 {
         match self {

@@ -2,7 +2,7 @@
 
 use becalm_engine::{Agenda, Key, Time, mix};
 
-use crate::config::{RateChange, SwitchConfig, Switching};
+use crate::config::{RateChange, SwitchConfig};
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::ids::{NodeId, PortId, SourceId};
@@ -62,17 +62,12 @@ impl<O: Observer> Context<'_, O> {
     #[inline]
     pub fn launch(&mut self, from: PortId, link: &EgressLink, packet: &Packet, transmission: Time) -> Time {
         let tail = self.now + transmission;
-        let arrival = match (link.to_switch, self.shared.config.switching) {
-            (true, Switching::CutThrough) => self.now + link.delay + self.shared.config.forwarding_delay,
-            (true, Switching::StoreAndForward) => tail + link.delay + self.shared.config.forwarding_delay,
-            (false, _) => tail + link.delay,
-        };
+        let arrival = if link.whole { tail } else { self.now } + link.delay;
         self.shared.hops += 1;
         self.observer.hop(self.now, from, packet);
-        let event = Event::Arrive(*packet);
-        let key = Key::new(link.peer.node.0, event.kind(), u64::from(packet.tie), link.peer.port);
+        let key = Key::new(link.peer.node.0, Event::ARRIVE, u64::from(packet.tie), link.peer.port);
         if link.part == LOCAL {
-            self.agenda.at(arrival, key, event);
+            self.agenda.at(arrival, key, Event::Arrive(*packet));
         } else {
             let message = Message::Packet { at: (arrival, key), packet: *packet };
             self.shared.outboxes[usize::from(link.part)].push(message);
@@ -81,7 +76,7 @@ impl<O: Observer> Context<'_, O> {
     }
 
     /// Returns credit to the sender that fills a buffer, from `time` on: now or later.
-    #[inline]
+    #[inline(always)]
     pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
         let time = time + way.delay;
         let credit = way.first_credit + u32::from(vl);

@@ -51,13 +51,15 @@ pub enum Event {
 }
 
 impl Event {
+    /// The rank of arrivals.
+    pub(crate) const ARRIVE: u8 = 2;
+
     /// Rank of the kind among events of the same time and node: events that free resources come first.
     pub(crate) const fn kind(self) -> u8 {
         match self {
             Event::Credit { .. } => 0,
             Event::Tail { .. } | Event::Free => 1,
-            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } => 2,
-            Event::Drained(_) => 2,
+            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } | Event::Drained(_) => Event::ARRIVE,
             Event::Timer(_) => 3,
             Event::Post(_) | Event::Rank(_) | Event::Left(_) => 4,
             Event::Wake => 5,

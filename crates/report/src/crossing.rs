@@ -34,7 +34,9 @@ pub(crate) fn crossing(scenario: &Scenario, tables: &Tables, pack: &mut Pack) ->
             crossings[link as usize].add(flow as u32, source.0, group as usize, rate);
         }
     }
-    let share = |rate: f64, link: usize| (rate / links[link].rate * 65_535.0).round().clamp(0.0, 65_535.0) as u16;
+    // In steps of 1/4096: finer ones are not shown, and take room.
+    let share =
+        |rate: f64, link: usize| ((rate / links[link].rate * 4096.0).round() * 16.0).clamp(0.0, 65_520.0) as u16;
     let (mut starts, mut group, mut flows, mut sources, mut shares) = (vec![0u32], vec![], vec![], vec![], vec![]);
     let (mut top_starts, mut from, mut to, mut of, mut top_shares) = (vec![0u32], vec![], vec![], vec![], vec![]);
     for (link, crossing) in crossings.iter().enumerate() {

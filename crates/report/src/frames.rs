@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::pack::{Filter, Pack, deflated};
 use crate::tables::Tables;
 
-/// Steps of buffers: 2% each, finer than colours and widths can show.
-const FINE: u8 = 51;
-/// Steps of shares that tell more of a link.
-const COARSE: u8 = 15;
+/// A step of buffers, of 255: 4%, finer than colours and widths can show.
+const FINE: u8 = 10;
+/// A step of shares that tell more of a link.
+const COARSE: u8 = 17;
 /// Bytes that a share that is not needed for the tree may take, unless everything is asked for.
 const MOST_BYTES: usize = 20_000;
 /// Shares of a link besides its buffer and its role, the most telling first.
@@ -70,10 +70,12 @@ pub(crate) fn thinned(rows: &[usize], every: usize) -> Vec<usize> {
     rows.iter().rev().step_by(every).rev().copied().collect()
 }
 
-/// A share in so many steps, of which only nothing is 0; the number of steps divides 255.
-fn rounded_up(share: u8, steps: u8) -> u8 {
-    let step = 255 / steps;
-    share.div_ceil(step) * step
+/// A share in such steps, of which only nothing is 0 and only all is 255.
+fn rounded_up(share: u8, step: u8) -> u8 {
+    match share {
+        255 => 255,
+        _ => share.div_ceil(step).saturating_mul(step).min(254),
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +111,7 @@ mod tests {
         assert_eq!(frames["times"], json!([1.0, 2.0]));
         assert_eq!(frames["lanes"].as_array().unwrap().len(), 1);
         assert!(omitted.is_empty());
-        assert_eq!([255, 1, 17, 18, 0].map(|share| rounded_up(share, COARSE)), [255, 17, 17, 34, 0]);
+        assert_eq!([255, 254, 1, 17, 18, 0].map(|share| rounded_up(share, COARSE)), [255, 254, 17, 17, 34, 0]);
     }
 
     #[test]

@@ -7,8 +7,12 @@ causes), `case` (all of it, worked out once), `rule`, the rules in `spread`, `co
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from becalm.explain.model import TOPICS, Explanation, Reference, Sentence
-from becalm.results import Results
+
+if TYPE_CHECKING:
+    from becalm.results import Results
 
 __all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 

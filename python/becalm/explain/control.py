@@ -37,8 +37,8 @@ class Balance(NamedTuple):
 
 
 def judged(case: Case) -> list[Bottleneck]:
-    """Return the overloaded bottlenecks, at which control has something to do, and has a say."""
-    return [each for each in case.bottlenecks if each.overloaded and case.controlled(each)]
+    """Return the first overloaded bottlenecks, at which control has something to do, and has a say."""
+    return [each for each in case.bottlenecks if each.overloaded and case.controlled(each)][: limits.MOST]
 
 
 def starved(case: Case, each: Bottleneck) -> bool:
@@ -219,7 +219,7 @@ def held(case: Case) -> Iterator[Sentence]:
     long, and there is no victim.
     """
     links = case.facts.links
-    for each in judged(case)[: limits.MOST]:
+    for each in judged(case):
         root, use = float(links.root[each.link]), case.use(each)
         slow = each.cause is not None and each.cause.name in SLOW
         if stands(case, each) or unmarked(case, each) or (use < limits.FULL and not slow):

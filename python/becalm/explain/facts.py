@@ -12,11 +12,12 @@ from becalm.errors import ResultsError
 from becalm.explain import limits
 from becalm.explain.model import Reference
 from becalm.quantities import seconds
-from becalm.results import Results
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+    from becalm.results import Results
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
@@ -155,13 +156,13 @@ class Facts:
         account = np.array([place[key] for key in zip(group, source, strict=True)], dtype=np.int64)
         delivered = _floats(table, "rate")
         each = _floats(accounts, "offered") / np.maximum(1, _floats(accounts, "flows"))
-        offered = np.maximum(each[account], delivered)
         return Flows(
             row=_places(table, "row"),
             group=group,
             source=source,
             destination=table["destination"].to_list(),
-            offered=np.maximum(self._within_links(offered), delivered),
+            # Not at least what it delivered: of many flows with a few packets each, chance would add up.
+            offered=self._within_links(each[account]),
             delivered=delivered,
             p50=_floats(table, "latency_p50"),
             p99=_floats(table, "latency_p99"),

@@ -8,8 +8,9 @@ it), measures, judges every claim and draws the figures:
     for claim in reports[0].claims:
         print(claim.id, claim.paper, claim.mean, claim.verdict)
 
-A claim carries the sentence that it comes from and a tolerance that follows from its wording. It is judged by
-the mean over several seeds and its confidence interval. One that fails stays in the list, with an explanation.
+A claim carries the sentence that it comes from and a tolerance that follows from its wording. It is judged
+by the mean over several seeds and its confidence interval. One that fails stays in the list, with an
+explanation.
 """
 
 from becalm.lab.claims import ClaimsError

@@ -229,11 +229,6 @@ class Report:
     tables: Tables = field(default_factory=dict)
 
     @property
-    def holds(self) -> bool:
-        """Whether every claim holds."""
-        return all(claim.holds for claim in self.claims)
-
-    @property
     def fails(self) -> bool:
         """Whether a sentence of the paper fails."""
         return self._any(FAILS)

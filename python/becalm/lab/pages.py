@@ -1,8 +1,8 @@
 """Reports as pages: one Markdown file per paper with every claim and figure, and an overview of all papers.
 
-    python -m becalm.lab.pages docs/reproductions [PAPER ...]
+    python -m becalm.lab.pages docs/reproductions [PAPER[/FIGURE] ...]
 
-runs all experiments, or those of the papers that are named, and writes their figures, their verdicts
+runs all experiments, or those that are named, and writes their figures, their verdicts
 (`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
 papers. `--text` runs nothing: it writes the pages anew from the verdicts that are there.
 """
@@ -205,24 +205,33 @@ def _show(now: SweepProgress) -> None:
     sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def run(folder: Path, papers: Sequence[str] = (), seeds: int | None = None) -> None:
-    """Run the experiments of papers, of all if none is given, and write their figures and verdicts."""
-    for paper in papers or PAPERS:
+def run(folder: Path, ids: Sequence[str] = (), seeds: int | None = None) -> None:
+    """Run experiments, all if none is named, and write their figures and verdicts; those of others stay."""
+    chosen = select(ids)
+    for paper in dict.fromkeys(item.paper for item in chosen):
         with tempfile.TemporaryDirectory() as scratch:
-            reports = reproduce([paper], out=Path(scratch), seeds=seeds, progress=_show)
+            wanted = [item.id for item in chosen if item.paper == paper]
+            reports = reproduce(wanted, out=Path(scratch), seeds=seeds, progress=_show)
             (folder / paper).mkdir(parents=True, exist_ok=True)
             for report in reports:
                 for figure in report.figures:
                     shutil.copyfile(figure, folder / f"{report.id}{figure.suffix}")
         sys.stderr.write("\n")
-        data = [report.to_json() for report in reports]
-        replace_file(folder / paper / VERDICTS, json.dumps(data, indent=1) + "\n")
+        _keep(folder, paper, reports)
+
+
+def _keep(folder: Path, paper: str, reports: Sequence[Report]) -> None:
+    """Put verdicts among those of a paper's other figures, in the order of the figures."""
+    there = read(folder, paper) if (folder / paper / VERDICTS).exists() else []
+    found = {report.id: report for report in [*there, *reports]}
+    data = [found[item.id].to_json() for item in select([paper]) if item.id in found]
+    replace_file(folder / paper / VERDICTS, json.dumps(data, indent=1) + "\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write one page per paper, and an overview of all.")
     parser.add_argument("folder", type=Path, help="where the pages are, such as docs/reproductions")
-    parser.add_argument("papers", nargs="*", metavar="PAPER", help="such as santos2003; all when not given")
+    parser.add_argument("ids", nargs="*", metavar="PAPER[/FIGURE]", help="all when not given")
     parser.add_argument("--seeds", type=int, help="seeds to judge by; 5 when not given, more where undecided")
     parser.add_argument(
         "--text", action="store_true", help="run nothing: write pages from the verdicts there"
@@ -232,9 +241,11 @@ if __name__ == "__main__":
         parser.error(f"{asked.folder}: no such folder")
     if asked.seeds is not None and asked.seeds < 1:
         parser.error(f"--seeds {asked.seeds}: must be at least 1")
-    if unknown := [paper for paper in asked.papers if paper not in PAPERS]:
-        parser.error(f"no such paper: {', '.join(unknown)}; valid: {', '.join(PAPERS)}")
+    try:
+        select(asked.ids)
+    except ValueError as error:
+        parser.error(str(error))
     if not asked.text:
-        run(asked.folder, asked.papers, asked.seeds)
+        run(asked.folder, asked.ids, asked.seeds)
     for path in write(asked.folder):
         sys.stdout.write(f"{path}\n")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TABLES = (
     *("flows", "groups", "latencies", "links", "tree", "victims"),
     *("series", "paces", "frames", "frames_groups", "spans"),
-    *("hosts", "buffers"),
 )
 """The tables that a page and its diagnosis are made of."""
 MOST_TEXT = 40_000
@@ -90,12 +89,7 @@ def payload(
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
     about = _about(results, title, chosen[0].replication)
-    packed, every, omitted = _core.report(results.scenario.core, runs, json.dumps(about), room, full)
-    notes = [*about["notes"], *_left_out(every, omitted, max_size)]
-    if notes != about["notes"]:
-        about["notes"] = notes
-        packed, *_ = _core.report(results.scenario.core, runs, json.dumps(about), room, full)
-    return packed
+    return _core.report(results.scenario.core, runs, json.dumps(about), room, full)[0]
 
 
 def filled(packed: bytes, title: str) -> str:
@@ -200,21 +194,12 @@ _NO_FRAMES = (
 )
 
 
-def _left_out(every: int, omitted: list[str], max_size: int) -> Iterator[str]:
-    if every > 1:
-        yield f"One of {every} frames is shown, so that the page stays below {max_size:,} bytes."
-    if omitted:
-        names = {"stalled": "waits for credit", "marked": "marks", "busy": "load"}
-        told = " and ".join(names[name] for name in omitted)
-        yield f"Links over time are shown without {told}; becalm report --full keeps all."
-
-
 def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tuple[str, str, Any]]]]:
     import polars as pl
 
     for name in TABLES:
         table = results.tables.get(name)
-        if table is None or name in ("paces", "hosts", "buffers"):
+        if table is None or name == "paces":
             continue
         if name == "flows":
             table = table.select("replication", *_FLOWS)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from becalm.sweep.plan import Plan
 
+TUNE = "tune.json"
+"""The file of a tuning's folder that says what was found."""
 MEASURES = (
     ("rate", "number", "B/s"),
     ("jain", "index", ""),
@@ -80,9 +82,7 @@ def tune_page(folder: Path, title: str | None) -> bytes:
         ResultsError: a file is missing or damaged.
 
     """
-    from becalm.report.source import TUNE, read_json
-
-    told = read_json(folder / TUNE)
+    told = _read(folder / TUNE)
     trials = read_table(folder / "trials.parquet", None)
     validation = read_table(folder / "validation.parquet", None)
     try:
@@ -218,3 +218,19 @@ def _cell(value: Any) -> Any:  # noqa: ANN401
 
 def _finite(value: Any) -> bool:  # noqa: ANN401
     return value is not None and value == value and abs(value) != float("inf")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Read a file of becalm's in JSON.
+
+    Raises:
+        ResultsError: it cannot be read.
+
+    """
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, RecursionError, ValueError) as error:
+        raise ResultsError(f"{file}: cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ResultsError(f"{file}: is not what becalm writes")
+    return found

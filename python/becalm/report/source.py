@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,6 @@ from becalm.store import Store
 if TYPE_CHECKING:
     from becalm.results import Results
 
-TUNE = "tune.json"
-"""The file of a tuning's folder that says what was found."""
 _RUNS = "runs"
 
 
@@ -42,13 +39,11 @@ def page_of(
         BecalmError: a sweep's file with mistakes.
 
     """
-    if (source / TUNE).is_file():
-        from becalm.report.points import tune_page
+    from becalm.report.points import TUNE, sweep_page, tune_page
 
+    if (source / TUNE).is_file():
         return filled(tune_page(source, title), title or source.name)
     if source.suffix == ".toml" and source.is_file():
-        from becalm.report.points import sweep_page
-
         return filled(sweep_page(source, title), title or source.name)
     results = _results(source)
     return report(results, title=title, replication=replication, max_size=max_size, full=full)
@@ -57,28 +52,10 @@ def page_of(
 def _results(source: Path) -> Results:
     if (source / MANIFEST).is_file():
         return load_results(source, only=TABLES)
-    if source.is_file() and len(source.parents) > 2:
-        # A store's runs are named by their keys: runs/ab/abcdef....zip.
-        root = source.parents[2]
-        if source.parents[1].name == _RUNS:
-            return Store.open(root).get(source.stem)
+    # A store's runs are named by their keys: runs/ab/cdef....zip.
+    if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:
+        return Store.open(source.parents[2]).get(source.parent.name + source.stem)
     raise ResultsError(
-        f"{source}: nothing to report; valid: a results folder, a folder of a tuning ({TUNE}), "
+        f"{source}: nothing to report; valid: a results folder, a folder of a tuning (tune.json), "
         "a sweep (.toml), the file of a run in a store"
     )
-
-
-def read_json(file: Path) -> dict[str, object]:
-    """Read a file of becalm's in JSON.
-
-    Raises:
-        ResultsError: it cannot be read.
-
-    """
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, RecursionError, ValueError) as error:
-        raise ResultsError(f"{file}: cannot be read: {error}") from error
-    if not isinstance(found, dict):
-        raise ResultsError(f"{file}: is not what becalm writes")
-    return found

@@ -64,14 +64,14 @@ impl Congestion {
     pub(super) fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
         if arrival.waits {
             let &Arrival { output, vl, .. } = arrival;
-            self.look(output, vl, switch.waiting_bytes(output, vl), switch.credit(output, vl));
+            self.look(output, vl, switch.waiting_bytes(output, vl), || switch.credit(output, vl) > 0);
         }
     }
 
     /// Updates the state as a packet leaves; returns whether it is marked.
     pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         let &Departure { output, vl, size, kind, .. } = departure;
-        self.look(output, vl, left_behind(departure, switch), switch.credit(output, vl).saturating_sub(1));
+        self.look(output, vl, left_behind(departure, switch), || switch.credit(output, vl) > 1);
         let smallest = self.rules[usize::from(output)].smallest;
         let eligible = kind == Kind::Data && size >= smallest && self.is_congested(output, vl);
         eligible && self.has_its_turn(output, vl)
@@ -81,11 +81,12 @@ impl Congestion {
         usize::from(port) * self.vls + usize::from(vl)
     }
 
-    fn look(&mut self, port: u16, vl: u8, waiting: u64, credit: u32) {
+    /// Updates the state of a port; whether it has credit is asked only if it matters.
+    fn look(&mut self, port: u16, vl: u8, waiting: u64, has_credit: impl FnOnce() -> bool) {
         let at = self.at(port, vl);
         let (lane, rules) = (&mut self.lanes[at], &self.rules[usize::from(port)]);
         lane.over = waiting > if lane.over { rules.leave } else { rules.enter };
-        lane.congested = lane.over && (credit > 0 || rules.victim);
+        lane.congested = lane.over && (rules.victim || has_credit());
     }
 
     /// Counts an eligible packet; returns whether it is marked.

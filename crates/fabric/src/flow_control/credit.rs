@@ -9,30 +9,22 @@ use becalm_engine::Time;
 
 use crate::ids::PortId;
 
-/// The call of a sender that lacks credit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Call {
-    /// The sender does not wait.
-    #[default]
-    None,
-    /// The sender waits, and no credit is on its way: the next return calls it.
-    Wanted,
-    /// An event is pending at this time.
-    At(Time),
-}
+/// The sender does not wait for a call.
+const NO_CALL: Time = Time::ZERO;
+/// The sender waits, and no credit is on its way: the next return calls it.
+const WANTED: Time = Time::MAX;
 
 /// A sender's credit for one virtual lane of the buffer behind its link.
 /// It has a cache line of its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct LinkCredit {
     /// Units that the sender knows of.
     known: u32,
     /// Units on their way back, in the order of their arrival at the sender.
     returning: VecDeque<(Time, u32)>,
-    /// The latest time of those.
-    latest: Time,
-    call: Call,
+    /// When an event calls the sender, [`NO_CALL`] or [`WANTED`].
+    call: Time,
 }
 
 const _: () = assert!(size_of::<LinkCredit>() == 64);
@@ -40,7 +32,7 @@ const _: () = assert!(size_of::<LinkCredit>() == 64);
 impl LinkCredit {
     /// The credit for an empty buffer.
     pub fn new(capacity: u32) -> LinkCredit {
-        LinkCredit { known: capacity, ..LinkCredit::default() }
+        LinkCredit { known: capacity, returning: VecDeque::new(), call: NO_CALL }
     }
 
     /// Units that the sender may use now.
@@ -66,6 +58,7 @@ impl LinkCredit {
     }
 
     /// Adds the units that have come back by `time` to the known ones.
+    #[inline(never)]
     fn collect(&mut self, time: Time) {
         while let Some(&(arrival, units)) = self.returning.front()
             && arrival <= time
@@ -77,34 +70,30 @@ impl LinkCredit {
 
     /// Records that the sender lacks credit; returns when to call it, if credit is on its way already.
     pub fn wait(&mut self, now: Time) -> Option<Time> {
-        if self.call != Call::None {
+        if self.call != NO_CALL {
             return None;
         }
         let next = self.returning.iter().map(|&(time, _)| time).find(|&time| time > now);
-        self.call = next.map_or(Call::Wanted, Call::At);
+        self.call = next.unwrap_or(WANTED);
         next
     }
 
     /// Returns units, which reach the sender at `time`; its clock has passed `past`. Returns whether to call it then.
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
         if self.returning.len() == self.returning.capacity() {
             self.collect(past);
         }
-        if time < self.latest {
-            let at = self.returning.partition_point(|&(other, _)| other <= time);
-            self.returning.insert(at, (time, units));
-        } else {
-            self.latest = time;
-            self.returning.push_back((time, units));
+        match self.returning.back() {
+            Some(&(latest, _)) if time < latest => {
+                let at = self.returning.partition_point(|&(other, _)| other <= time);
+                self.returning.insert(at, (time, units));
+            }
+            _ => self.returning.push_back((time, units)),
         }
-        let call = match self.call {
-            Call::None => false,
-            Call::Wanted => true,
-            Call::At(at) => time < at,
-        };
+        let call = time < self.call;
         if call {
-            self.call = Call::At(time);
+            self.call = time;
         }
         call
     }
@@ -112,9 +101,9 @@ impl LinkCredit {
     /// Records that the sender has been called; returns whether this is the call that it waits for. A call is void if
     /// an earlier one has come in its place.
     pub fn called(&mut self, now: Time) -> bool {
-        let due = self.call == Call::At(now);
+        let due = self.call == now;
         if due {
-            self.call = Call::None;
+            self.call = NO_CALL;
         }
         due
     }

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use becalm_engine::{Time, mix};
 
-use crate::config::AdapterConfig;
+use crate::config::{AdapterConfig, Injection};
 use crate::context::Context;
 use crate::event::Event;
 use crate::flow_control::credit::CreditReturn;
@@ -47,6 +47,9 @@ pub(crate) struct Adapter {
     pub answers: VecDeque<Packet>,
     /// Pacers that may send.
     ready: SendQueue,
+    /// The first of these lacks credit on the only lane. Until credit comes or something else changes that could let
+    /// another go first, nothing can be sent, and no attempt is made.
+    blocked: bool,
     /// Messages posted so far.
     posted: u64,
     pub backlog: Backlog,
@@ -82,6 +85,7 @@ impl Adapter {
             wake_at: Time::MAX,
             answers: VecDeque::new(),
             ready: SendQueue::new(config.injection),
+            blocked: false,
             posted: 0,
             backlog: Backlog::new(&config),
             paced: BinaryHeap::new(),
@@ -151,6 +155,7 @@ impl Adapter {
         if due <= now {
             pacer.state = PacerState::Ready;
             self.ready.push(id, order.unwrap_or(self.posted));
+            self.blocked &= self.config.injection == Injection::RoundRobin;
         } else if pacer.state != PacerState::Paced(due) {
             pacer.state = PacerState::Paced(due);
             self.paced.push(Reverse((due, mix(flows.seed, u64::from(id)), id)));
@@ -159,7 +164,13 @@ impl Adapter {
 
     /// Sends a packet if the link is free and a packet can go; schedules the next attempt.
     pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+        if self.is_awaited(cx.now) {
+            return;
+        }
         self.collect_due(cx.now, flows);
+        if self.blocked && (self.answers.is_empty() || cx.shared.config.buffer.is_in_packets()) {
+            return;
+        }
         if cx.now >= self.busy_until {
             self.send_next(flows, cx);
         }
@@ -170,16 +181,45 @@ impl Adapter {
         }
     }
 
+    /// Whether the link is busy, an attempt is due no later than it is free, and nothing has to be seen to before.
+    #[inline]
+    fn is_awaited(&self, now: Time) -> bool {
+        now < self.busy_until
+            && self.wake_at <= self.busy_until
+            && self.paced.peek().is_none_or(|Reverse((due, ..))| *due > now)
+    }
+
     /// Time of the next attempt to send, unless it depends on credit, which comes with an event.
     fn next_chance(&self, now: Time) -> Option<Time> {
+        let mut next = Time::MAX;
+        let mut consider = |time: Time| {
+            if time > now {
+                next = next.min(time);
+            }
+        };
         let fetch = self.busy_until.max(self.fetched_at);
-        let answer = (!self.answers.is_empty()).then_some(self.busy_until);
-        let packet = (!self.ready.is_empty()).then_some(fetch);
-        let message = (self.prepared_at < Time::MAX).then_some(fetch.max(self.prepared_at));
+        if !self.answers.is_empty() {
+            consider(self.busy_until);
+        }
+        if !self.ready.is_empty() {
+            consider(fetch);
+        }
+        let prepares = self.prepared_at < Time::MAX;
+        if prepares {
+            consider(fetch.max(self.prepared_at));
+        }
         // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
-        let matters = self.ready.is_empty() || self.vls > 1 || message.is_some();
-        let due = self.paced.peek().filter(|_| matters).map(|Reverse((due, ..))| self.busy_until.max(*due));
-        [answer, packet, message, due].into_iter().flatten().filter(|&time| time > now).min()
+        if (self.ready.is_empty() || self.vls > 1 || prepares)
+            && let Some(Reverse((due, ..))) = self.paced.peek()
+        {
+            consider(self.busy_until.max(*due));
+        }
+        (next < Time::MAX).then_some(next)
+    }
+
+    /// Tries to send at the next event: credit has come, or a pace or the end of traffic may hold back the first in turn.
+    pub fn unblock(&mut self) {
+        self.blocked = false;
     }
 
     /// Handles a wake-up.
@@ -224,6 +264,7 @@ impl Adapter {
                 break;
             } else {
                 dry |= 1 << sender.vl;
+                self.blocked = self.vls == 1 && passed_over.is_empty();
             }
             passed_over.push((id, order));
         }
@@ -240,10 +281,10 @@ impl Adapter {
     fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
         let (mut dry, all_vls) = (0u16, self.all_vls());
         for i in 0..self.answers.len() {
-            let mut answer = self.answers[i];
-            let vl = answer.vl;
-            if dry & 1 << vl == 0 && self.has_credit(vl, answer.size, cx) {
-                self.answers.remove(i);
+            let &Packet { vl, size, .. } = &self.answers[i];
+            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
+                let answer = if i == 0 { self.answers.pop_front() } else { self.answers.remove(i) };
+                let mut answer = answer.expect("there is one");
                 answer.hold(cx.now.since(answer.posted));
                 self.transmit(&answer, cx);
                 return true;

@@ -7,12 +7,12 @@ use crate::policy::{Echo, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles an event at a host, then sends what the host can send.
-    pub fn handle<O: Observer>(&mut self, host: u32, event: Event, cx: &mut Context<'_, O>) {
+    pub fn handle<O: Observer>(&mut self, host: u32, event: &Event, cx: &mut Context<'_, O>) {
         let adapter = &mut self.adapters[host as usize];
-        match event {
-            Event::Arrive(packet) => {
-                if adapter.receive(&packet, cx) {
-                    self.deliver(host, &packet, cx);
+        match *event {
+            Event::Arrive(ref packet) => {
+                if adapter.receive(packet, cx) {
+                    self.deliver(host, packet, cx);
                 }
             }
             Event::Drained(tie) => {
@@ -23,9 +23,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 if !cx.called(&adapter.link, vl) {
                     return;
                 }
+                adapter.unblock();
             }
             Event::Wake => adapter.on_wake(cx.now),
-            Event::Post(source) => self.post(source, cx),
+            Event::Post(source) => {
+                adapter.unblock();
+                self.post(source, cx);
+            }
             Event::Rank(rank) => self.on_rank(rank, cx),
             Event::Left(flow) => self.on_left(flow, cx),
             Event::Timer(pacer) => self.on_timer(pacer, cx),

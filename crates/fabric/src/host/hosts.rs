@@ -46,9 +46,12 @@ impl<R: Response, E> Hosts<R, E> {
     pub fn notify<O: Observer>(&mut self, id: u32, notice: &Notice, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
         pacer.response.notice(cx.now, notice);
-        pacer.pace = pacer.response.pace();
-        let host = pacer.host;
+        let before = std::mem::replace(&mut pacer.pace, pacer.response.pace());
+        let (host, changed) = (pacer.host, before != pacer.pace);
         self.arm_timer(id, cx);
+        if changed {
+            self.adapters[host as usize].unblock();
+        }
         self.adapters[host as usize].update_pacer(id, cx.now, &mut self.flows);
     }
 

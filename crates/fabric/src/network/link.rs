@@ -47,10 +47,12 @@ impl fmt::Display for Rate {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EgressLink {
     pub peer: PortId,
-    pub to_switch: bool,
     /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
     pub credited: bool,
     pub rate: Rate,
+    /// Whether a packet arrives as a whole: its delay counts from when its tail has left, not its header.
+    pub whole: bool,
+    /// From then to the arrival: the cable's delay and, on the way to a switch, the forwarding delay.
     pub delay: Time,
     /// The place of this link's credit for VL 0; those of the other VLs follow.
     pub first_credit: u32,

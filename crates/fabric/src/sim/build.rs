@@ -2,7 +2,7 @@
 
 use becalm_engine::{Agenda, Key, Simulator, Time};
 
-use crate::config::AdapterConfig;
+use crate::config::{AdapterConfig, SwitchConfig, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
 use crate::event::Event;
@@ -140,7 +140,7 @@ fn nodes<R, K: Marker, E>(
     let topology = &spec.topology;
     assert_eq!(markers.len(), topology.switch_count() as usize, "one marker per switch");
     assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-    let mut links = egress_links(topology, &spec.adapters, spec.switch.vls);
+    let mut links = egress_links(topology, &spec.adapters, &spec.switch);
     for (link, back) in links.iter_mut().flatten() {
         link.part = share.part(link.peer.node);
         back.part = link.part;
@@ -196,18 +196,31 @@ fn pacers<R: Response>(shapes: &Shapes<'_>, flows: &[FlowSpec], responses: Vec<R
 }
 
 /// For every port of every node, its link, and the way of credit back to the sender at the other end.
-fn egress_links(topology: &Topology, adapters: &[AdapterConfig], vls: u8) -> Vec<Vec<(EgressLink, CreditReturn)>> {
+fn egress_links(
+    topology: &Topology,
+    adapters: &[AdapterConfig],
+    switch: &SwitchConfig,
+) -> Vec<Vec<(EgressLink, CreditReturn)>> {
+    let vls = u32::from(switch.vls);
     // Each direction of a cable has credit for each VL: that of the direction from its first end comes first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
-        let first = 2 * *index as u32 * u32::from(vls);
-        let second = first + u32::from(vls);
+        let first = 2 * *index as u32 * vls;
+        let second = first + vls;
         let (first_credit, returned) = if *peer == cable.b { (first, second) } else { (second, first) };
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
         let &Cable { rate, delay, .. } = cable;
-        let link = EgressLink { peer: *peer, to_switch, credited, rate, delay, first_credit, part: LOCAL };
+        let link = EgressLink {
+            peer: *peer,
+            credited,
+            rate,
+            whole: !to_switch || switch.switching == Switching::StoreAndForward,
+            delay: if to_switch { delay + switch.forwarding_delay } else { delay },
+            first_credit,
+            part: LOCAL,
+        };
         (link, CreditReturn { sender: *peer, delay, first_credit: returned, part: LOCAL })
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()

@@ -73,8 +73,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Model for Fabric<R, K
         let place = self.shared.places[key.target() as usize];
         let mut cx = Context { now, agenda, shared: &mut self.shared, observer: &mut self.observer };
         match place {
-            Place::Switch(rank) => self.switches[rank as usize].handle(key.source(), event, &mut cx),
-            Place::Host(rank) => self.hosts.handle(rank, event, &mut cx),
+            Place::Switch(rank) => self.switches[rank as usize].handle(key.source(), &event, &mut cx),
+            Place::Host(rank) => self.hosts.handle(rank, &event, &mut cx),
         }
     }
 }

@@ -3,9 +3,10 @@
 use crate::config::{Arbiter, Bypass, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
 use crate::packet::{Kind, Packet};
-use crate::policy::{Arrival, Observer};
+use crate::policy::Observer;
 use crate::switch::bits;
 use crate::switch::pool::Waiting;
+use crate::switch::rules::Rules;
 use crate::switch::state::State;
 use crate::switch::vl_arbiter::VlArbiter;
 
@@ -21,8 +22,8 @@ impl State {
 
     /// Whether an input that may send one packet at a time is sending already.
     #[inline]
-    pub fn is_reading(&self, input: u16, config: &SwitchConfig) -> bool {
-        config.input_reads == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
+    pub fn is_reading<M: Rules>(&self, input: u16, config: &SwitchConfig) -> bool {
+        M::input_reads(config) == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
     }
 
     /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
@@ -30,14 +31,14 @@ impl State {
     /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
-    pub fn must_yield<O: Observer>(
+    pub fn must_yield<M: Rules, O: Observer>(
         &self,
         order: u64,
         (output, vl): (u16, u8),
         kind: Kind,
         cx: &mut Context<'_, O>,
     ) -> bool {
-        let Arbiter::OldestFirst { max_bypass, bypass, .. } = cx.shared.config.arbiter else { return false };
+        let Arbiter::OldestFirst { max_bypass, bypass, .. } = M::arbiter(&cx.shared.config) else { return false };
         if bypass == Bypass::Output {
             let held = self.bypasses[self.at(output, vl)].hold(order, max_bypass);
             return held && cx.shared.config.arbiter.counts(kind);
@@ -55,34 +56,41 @@ impl State {
 
     /// Whether a packet that arrives now can leave at once.
     #[inline]
-    pub fn can_cut_through<O: Observer>(&self, arrival: &Arrival, cx: &mut Context<'_, O>) -> bool {
-        let &Arrival { output, input, vl, size, order, kind, .. } = arrival;
-        if self.outputs[usize::from(output)].is_sending(cx.now) || !bits::is_empty(self.offering(output, vl)) {
+    pub fn can_cut_through<M: Rules, O: Observer>(
+        &self,
+        packet: &Packet,
+        (input, output): (u16, u16),
+        order: u64,
+        cx: &mut Context<'_, O>,
+    ) -> bool {
+        let &Packet { vl, size, kind, .. } = packet;
+        if self.outputs[usize::from(output)].is_sending(cx.now) || self.is_offered::<M>(output, vl) {
             return false;
         }
         let config = &cx.shared.config;
-        let behind_others = config.queueing == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
+        let behind_others =
+            M::queueing(config) == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
         !behind_others
-            && !self.is_reading(input, config)
+            && !self.is_reading::<M>(input, config)
             && self.has_credit(output, vl, size, cx)
-            && !self.must_yield(order, (output, vl), kind, cx)
+            && !self.must_yield::<M, O>(order, (output, vl), kind, cx)
     }
 
     /// The input whose packet an output's VL would take next.
     #[inline]
-    pub fn choose_input(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
-        let offering = self.offering(output, vl);
+    pub fn choose_input<M: Rules>(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
+        let offering = self.offering::<M>(output, vl);
         let input = |place: usize| self.turns.input(place);
-        let free = || bits::iter(offering).filter(|&place| !self.is_reading(input(place), config));
-        match config.arbiter {
+        let free = || bits::iter(offering).filter(|&place| !self.is_reading::<M>(input(place), config));
+        match M::arbiter(config) {
             Arbiter::OldestFirst { .. } => {
                 let heads = &self.voqs[self.voq(output, vl, 0)..];
                 let order = |input: &u16| self.pool.get(heads[usize::from(*input)].offered.head).order;
                 free().map(input).min_by_key(order)
             }
             Arbiter::RoundRobin => {
-                let last = self.turns.place(self.lanes[self.at(output, vl)].last_input);
-                let place = match config.input_reads {
+                let last = self.turns.place(self.lanes[M::at(self, output, vl)].last_input);
+                let place = match M::input_reads(config) {
                     InputReads::Many => bits::next_in_turn(offering, last),
                     InputReads::One => free().find(|&place| place > last).or_else(|| free().next()),
                 };
@@ -93,13 +101,13 @@ impl State {
 
     /// The VL and input that a free output serves next, among those with credit.
     #[inline]
-    pub fn choose<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
-        if self.one_lane {
-            return self.candidate(output, 0, cx).map(|input| (0, input));
+    pub fn choose<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
+        if M::one_lane(self) {
+            return self.candidate::<M, O>(output, 0, cx).map(|input| (0, input));
         }
         let mut arbiter = std::mem::replace(&mut self.arbiters[usize::from(output)], VlArbiter::IDLE);
         let mut chosen = 0;
-        let vl = arbiter.choose(|vl| match self.candidate(output, vl, cx) {
+        let vl = arbiter.choose(|vl| match self.candidate::<M, O>(output, vl, cx) {
             Some(input) => {
                 chosen = input;
                 true
@@ -112,15 +120,15 @@ impl State {
 
     /// The input whose packet an output's VL can send now; reports the beginning and the end of a wait for credit.
     #[inline]
-    pub fn candidate<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
-        let input = self.choose_input(output, vl, &cx.shared.config)?;
-        let head = self.voqs[self.voq(output, vl, input)].offered.head;
+    pub fn candidate<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
+        let input = self.choose_input::<M>(output, vl, &cx.shared.config)?;
+        let head = self.voqs[M::voq(self, output, vl, input)].offered.head;
         let &Waiting { order, packet: Packet { kind, size, .. }, .. } = self.pool.get(head);
-        if self.must_yield(order, (output, vl), kind, cx) {
+        if self.must_yield::<M, O>(order, (output, vl), kind, cx) {
             return None;
         }
         let has_credit = self.has_credit(output, vl, size, cx);
-        let (at, port) = (self.at(output, vl), self.port(output));
+        let (at, port) = (M::at(self, output, vl), self.port(output));
         let lane = &mut self.lanes[at];
         if lane.stalled == has_credit {
             lane.stalled = !has_credit;

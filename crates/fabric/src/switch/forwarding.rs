@@ -15,8 +15,12 @@ use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
+use crate::switch::rules::{self, Common, Configured, OneLane, Rules};
 use crate::switch::state::State;
 use crate::switch::view::View;
+
+/// The ports that a packet comes in and leaves by.
+type Ports = (u16, u16);
 
 /// A switch and its marker.
 #[derive(Debug)]
@@ -27,17 +31,26 @@ pub(crate) struct Switch<K> {
 
 impl<K: Marker> Switch<K> {
     /// Handles an event at a port.
-    pub fn handle<O: Observer>(&mut self, port: u16, event: Event, cx: &mut Context<'_, O>) {
-        match event {
-            Event::Arrive(packet) => self.arrive(port, &packet, cx),
+    #[inline]
+    pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
+        match self.state.rules {
+            rules::Kind::Common => self.handle_by::<Common, O>(port, event, cx),
+            rules::Kind::OneLane => self.handle_by::<OneLane, O>(port, event, cx),
+            rules::Kind::Configured => self.handle_by::<Configured, O>(port, event, cx),
+        }
+    }
+
+    fn handle_by<M: Rules, O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
+        match *event {
+            Event::Arrive(ref packet) => self.arrive::<M, O>(port, packet, cx),
             Event::Ready(slot) => {
                 let &Waiting { packet, output, .. } = self.state.pool.remove(Slot::from(slot));
-                self.admit(&packet, port, output, cx);
+                self.admit::<M, O>(&packet, (port, output), cx);
             }
-            Event::Credit { vl } => self.credit(port, vl, cx),
+            Event::Credit { vl } => self.credit::<M, O>(port, vl, cx),
             Event::Stored { vl } => self.stored(port, vl, cx),
-            Event::Tail { input, vl, units } => self.tail(port, input, vl, units, cx),
-            Event::Free => self.free(port, cx),
+            Event::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
+            Event::Free => self.free::<M, O>(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
             Event::Wake | Event::Post(_) | Event::Rank(_) | Event::Left(_) | Event::Timer(_) | Event::Drained(_) => {
                 unreachable!("{event:?} is not for a switch")
@@ -46,11 +59,11 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
-    fn arrive<O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
+    fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let output = cx.shared.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
         if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {
-            return self.admit(packet, input, output, cx);
+            return self.admit::<M, O>(packet, (input, output), cx);
         }
         let (size, tie) = (packet.size, u64::from(packet.tie));
         let time_on = |port: u16| self.state.outputs[usize::from(port)].link.rate.time_of(size);
@@ -59,46 +72,49 @@ impl<K: Marker> Switch<K> {
             let slot = self.state.pool.insert(packet, (input, output), 0);
             cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
         } else {
-            self.admit(packet, input, output, cx);
+            self.admit::<M, O>(packet, (input, output), cx);
         }
     }
 
     /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
-    fn admit<O: Observer>(&mut self, packet: &Packet, input: u16, output: u16, cx: &mut Context<'_, O>) {
+    fn admit<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, cx: &mut Context<'_, O>) {
+        let ((input, output), vl) = (ports, packet.vl);
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let &Packet { vl, size, kind, tie, .. } = packet;
-        let units = state.room.need(size);
-        let at = state.port(input);
-        let buffer = state.settle(input, vl, cx.now, cx.observer);
+        let (units, at) = (state.room.need(packet.size), state.port(input));
+        let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
         buffer.taken += units;
         buffer.packets += 1;
         cx.observer.buffer(cx.now, at, vl, buffer.packets);
-        let mut arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits: false };
-        arrival.waits = !state.can_cut_through(&arrival, cx);
-        let queued = arrival.waits || !state.one_lane;
+        let waits = !state.can_cut_through::<M, O>(packet, ports, order, cx);
+        let queued = waits || !M::one_lane(state);
         if queued || !state.unmarked {
-            state.count(&arrival);
+            state.count::<M>(packet, ports);
         }
         if queued {
-            state.enqueue(packet, &arrival, &cx.shared.config);
+            state.enqueue::<M>(packet, ports, order, &cx.shared.config);
         }
-        if arrival.waits && !self.state.storing.is_empty() {
-            self.watch(arrival, u64::from(tie), cx);
-        }
-        if !self.state.unmarked {
+        if !state.unmarked {
+            let &Packet { vl, size, kind, tie, .. } = packet;
+            let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits };
+            if waits && !state.storing.is_empty() {
+                self.watch(arrival, u64::from(tie), cx);
+            }
             self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
-            self.note_congestion(output, vl, cx);
+            // The departure of one that passes at once is noted now, too.
+            if queued {
+                self.note_congestion(output, vl, cx);
+            }
         }
         if queued {
             self.note_queue(output, vl, cx);
-            if cx.shared.config.queueing == Queueing::Voq {
-                self.serve(output, cx);
+            if M::queueing(&cx.shared.config) == Queueing::Voq {
+                self.serve::<M, O>(output, cx);
             }
-            self.arbitrate(cx);
+            self.arbitrate::<M, O>(cx);
         } else {
-            self.pass(&arrival, packet, cx);
+            self.pass::<M, O>(packet, ports, order, cx);
         }
     }
 
@@ -131,25 +147,22 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Forwards a packet that cuts through; the queue that it skips is empty.
-    fn pass<O: Observer>(&mut self, arrival: &Arrival, packet: &Packet, cx: &mut Context<'_, O>) {
-        let &Arrival { now, order, input, output, vl, size, kind, .. } = arrival;
-        let (tie, switch) = (packet.tie, self.state.rank);
-        let departure = Departure { now, order, input, output, vl, size, kind, tie, switch };
-        let marked = self.mark(&departure, cx);
+    fn pass<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) {
+        let marked = self.mark(packet, ports, order, cx);
         let state = &mut self.state;
         if !state.unmarked {
-            state.discount(&departure);
+            state.discount::<M>(packet, ports);
         }
-        if !state.arrival_order.waiting.is_empty() {
-            if cx.shared.config.arbiter.counts(kind) {
+        if M::arbiter(&cx.shared.config) != Arbiter::RoundRobin && !state.arrival_order.waiting.is_empty() {
+            if cx.shared.config.arbiter.counts(packet.kind) {
                 state.arrival_order.overtaken_by_newest();
             } else {
                 state.arrival_order.ignored();
                 state.unblock_all_outputs();
             }
         }
-        self.send(&departure, packet, marked, cx);
-        self.arbitrate(cx);
+        self.send::<M, O>(packet, ports, marked, cx);
+        self.arbitrate::<M, O>(cx);
     }
 
     fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
@@ -167,130 +180,139 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles credit for an output that waits for it.
-    fn credit<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+    fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         if !cx.called(&self.state.outputs[usize::from(output)].link, vl) {
             return;
         }
-        self.serve(output, cx);
-        self.arbitrate(cx);
+        self.serve::<M, O>(output, cx);
+        self.arbitrate::<M, O>(cx);
     }
 
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
-    fn tail<O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
+    fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.outputs[usize::from(output)].awaited = false;
         let returns_at = self.marker.left(cx.now, input, output, vl);
         let at = state.port(input);
-        let buffer = state.settle(input, vl, cx.now, cx.observer);
+        let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
         buffer.taken -= units;
         buffer.packets -= 1;
         buffer.leaving -= 1;
         cx.observer.buffer(cx.now, at, vl, buffer.packets);
         cx.return_credit(&buffer.credit_return, vl, units, returns_at);
-        if cx.shared.config.input_reads == InputReads::One {
+        if M::input_reads(&cx.shared.config) == InputReads::One {
             state.list(output);
             state.unblock_outputs_of(input);
         } else {
-            self.serve(output, cx);
+            self.serve::<M, O>(output, cx);
         }
-        self.arbitrate(cx);
+        self.arbitrate::<M, O>(cx);
     }
 
     /// Handles the end of a packet whose room and credit have been seen to.
-    fn free<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+    fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         self.state.outputs[usize::from(output)].awaited = false;
-        self.serve(output, cx);
-        self.arbitrate(cx);
+        self.serve::<M, O>(output, cx);
+        self.arbitrate::<M, O>(cx);
     }
 
     /// Starts packets until no listed output can send.
     #[inline]
-    fn arbitrate<O: Observer>(&mut self, cx: &mut Context<'_, O>) {
+    fn arbitrate<M: Rules, O: Observer>(&mut self, cx: &mut Context<'_, O>) {
         while let Some(output) = self.state.next_listed(&cx.shared.config, cx.now) {
-            self.serve(output, cx);
+            self.serve::<M, O>(output, cx);
         }
     }
 
     /// Starts a packet if the output is free and a packet can leave by it.
-    fn serve<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+    fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         let out = &mut self.state.outputs[usize::from(output)];
         if out.is_sending(cx.now) {
             let (tail, vl) = (out.busy_until, out.vl);
-            if !out.awaited && self.state.is_wanted(output) {
+            if !out.awaited && self.state.is_wanted::<M>(output) {
                 self.state.outputs[usize::from(output)].awaited = true;
                 let tie = self.state.lanes[self.state.at(output, vl)].last_tie;
                 cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
             }
             return;
         }
-        if let Some((vl, input)) = self.state.choose(output, cx) {
-            self.start(output, vl, input, cx);
+        if let Some((vl, input)) = self.state.choose::<M, O>(output, cx) {
+            self.start::<M, O>(output, vl, input, cx);
         }
     }
 
     /// Starts the head of a queue.
-    fn start<O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
-        let state = &self.state;
-        let head = state.voqs[state.voq(output, vl, input)].offered.head;
-        let &Waiting { order, packet: Packet { size, kind, tie, .. }, .. } = state.pool.get(head);
-        let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch: state.rank };
-        let marked = self.mark(&departure, cx);
+    fn start<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
+        let (state, ports) = (&self.state, (input, output));
+        let head = state.voqs[M::voq(state, output, vl, input)].offered.head;
+        let &Waiting { packet, order, .. } = state.pool.get(head);
+        let marked = self.mark(&packet, ports, order, cx);
         let state = &mut self.state;
-        state.discount(&departure);
-        let packet = *state.dequeue(output, vl, input, &cx.shared.config);
+        state.discount::<M>(&packet, ports);
+        state.dequeue::<M>(output, vl, input, &cx.shared.config);
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
-        if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = cx.shared.config.arbiter {
+        if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
             // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
-            let frees = !cx.shared.config.arbiter.counts(kind) || state.arrival_order.departed(order);
+            let counts = cx.shared.config.arbiter.counts(packet.kind);
+            let frees = !counts || state.arrival_order.departed(order);
             if frees && held_up_others {
                 state.unblock_all_outputs();
             }
         }
-        if !state.bypasses.is_empty() && cx.shared.config.arbiter.counts(kind) {
+        if !state.bypasses.is_empty() && cx.shared.config.arbiter.counts(packet.kind) {
             let lane = state.at(output, vl);
             state.bypasses[lane].departed(order);
         }
-        self.send(&departure, &packet, marked, cx);
+        self.send::<M, O>(&packet, ports, marked, cx);
+    }
+
+    /// Whether the marker marks a packet that is about to leave.
+    #[inline(always)]
+    fn mark<O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) -> bool {
+        !self.state.unmarked && self.ask_marker(packet, ports, order, cx)
     }
 
     /// Asks the marker about a packet that is about to leave.
-    fn mark<O: Observer>(&mut self, departure: &Departure, cx: &mut Context<'_, O>) -> bool {
-        if self.state.unmarked {
-            return false;
-        }
+    fn ask_marker<O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) -> bool {
+        let ((input, output), switch) = (ports, self.state.rank);
+        let &Packet { vl, size, kind, tie, .. } = packet;
+        let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch };
         let view = View { state: &self.state, credit: &cx.shared.credit, now: cx.now };
-        let marked = self.marker.departing(departure, &view);
-        self.note_congestion(departure.output, departure.vl, cx);
+        let marked = self.marker.departing(&departure, &view);
+        self.note_congestion(output, vl, cx);
         marked
     }
 
     /// Puts a packet on its link.
-    fn send<O: Observer>(&mut self, departure: &Departure, packet: &Packet, marked: bool, cx: &mut Context<'_, O>) {
-        let &Departure { input, output, vl, size, tie, .. } = departure;
+    fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
+        let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let units = state.room.need(size);
-        let lane = state.at(output, vl);
-        (state.lanes[lane].last_input, state.lanes[lane].last_tie) = (input, tie);
+        let (units, at) = (state.room.need(size), M::at(state, output, vl));
+        let lane = &mut state.lanes[at];
+        (lane.last_input, lane.last_tie) = (input, tie);
         let from = PortId { node: state.node, port: output };
-        let transmission = state.transmission(output, size);
-        if !state.one_lane {
+        let transmission = state.transmission::<M>(output, size);
+        if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
+        let silent = state.lazy_tails && !state.is_wanted::<M>(output);
         let out = &mut state.outputs[usize::from(output)];
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
-        let packet = Packet { marked: packet.marked | marked, ..*packet };
         (out.input, out.vl) = (input, vl);
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u32::from(marked);
-        let tail: Time = cx.launch(from, &out.link, &packet, transmission);
+        let tail: Time = match marked && !packet.marked {
+            true => cx.launch(from, &out.link, &Packet { marked, ..*packet }, transmission),
+            false => cx.launch(from, &out.link, packet, transmission),
+        };
         out.busy_until = tail;
-        let (silent, buffer) = (state.lazy_tails && !state.is_wanted(output), state.at(input, vl));
-        let buffer = &mut state.inputs[buffer];
+        let at = M::at(state, input, vl);
+        let buffer = &mut state.inputs[at];
         if silent && buffer.leave_silently(tail, units) {
             return cx.return_credit(&buffer.credit_return, vl, units, tail);
         }

@@ -7,6 +7,8 @@ mod bypasses;
 mod forwarding;
 mod pool;
 mod ports;
+mod queues;
+mod rules;
 mod state;
 mod turns;
 mod view;

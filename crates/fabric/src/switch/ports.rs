@@ -151,6 +151,8 @@ pub(crate) fn service(distribution: Distribution, seed: u64, node: NodeId, port:
 pub(crate) struct Lane {
     pub waiting: u32,
     pub waiting_bytes: u64,
+    /// Whether an input has an offered packet: not zero. Where 64 bits hold all inputs, these are the set itself.
+    pub offering: u64,
     /// The input that was served last, and the hash of its packet.
     pub last_input: u16,
     pub last_tie: u32,

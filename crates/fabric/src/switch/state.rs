@@ -4,19 +4,18 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, InputReads, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
-use crate::network::link::EgressLink;
-use crate::network::link::Rate;
-use crate::packet::{Kind, Packet};
-use crate::policy::{Arrival, Attention, Departure, Observer};
+use crate::network::link::{EgressLink, Rate};
+use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
-use crate::switch::pool::{Fifo, Pool, Waiting};
+use crate::switch::pool::Pool;
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
+use crate::switch::rules::{self, Configured, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 
@@ -41,9 +40,11 @@ pub(crate) struct State {
     pub lanes: Vec<Lane>,
     /// By (output, VL, input).
     pub voqs: Vec<Voq>,
-    /// By (output, VL): the inputs with an offered packet, by their places in the order of turns.
-    pub offering: Vec<u64>,
+    /// By (output, VL): the inputs with an offered packet, by their places in the order of turns. Empty where 64 bits
+    /// hold all inputs: these are with the lane.
+    offering: Vec<u64>,
     pub turns: Turns,
+    /// Words of a set of inputs.
     pub words: usize,
     /// Outputs to arbitrate.
     pending: Vec<u64>,
@@ -65,6 +66,7 @@ pub(crate) struct State {
     pub lazy_tails: bool,
     /// The marker need not be shown anything.
     pub unmarked: bool,
+    pub rules: rules::Kind,
 }
 
 impl State {
@@ -98,7 +100,7 @@ impl State {
             },
             lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
-            offering: vec![0; ports * vls * words],
+            offering: vec![0; if words == 1 { 0 } else { ports * vls * words }],
             turns: Turns::new(ports as u16, seed, node),
             words,
             pending: vec![0; words],
@@ -115,6 +117,7 @@ impl State {
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
             unmarked: attention == Attention::Nothing,
+            rules: rules::Kind::of(config, ports),
         }
     }
 
@@ -132,16 +135,33 @@ impl State {
         self.at(output, vl) * usize::from(self.ports) + usize::from(input)
     }
 
+    /// The inputs with an offered packet, by their places in the order of turns.
     #[inline]
-    pub fn offering(&self, output: u16, vl: u8) -> &[u64] {
-        let start = self.at(output, vl) * self.words;
-        &self.offering[start..start + self.words]
+    pub fn offering<M: Rules>(&self, output: u16, vl: u8) -> &[u64] {
+        let at = M::at(self, output, vl);
+        match M::one_word(self) {
+            true => std::slice::from_ref(&self.lanes[at].offering),
+            false => &self.offering[at * self.words..][..self.words],
+        }
     }
 
+    /// Whether an input has an offered packet.
     #[inline]
-    pub fn offering_mut(&mut self, output: u16, vl: u8) -> &mut [u64] {
-        let start = self.at(output, vl) * self.words;
-        &mut self.offering[start..start + self.words]
+    pub fn is_offered<M: Rules>(&self, output: u16, vl: u8) -> bool {
+        self.lanes[M::at(self, output, vl)].offering != 0
+    }
+
+    /// Notes that an input has an offered packet, or has none any more.
+    #[inline]
+    pub fn offer<M: Rules>(&mut self, output: u16, vl: u8, input: u16, offered: bool) {
+        let (at, place) = (M::at(self, output, vl), self.turns.place(input));
+        let change = if offered { bits::set } else { bits::clear };
+        if M::one_word(self) {
+            return change(std::slice::from_mut(&mut self.lanes[at].offering), place);
+        }
+        let inputs = &mut self.offering[at * self.words..][..self.words];
+        change(inputs, place);
+        self.lanes[at].offering = u64::from(!bits::is_empty(inputs));
     }
 
     /// Lists an output that may be able to send now.
@@ -193,7 +213,7 @@ impl State {
             return (!out.awaited).then_some(0);
         }
         let order = |vl: u8| {
-            let input = self.choose_input(output, vl, config)?;
+            let input = self.choose_input::<Configured>(output, vl, config)?;
             Some(self.pool.get(self.voqs[self.voq(output, vl, input)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
@@ -207,27 +227,35 @@ impl State {
 
     /// The time that a packet takes on the link of an output.
     #[inline]
-    pub fn transmission(&mut self, output: u16, size: u32) -> Time {
+    pub fn transmission<M: Rules>(&mut self, output: u16, size: u32) -> Time {
         let nominal = self.outputs[usize::from(output)].link.rate.time_of(size);
+        if !M::varies(self) {
+            return nominal;
+        }
         match self.services.get_mut(usize::from(output)) {
             Some((distribution, stream)) => distribution.span(nominal, stream),
             None => nominal,
         }
     }
 
+    /// Whether the times of transmissions vary.
+    pub fn varies(&self) -> bool {
+        !self.services.is_empty()
+    }
+
     /// Whether a packet waits for an output.
     #[inline]
-    pub fn is_wanted(&self, output: u16) -> bool {
-        match self.one_lane {
-            true => !bits::is_empty(self.offering(output, 0)),
-            false => (0..self.vls).any(|vl| !bits::is_empty(self.offering(output, vl))),
+    pub fn is_wanted<M: Rules>(&self, output: u16) -> bool {
+        match M::one_lane(self) {
+            true => self.is_offered::<M>(output, 0),
+            false => (0..self.vls).any(|vl| self.is_offered::<M>(output, vl)),
         }
     }
 
     /// Frees the room of packets that have left an input buffer by now without an event; returns the buffer.
     #[inline(always)]
-    pub fn settle<O: Observer>(&mut self, input: u16, vl: u8, now: Time, observer: &mut O) -> &mut Input {
-        let (at, node) = (self.at(input, vl), self.node);
+    pub fn settle<M: Rules, O: Observer>(&mut self, input: u16, vl: u8, now: Time, observer: &mut O) -> &mut Input {
+        let (at, node) = (M::at(self, input, vl), self.node);
         let buffer = &mut self.inputs[at];
         while let Some(time) = buffer.next_left(now) {
             observer.buffer(time, PortId { node, port: input }, vl, buffer.packets);
@@ -239,135 +267,9 @@ impl State {
     pub fn settle_all<O: Observer>(&mut self, now: Time, observer: &mut O) {
         for input in 0..self.ports {
             for vl in 0..self.vls {
-                self.settle(input, vl, now, observer);
+                self.settle::<Configured, O>(input, vl, now, observer);
             }
         }
-    }
-
-    /// Counts a packet that begins to wait.
-    #[inline]
-    pub fn count(&mut self, arrival: &Arrival) {
-        let &Arrival { output, input, vl, size, .. } = arrival;
-        let (lane, voq) = (self.at(output, vl), self.voq(output, vl, input));
-        let lane = &mut self.lanes[lane];
-        lane.waiting += 1;
-        lane.waiting_bytes += u64::from(size);
-        self.voqs[voq].waiting += 1;
-    }
-
-    /// Counts out a packet that waited.
-    #[inline]
-    pub fn discount(&mut self, departure: &Departure) {
-        let &Departure { output, input, vl, size, .. } = departure;
-        let (lane, voq) = (self.at(output, vl), self.voq(output, vl, input));
-        let lane = &mut self.lanes[lane];
-        lane.waiting -= 1;
-        lane.waiting_bytes -= u64::from(size);
-        self.voqs[voq].waiting -= 1;
-    }
-
-    /// Puts a packet into its queue.
-    pub fn enqueue(&mut self, packet: &Packet, arrival: &Arrival, config: &SwitchConfig) {
-        let &Arrival { input, output, vl, kind, order, .. } = arrival;
-        let slot = self.pool.insert(packet, (input, output), order);
-        if matches!(config.arbiter, Arbiter::OldestFirst { bypass: Bypass::Switch, .. }) {
-            if config.arbiter.counts(kind) {
-                self.arrival_order.arrived(slot, order);
-            } else {
-                self.arrival_order.ignored();
-            }
-        }
-        if config.queueing == Queueing::Fifo {
-            let buffer = self.at(input, vl);
-            let fifo = &mut self.inputs[buffer].fifo;
-            self.pool.push(fifo, slot);
-            if fifo.head == slot {
-                self.offer_head(buffer, config);
-            }
-            return;
-        }
-        self.waits(order, kind, output, vl, config);
-        let voq = self.voq(output, vl, input);
-        let queue = &mut self.voqs[voq].offered;
-        if !queue.head.is_some() {
-            let start = (usize::from(output) * usize::from(self.vls) + usize::from(vl)) * self.words;
-            bits::set(&mut self.offering[start..start + self.words], self.turns.place(input));
-        }
-        self.pool.push(queue, slot);
-    }
-
-    /// Records a packet that an output can choose or that stands behind one, if overtaking is bounded there.
-    #[inline]
-    fn waits(&mut self, order: u64, kind: Kind, output: u16, vl: u8, config: &SwitchConfig) {
-        if !self.bypasses.is_empty() && config.arbiter.counts(kind) {
-            let lane = self.at(output, vl);
-            self.bypasses[lane].waits(order);
-        }
-    }
-
-    /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
-    /// packet belongs to the buffer's list, so it is offered without being pushed.
-    fn offer_head(&mut self, buffer: usize, config: &SwitchConfig) {
-        let head = self.inputs[buffer].fifo.head;
-        if !head.is_some() {
-            return;
-        }
-        let &Waiting { order, input, output, packet: Packet { vl, kind, .. }, .. } = self.pool.get(head);
-        self.waits(order, kind, output, vl, config);
-        let voq = self.voq(output, vl, input);
-        self.voqs[voq].offered = Fifo::of_one(head);
-        let place = self.turns.place(input);
-        bits::set(self.offering_mut(output, vl), place);
-        self.list(output);
-    }
-
-    /// Removes the head of a queue.
-    pub fn dequeue(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) -> &Packet {
-        let voq = self.voq(output, vl, input);
-        let queue = &mut self.voqs[voq].offered;
-        let slot = queue.head;
-        match config.queueing {
-            Queueing::Voq => self.pool.pop(queue),
-            Queueing::Fifo => {
-                *queue = Fifo::default();
-                let buffer = self.at(input, vl);
-                self.pool.pop(&mut self.inputs[buffer].fifo);
-                self.offer_head(buffer, config);
-            }
-        }
-        if !self.voqs[voq].offered.head.is_some() {
-            let place = self.turns.place(input);
-            bits::clear(self.offering_mut(output, vl), place);
-        }
-        &self.pool.remove(slot).packet
-    }
-
-    /// Whether a packet that had to wait still does: queues are in order of arrival.
-    pub fn still_waits(&self, arrival: &Arrival, config: &SwitchConfig) -> bool {
-        let &Arrival { output, input, vl, order, .. } = arrival;
-        let head = match config.queueing {
-            Queueing::Voq => self.voqs[self.voq(output, vl, input)].offered.head,
-            Queueing::Fifo => self.inputs[self.at(input, vl)].fifo.head,
-        };
-        head.is_some() && self.pool.get(head).order <= order
-    }
-
-    /// The packets that wait at the head of some queue, as (output, VL, input, size).
-    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
-        (0..self.ports).flat_map(move |output| {
-            (0..self.vls).flat_map(move |vl| {
-                bits::iter(self.offering(output, vl)).map(move |place| {
-                    let input = self.turns.input(place);
-                    let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.get(head).packet.size)
-                })
-            })
-        })
-    }
-
-    /// Packets that are counted as waiting.
-    pub fn waiting_packets(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.waiting as usize).sum()
     }
 }
 
@@ -385,7 +287,7 @@ impl State {
     /// Lists all outputs that packets wait for.
     pub fn unblock_all_outputs(&mut self) {
         for output in 0..self.ports {
-            if (0..self.vls).any(|vl| !bits::is_empty(self.offering(output, vl))) {
+            if self.is_wanted::<Configured>(output) {
                 self.list(output);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use becalm_engine::{Stream, Time};
 use becalm_fabric::NodeId;
-use becalm_schema::{Located, Review};
+use becalm_schema::{Located, Place, Review};
 use becalm_workload::collectives::Repetition;
 use becalm_workload::{Action, Builder, Op, OpId, Part, Program, When};
 
@@ -38,7 +38,7 @@ pub(super) fn resolve(
         return None;
     }
     let ranks = ranks(section, hosts.len() as u32);
-    let program = program(section, ranks, review)?;
+    let program = program(section, located.place(), ranks, review)?;
     let hosts = place(section, hosts, program.ranks(), random, review)?;
     let host = |rank: u32| hosts[rank as usize];
     let pairs: Vec<_> = program.pairs().into_iter().filter(|&(from, to)| host(from) != host(to)).collect();
@@ -64,7 +64,7 @@ fn ranks(job: &Section, hosts: u32) -> u32 {
     job.ranks.or(of_ops).unwrap_or(hosts)
 }
 
-fn program(job: &Section, ranks: u32, review: &mut Review<'_>) -> Option<Program> {
+fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> Option<Program> {
     let (place, made) = match (&*job.collective, &*job.ops) {
         (Some(collective), None) => {
             let collective = collective.lowered();
@@ -77,7 +77,7 @@ fn program(job: &Section, ranks: u32, review: &mut Review<'_>) -> Option<Program
                 Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: seconds * 1e12 };
             (job.collective.place(), collective.program(ranks, &repetition))
         }
-        (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, job, review)?.build()),
+        (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, table, review)?.build()),
         _ => return None,
     };
     let eager = job.eager.map_or(u64::MAX, |limit| u64::from(limit.0));
@@ -86,13 +86,13 @@ fn program(job: &Section, ranks: u32, review: &mut Review<'_>) -> Option<Program
     checked.map_err(|error| review.add(place, error.to_string())).ok()
 }
 
-/// The program of a list of operations.
-fn listed(ops: &[Operation], ranks: u32, job: &Section, review: &mut Review<'_>) -> Option<Builder> {
+/// The program of a list of operations of the job in a table.
+fn listed(ops: &[Operation], ranks: u32, table: Place, review: &mut Review<'_>) -> Option<Builder> {
     let mut builder = Builder::new(ranks);
     let mut names: HashMap<(u32, &str), OpId> = HashMap::new();
     for (number, operation) in ops.iter().enumerate() {
         let mut wrong = |key: &str, problem: String| {
-            review.add_in(job.ops.place(), &format!("[{number}].{key}"), format!("operation {number}: {problem}"));
+            review.add_in(table, &format!("ops[{number}].{key}"), problem);
         };
         if operation.rank >= ranks {
             wrong("rank", format!("there is no rank {}; the ranks are 0 to {}", operation.rank, ranks - 1));

@@ -32,7 +32,7 @@ fn star(p: u32, job: &str) -> String {
         "[run]\nduration = \"1 s\"\nend = \"jobs\"\n[topology.edges]\nhosts = [\"h1..h{p}\"]\nswitches = [\"s\"]\n\
          delay = \"50 ns\"\ncables = [{{between = [\"h1..h{p}\", \"s\"]}}]\n[switch]\nbuffer = \"unlimited\"\n\
          forwarding_delay = \"40 ns\"\nswitching = \"store_and_forward\"\n\
-         [echo.ibta]\ntransport = \"unreliable\"\n[observe]\nlinks = []\nstep = \"10 ms\"\n\
+         [echo.ibta]\ntransport = \"unreliable\"\n[observe]\nlinks = []\nstep = \"10 ms\"\nwindow = \"10 ms\"\n\
          [[jobs]]\nname = \"j\"\nhosts = [\"*\"]\noverhead = \"300 ns\"\n{job}\n"
     )
 }
@@ -40,11 +40,11 @@ fn star(p: u32, job: &str) -> String {
 /// Bytes of a vector, many times the product of numbers of ranks.
 const BYTES: u64 = 64 * 3 * 5 * 7 * 256;
 
-/// Seconds of a message: overheads, delays, and its packets, the last of which is stored once more.
+/// Seconds of a message: overheads, delays, and its packets, of which the switch stores one of the largest.
 fn message(bytes: f64) -> f64 {
     let packets = (bytes / 2048.0).ceil().max(1.0);
-    let last = bytes - (packets - 1.0) * 2048.0 + 20.0;
-    2.0 * 300e-9 + 2.0 * 50e-9 + 40e-9 + (bytes + packets * 20.0 + last) * 1e-9
+    let stored = bytes.min(2048.0) + 20.0;
+    2.0 * 300e-9 + 2.0 * 50e-9 + 40e-9 + (bytes + packets * 20.0 + stored) * 1e-9
 }
 
 /// Duration of a job and bytes on the links from hosts.
@@ -115,9 +115,9 @@ fn two_trees_are_near_the_bound_of_bandwidth() {
         let job = "collective.all_reduce = {bytes = \"4 MiB\", algorithm = \"double_binary_tree\", pieces = 64}";
         let results = run(&star(p, job));
         let bus = numbers(&results, "jobs", "bus_bandwidth")[0];
-        // Each link carries the vector about twice.
+        // The busiest link carries the vector twice.
         let bound = 1e9 * 2048.0 / 2068.0 * f64::from(p - 1) / f64::from(p);
-        assert!(bus > 0.6 * bound && bus < 1.001 * bound * 1.1, "{bus} of {bound}");
+        assert!(bus > 0.9 * bound && bus < 1.001 * bound, "{bus} of {bound}");
     }
 }
 
@@ -170,9 +170,9 @@ fn a_job_beside_others_is_compared_with_itself_alone() {
         [[jobs]]\nname = \"two\"\nhosts = [\"A3\", \"B1\"]\nstart = \"100 us\"\ncollective.all_reduce.bytes = \"1 MiB\"\nalone = false\n";
     let results = run(text);
     let slowdown = numbers(&results, "jobs", "slowdown");
-    assert!(slowdown[0] > 1.5 && slowdown[0] < 3.5, "{slowdown:?}");
+    assert!(slowdown[0] > 3.0 && slowdown[0] < 5.0, "{slowdown:?}");
     assert!(slowdown[1].is_nan());
-    // Eager traffic goes on after the jobs, the run does not.
+    // The hot flow goes on after the jobs, the run does not.
     let times = numbers(&results, "series", "time");
     let end = numbers(&results, "jobs", "end").iter().copied().fold(0.0, f64::max);
     let last = times.iter().copied().fold(0.0, f64::max);

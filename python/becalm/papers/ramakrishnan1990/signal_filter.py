@@ -10,7 +10,7 @@ import polars as pl
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import mean
 from becalm.papers.ramakrishnan1990.measure import summary
-from becalm.papers.ramakrishnan1990.scene import REGENERATION, Path, Table, User, units
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, REGENERATION, Path, Table, User, units
 from becalm.plot import curves, panels
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ STARTS = tuple(600.0 + 117.0 * place for place in range(10))
 MANY = 8
 ARRIVALS = ROUND_TRIP / max(Path().service)
 """Packets that arrive at a full bottleneck in a round trip."""
-WEIGHTS = tuple(1 / (factor * ARRIVALS) for factor in (1, 0.25, 8))
-"""Weights of exponential averages that reach over a round trip, a quarter of one and eight."""
+REACHES = (1, 0.25, 8)
+"""How far the exponential averages reach, in round trips."""
+WEIGHTS = tuple(1 / (factor * ARRIVALS) for factor in REACHES)
 INSTANTANEOUS: Table = {"queue_hysteresis": {"centre": 1, "width": 0}}
 
 
@@ -37,7 +38,7 @@ def experiments() -> list[Experiment]:
 def _filter() -> Experiment:
     return Experiment(
         "ramakrishnan1990/filter",
-        "Two users, and averages over intervals, over regeneration cycles, exponential ones and none",
+        "Two users with exponential packet sizes: averages over intervals and cycles, exponential ones, none",
         cost=5,
         points=_points,
         measure=_measure,
@@ -55,7 +56,7 @@ def others_are_less_consistent(tables: Tables) -> list[float]:
 
 def exponential_is_less_consistent(tables: Tables) -> list[float]:
     """Inconsistency of marks with averages over fewer and more arrivals, less that over a round trip's."""
-    near, *far = (_of(tables, "inconsistency", f"weight {weight:.3g}") for weight in WEIGHTS)
+    near, *far = (_weighted(tables, "inconsistency", place) for place in range(len(WEIGHTS)))
     return [value - near for value in far]
 
 
@@ -79,7 +80,7 @@ def _points(short: bool) -> list[Point]:
     filters += [
         (f"weight {weight:.3g}", 0.0, {"exponential_average": {"weight": weight}}, 2) for weight in WEIGHTS
     ]
-    path = Path(duration=30_000, warmup=15_000, step=1_000)
+    path = Path(sizes=EXPONENTIAL, duration=30_000, warmup=15_000, step=1_000)
     return [
         Point(
             {"filter": name, "interval": interval, "joins": joins},
@@ -112,6 +113,10 @@ def _of(tables: Tables, column: str, name: str) -> float:
     return mean(tables["points"].filter(pl.col("filter") == name)[column].to_list())
 
 
+def _weighted(tables: Tables, column: str, place: int) -> float:
+    return _of(tables, column, f"weight {WEIGHTS[place]:.3g}")
+
+
 def _draw(tables: Tables) -> Figure:
     made, areas = panels(1, 2, width=4.6)
     intervals = tables["points"].filter(pl.col("filter") == "intervals")
@@ -122,8 +127,14 @@ def _draw(tables: Tables) -> Figure:
     ):
         curves(axes, means, x="interval", y=column, marker="o", label="fixed intervals")
         axes.axhline(_of(tables, column, "cycles"), color="black", linestyle=":", label="regeneration cycles")
+        reached = [
+            (ROUND_TRIP * reach, _weighted(tables, column, place)) for place, reach in enumerate(REACHES)
+        ]
+        axes.plot(*zip(*sorted(reached), strict=True), marker="s", label="exponential averages")
+        instantaneous = _of(tables, column, "instantaneous")
+        axes.axhline(instantaneous, color="grey", linestyle="-.", label="the length itself")
         axes.axvline(ROUND_TRIP, color="grey", linestyle="--", label="round trip")
-        axes.set(xlabel="interval (units)", ylabel=label, xscale="log")
+        axes.set(xlabel="interval or reach (units)", ylabel=label, xscale="log")
         axes.minorticks_off()
         axes.set_xticks(INTERVALS, [f"{interval:.3g}" for interval in INTERVALS])
     areas[0].set_ylim(0, None)

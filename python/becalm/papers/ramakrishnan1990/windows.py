@@ -31,6 +31,8 @@ FEW_WINDOWS = tuple(range(1, 13))
 
 FIXED = Path(marking=UNMARKED, duration=21_000, warmup=1_000, step=1_000)
 RANDOM = replace(FIXED, duration=100_000, warmup=2_000)
+SPREAD = 0.01
+"""Spread of a run's power between seeds: powers that are closer are not told apart."""
 PATHS = {
     "primary": FIXED,
     "overloaded": replace(FIXED, satellite=0.0),
@@ -130,9 +132,15 @@ def _power(tables: Tables, service: str, alpha: float) -> NDArray[np.float64]:
 
 
 def _maxima(powers: NDArray[np.float64]) -> float:
-    """Number of windows with more power than their neighbours on both sides."""
-    inner = (powers[1:-1] > powers[:-2]) & (powers[1:-1] > powers[2:])
-    return float(inner.sum() + (powers[0] > powers[1]) + (powers[-1] > powers[-2]))
+    """Number of maxima over the window; those less than 1% of the largest power apart are one."""
+    least = SPREAD * powers.max()
+    count, rising, turn = 0, True, powers[0]
+    for power in powers[1:]:
+        turn = max(turn, power) if rising else min(turn, power)
+        if abs(power - turn) >= least:
+            count += rising
+            rising, turn = not rising, power
+    return float(count + rising)
 
 
 def exact_in_a_balanced_network(tables: Tables) -> list[float]:

@@ -82,7 +82,7 @@ impl Routes {
     }
 
     /// The port by which the switch with rank `switch` sends to the host with rank `host`.
-    #[inline]
+    #[inline(always)]
     pub fn port(&self, switch: u32, host: u32) -> Option<u16> {
         let port = match &self.0 {
             Entries::Tree(tree) => return Some(tree.port(switch, host)),

@@ -1,0 +1,141 @@
+//! The queues of a switch: packets that wait, and their order.
+
+use crate::config::{Arbiter, Bypass, Queueing, SwitchConfig};
+use crate::packet::{Kind, Packet};
+use crate::policy::Arrival;
+use crate::switch::bits;
+use crate::switch::pool::{Fifo, Waiting};
+use crate::switch::rules::{Configured, Rules};
+use crate::switch::state::State;
+
+impl State {
+    /// Counts a packet that begins to wait.
+    #[inline]
+    pub fn count<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
+        let &Packet { vl, size, .. } = packet;
+        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, input));
+        let lane = &mut self.lanes[lane];
+        lane.waiting += 1;
+        lane.waiting_bytes += u64::from(size);
+        self.voqs[voq].waiting += 1;
+    }
+
+    /// Counts out a packet that waited.
+    #[inline]
+    pub fn discount<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
+        let &Packet { vl, size, .. } = packet;
+        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, input));
+        let lane = &mut self.lanes[lane];
+        lane.waiting -= 1;
+        lane.waiting_bytes -= u64::from(size);
+        self.voqs[voq].waiting -= 1;
+    }
+
+    /// Puts a packet into its queue.
+    pub fn enqueue<M: Rules>(
+        &mut self,
+        packet: &Packet,
+        (input, output): (u16, u16),
+        order: u64,
+        config: &SwitchConfig,
+    ) {
+        let &Packet { vl, kind, .. } = packet;
+        let slot = self.pool.insert(packet, (input, output), order);
+        if matches!(M::arbiter(config), Arbiter::OldestFirst { bypass: Bypass::Switch, .. }) {
+            if config.arbiter.counts(kind) {
+                self.arrival_order.arrived(slot, order);
+            } else {
+                self.arrival_order.ignored();
+            }
+        }
+        if M::queueing(config) == Queueing::Fifo {
+            let buffer = self.at(input, vl);
+            let fifo = &mut self.inputs[buffer].fifo;
+            self.pool.push(fifo, slot);
+            if fifo.head == slot {
+                self.offer_head(buffer, config);
+            }
+            return;
+        }
+        self.waits(order, kind, output, vl, config);
+        let voq = M::voq(self, output, vl, input);
+        let queue = &mut self.voqs[voq].offered;
+        let is_first = !queue.head.is_some();
+        self.pool.push(queue, slot);
+        if is_first {
+            self.offer::<M>(output, vl, input, true);
+        }
+    }
+
+    /// Records a packet that an output can choose or that stands behind one, if overtaking is bounded there.
+    #[inline]
+    fn waits(&mut self, order: u64, kind: Kind, output: u16, vl: u8, config: &SwitchConfig) {
+        if !self.bypasses.is_empty() && config.arbiter.counts(kind) {
+            let lane = self.at(output, vl);
+            self.bypasses[lane].waits(order);
+        }
+    }
+
+    /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
+    /// packet belongs to the buffer's list, so it is offered without being pushed.
+    fn offer_head(&mut self, buffer: usize, config: &SwitchConfig) {
+        let head = self.inputs[buffer].fifo.head;
+        if !head.is_some() {
+            return;
+        }
+        let &Waiting { order, input, output, packet: Packet { vl, kind, .. }, .. } = self.pool.get(head);
+        self.waits(order, kind, output, vl, config);
+        let voq = self.voq(output, vl, input);
+        self.voqs[voq].offered = Fifo::of_one(head);
+        self.offer::<Configured>(output, vl, input, true);
+        self.list(output);
+    }
+
+    /// Removes the head of a queue.
+    pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) {
+        let voq = M::voq(self, output, vl, input);
+        let queue = &mut self.voqs[voq].offered;
+        let slot = queue.head;
+        match M::queueing(config) {
+            Queueing::Voq => self.pool.pop(queue),
+            Queueing::Fifo => {
+                *queue = Fifo::default();
+                let buffer = self.at(input, vl);
+                self.pool.pop(&mut self.inputs[buffer].fifo);
+                self.offer_head(buffer, config);
+            }
+        }
+        if !self.voqs[voq].offered.head.is_some() {
+            self.offer::<M>(output, vl, input, false);
+        }
+        self.pool.remove(slot);
+    }
+
+    /// Whether a packet that had to wait still does: queues are in order of arrival.
+    pub fn still_waits(&self, arrival: &Arrival, config: &SwitchConfig) -> bool {
+        let &Arrival { output, input, vl, order, .. } = arrival;
+        let head = match config.queueing {
+            Queueing::Voq => self.voqs[self.voq(output, vl, input)].offered.head,
+            Queueing::Fifo => self.inputs[self.at(input, vl)].fifo.head,
+        };
+        head.is_some() && self.pool.get(head).order <= order
+    }
+
+    /// The packets that wait at the head of some queue, as (output, VL, input, size).
+    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
+        (0..self.ports).flat_map(move |output| {
+            (0..self.vls).flat_map(move |vl| {
+                bits::iter(self.offering::<Configured>(output, vl)).map(move |place| {
+                    let input = self.turns.input(place);
+                    let head = self.voqs[self.voq(output, vl, input)].offered.head;
+                    (output, vl, input, self.pool.get(head).packet.size)
+                })
+            })
+        })
+    }
+
+    /// Packets that are counted as waiting.
+    pub fn waiting_packets(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.waiting as usize).sum()
+    }
+}

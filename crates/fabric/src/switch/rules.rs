@@ -1,0 +1,172 @@
+//! The rules that all switches of a fabric follow, as far as the compiler may know them.
+//!
+//! Most fabrics have one virtual lane, virtual output queues and round robin. For these the way of a packet is compiled
+//! once more, with [`Common`] in place of [`Configured`], and for other arbiters with [`OneLane`]: what is known then is not
+//! asked for every packet.
+
+use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig, VlArbitration};
+use crate::distribution::Distribution;
+use crate::switch::bits;
+use crate::switch::state::State;
+
+/// The rules of a switch. What a function is not given here is as its configuration says.
+pub(crate) trait Rules {
+    #[inline(always)]
+    fn queueing(config: &SwitchConfig) -> Queueing {
+        config.queueing
+    }
+
+    #[inline(always)]
+    fn arbiter(config: &SwitchConfig) -> Arbiter {
+        config.arbiter
+    }
+
+    #[inline(always)]
+    fn input_reads(config: &SwitchConfig) -> InputReads {
+        config.input_reads
+    }
+
+    /// Whether there is one lane, and no arbitration between lanes.
+    #[inline(always)]
+    fn one_lane(state: &State) -> bool {
+        state.one_lane
+    }
+
+    /// Whether the set of an output's inputs fills one word.
+    #[inline(always)]
+    fn one_word(state: &State) -> bool {
+        state.words == 1
+    }
+
+    /// Whether outputs vary in the time that they take for a packet.
+    #[inline(always)]
+    fn varies(state: &State) -> bool {
+        state.varies()
+    }
+
+    /// The place of a port's lane in lists by (port, VL).
+    #[inline(always)]
+    fn at(state: &State, port: u16, vl: u8) -> usize {
+        state.at(port, vl)
+    }
+
+    /// The place of a queue in the list by (output, VL, input).
+    #[inline(always)]
+    fn voq(state: &State, output: u16, vl: u8, input: u16) -> usize {
+        Self::at(state, output, vl) * usize::from(state.ports) + usize::from(input)
+    }
+}
+
+/// The rules are those of the configuration.
+pub(crate) struct Configured;
+
+impl Rules for Configured {}
+
+/// One lane, virtual output queues of at most 64 inputs, and transmission times that do not vary.
+pub(crate) struct OneLane;
+
+impl OneLane {
+    /// Whether a switch with so many ports follows these rules.
+    pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
+        config.queueing == Queueing::Voq
+            && config.vls == 1
+            && config.vl_arbitration == VlArbitration::RoundRobin
+            && config.service == Distribution::Fixed
+            && bits::words(ports) == 1
+    }
+}
+
+impl Rules for OneLane {
+    #[inline(always)]
+    fn queueing(_: &SwitchConfig) -> Queueing {
+        Queueing::Voq
+    }
+
+    #[inline(always)]
+    fn one_lane(_: &State) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn one_word(_: &State) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn varies(_: &State) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn at(_: &State, port: u16, _: u8) -> usize {
+        usize::from(port)
+    }
+}
+
+/// The rules of [`OneLane`], and round robin among inputs, each of which feeds any number of outputs at the same time.
+pub(crate) struct Common;
+
+impl Common {
+    /// Whether a switch with so many ports follows these rules.
+    pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
+        OneLane::holds(config, ports) && config.arbiter == Arbiter::RoundRobin && config.input_reads == InputReads::Many
+    }
+}
+
+impl Rules for Common {
+    #[inline(always)]
+    fn queueing(config: &SwitchConfig) -> Queueing {
+        OneLane::queueing(config)
+    }
+
+    #[inline(always)]
+    fn arbiter(_: &SwitchConfig) -> Arbiter {
+        Arbiter::RoundRobin
+    }
+
+    #[inline(always)]
+    fn input_reads(_: &SwitchConfig) -> InputReads {
+        InputReads::Many
+    }
+
+    #[inline(always)]
+    fn one_lane(state: &State) -> bool {
+        OneLane::one_lane(state)
+    }
+
+    #[inline(always)]
+    fn one_word(state: &State) -> bool {
+        OneLane::one_word(state)
+    }
+
+    #[inline(always)]
+    fn varies(state: &State) -> bool {
+        OneLane::varies(state)
+    }
+
+    #[inline(always)]
+    fn at(state: &State, port: u16, vl: u8) -> usize {
+        OneLane::at(state, port, vl)
+    }
+}
+
+/// The rules that a switch is compiled for and follows: the first of those that hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Common,
+    OneLane,
+    Configured,
+}
+
+impl Kind {
+    /// The kind of a switch with so many ports.
+    pub fn of(config: &SwitchConfig, ports: usize) -> Kind {
+        if Common::holds(config, ports) {
+            Kind::Common
+        } else if OneLane::holds(config, ports) {
+            Kind::OneLane
+        } else {
+            Kind::Configured
+        }
+    }
+}

@@ -1,0 +1,183 @@
+"""`becalm report` and `becalm view`: results, runs of a store, sweeps, tunings; nothing is replaced."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import becalm
+from becalm import _core
+from becalm.report.source import page_of
+
+SCENE = """\
+[run]
+duration = "300 us"
+[topology.dumbbell]
+remote = 2
+local = 2
+[[flows]]
+name = "hot"
+from = ["A1..A2", "B1..B2"]
+to = ["BC"]
+[observe]
+frames = "50 us"
+spans = true
+"""
+
+
+def header(page: str) -> dict[str, Any]:
+    """Return the header of a page's payload."""
+    data = re.search(r'id="payload">([^<]+)<', page)
+    assert data is not None
+    whole = zlib.decompress(base64.b64decode(data[1]), -zlib.MAX_WBITS)
+    length = int.from_bytes(whole[:8], "little")
+    found: dict[str, Any] = json.loads(whole[8 : 8 + length])
+    return found
+
+
+def command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "-m", "becalm", *arguments]
+    return subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("report")
+    (made / "scene.toml").write_text(SCENE)
+    becalm.run(becalm.load(made / "scene.toml")).save(made / "results")
+    return made
+
+
+def test_the_command_writes_a_page_and_replaces_none(folder: Path) -> None:
+    done = command("report", "results", "--out", "page.html", folder=folder)
+    assert (done.returncode, done.stdout.strip()) == (0, "page.html")
+    page = header((folder / "page.html").read_text(encoding="utf-8"))
+    assert page["about"]["title"] == "scene"
+    assert len(page["runs"][0]["frames"]["times"]) == 6
+    again = command("report", "results", "--out", "page.html", folder=folder)
+    assert again.returncode != 0
+    assert "already exists" in again.stderr
+
+
+def test_a_run_can_end_with_a_page_and_keeps_its_fingerprint(folder: Path) -> None:
+    plain = SCENE.split("[observe]")[0]
+    (folder / "plain.toml").write_text(plain)
+    done = command("run", "plain.toml", "--report", "run.html", "--out", "watched", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("run.html")
+    watched = becalm.load_results(folder / "watched")
+    assert watched.frames.time.size == 100
+    assert watched.fingerprint == becalm.run(becalm.Scenario(plain)).fingerprint
+
+
+def test_view_prints_the_path_where_there_is_no_screen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    done = command("view", "results", folder=folder)
+    assert Path(done.stdout.strip()).read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("name", ["nothing", "scene.txt"])
+def test_what_is_none_of_these_is_told(folder: Path, name: str) -> None:
+    (folder / "scene.txt").touch()
+    with pytest.raises(becalm.ResultsError, match="nothing to report; valid: a results folder"):
+        page_of(folder / name)
+
+
+def test_a_size_that_is_none_is_told(folder: Path) -> None:
+    done = command("report", "results", "--max-size", "big", folder=folder)
+    assert done.returncode == 2
+    assert "--max-size big: not a size" in done.stderr
+
+
+def test_the_page_says_what_it_leaves_out(folder: Path) -> None:
+    page = header(page_of(folder / "results", max_size=1))
+    assert page["every"] == 4
+    with pytest.raises(becalm.ResultsError, match="no replication 3; there are: 0"):
+        page_of(folder / "results", replication=3)
+
+
+def test_a_sweep_shows_its_points_over_its_keys(folder: Path) -> None:
+    (folder / "sweep.toml").write_text(
+        'scenario = "scene.toml"\nstore = "store"\n[grid]\n'
+        '"topology.dumbbell.remote" = [2, 3]\n"run.seed" = [1, 2]\n'
+    )
+    done = command("sweep", "sweep.toml", "--engine", "threads", folder=folder)
+    assert done.returncode == 0, done.stderr
+    made = command("report", "sweep.toml", "--out", "sweep.html", folder=folder)
+    assert made.returncode == 0, made.stderr
+    page = header((folder / "sweep.html").read_text(encoding="utf-8"))
+    assert page["tables"][0]["total"] == 4
+    rate = next(panel for panel in page["panels"] if panel["title"] == "hot: rate")
+    assert rate["x"] == {"name": "topology.dumbbell.remote", "values": [2, 3]}
+    assert [line["name"] for line in rate["lines"]] == ["run.seed = 1", "run.seed = 2"]
+    stored = next((folder / "store" / "runs").rglob("*.zip"))
+    assert header(page_of(stored))["kind"] == "run"
+
+
+def test_a_tuning_shows_its_trials(tmp_path: Path) -> None:
+    told = {
+        **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005"},
+        **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "n"},
+        **{"broken": [], "at_end": ["a"], "front": [{"number": 1}]},
+        "gain": {"guideline": 2.0, "tuned": 1.0, "low": 0.5, "high": 1.5, "seeds": 2, "ratio": 0.5},
+    }
+    (tmp_path / "tune.json").write_text(json.dumps(told))
+    trials = pl.DataFrame(
+        {"number": [0, 1], "a": [1.0, 2.0], "x": [1.0, 2.0], "y": [3.0, 4.0], "loss": [2.0, 1.0]}
+    )
+    trials.write_parquet(tmp_path / "trials.parquet")
+    pl.DataFrame({"candidate": ["tuned"], "loss": [1.0]}).write_parquet(tmp_path / "validation.parquet")
+    page = header(page_of(tmp_path))
+    assert page["kind"] == "tune"
+    assert [each["title"] for each in page["scatters"]] == ["loss over number", "y over x"]
+    kinds = [point["kind"] for point in page["scatters"][0]["points"]]
+    assert kinds == ["trial", "best of all"]
+
+
+def test_arrays_come_back_as_they_were(folder: Path) -> None:
+    results = becalm.load_results(folder / "results")
+    packed = _core.report(
+        results.scenario.core,
+        [
+            (
+                0,
+                "f",
+                1,
+                {
+                    "frames": [
+                        ("time", "s", results.frames.time),
+                        ("vl", "", results.tables["frames"]["vl"].to_numpy()),
+                        ("occupancy", "", results.tables["frames"]["occupancy"].to_list()),
+                        ("role", "", results.tables["frames"]["role"].to_list()),
+                    ]
+                },
+            )
+        ],
+        "{}",
+        0,
+        True,
+    )[0]
+    whole = zlib.decompress(packed, -zlib.MAX_WBITS)
+    length = int.from_bytes(whole[:8], "little")
+    page = json.loads(whole[8 : 8 + length])
+    entry = page["arrays"][page["runs"][0]["frames"]["lanes"][0]["occupancy"]["$"]]
+    data = bytearray(whole[8 + length + entry["at"] :][: entry["length"]])
+    for at in range(entry["width"], len(data)):
+        data[at] = (data[at] + data[at - entry["width"]]) & 255
+    assert bytes(data) == results.frames.occupancy.tobytes()
+
+
+def test_notebooks_show_a_frame_that_reaches_nothing_outside(folder: Path) -> None:
+    shown = becalm.load_results(folder / "results")._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts"')
+    assert "<script" not in shown
