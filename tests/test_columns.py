@@ -14,7 +14,6 @@ def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.
             "observe.frames": end,
             "observe.spans": True,
             "observe.messages": True,
-            "observe.histograms": True,
         },
         "jobs": [{"name": "job", "hosts": ["*"], "collective": {"barrier": {}}, "record_ops": True}],
     }

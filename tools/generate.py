@@ -95,7 +95,7 @@ OBSERVED = {
         "frames": "1 ms",
         "spans": True,
         "messages": True,
-        "histograms": True,
+
     },
 }
 """A scenario whose results have every table."""
