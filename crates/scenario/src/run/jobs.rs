@@ -6,7 +6,6 @@ use becalm_metrics::Table;
 use becalm_schema::Located;
 use becalm_workload::{Action, Rank, Span};
 
-use super::{Progress, RunError};
 use crate::assemble::{Model, Traffic, Whole};
 use crate::resolve::Job;
 use crate::scenario::Scenario;
@@ -33,14 +32,13 @@ impl Scenario {
     }
 
     /// The duration of every job without any other traffic, by runs of their own; `None` for a job that does not end in
-    /// time or has nothing beside it. They report the time and the work of the first run.
+    /// time or has nothing beside it. `None` if `go_on` answers `false`.
     pub(super) fn jobs_alone(
         &self,
         replication: u32,
         threads: usize,
-        end: Progress,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Vec<Option<Time>>, RunError> {
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Vec<Option<Time>>>, FabricError> {
         let others = self.sections.flows.len() + self.sections.jobs.len() > 1;
         let mut alone = Vec::new();
         for (number, job) in self.sections.jobs.iter().enumerate() {
@@ -49,15 +47,15 @@ impl Scenario {
                 continue;
             }
             let model = self.simulator(replication, threads, Traffic::Job(number))?;
-            let run = self.run_job(model, &mut || progress(&end))?;
+            let Some(run) = self.run_job(model, go_on) else { return Ok(None) };
             let ranks = (0..self.job(number).program.ranks()).map(|rank| run.rank(0, rank));
             alone.push(ended(ranks).map(|end| end.since(*job.start)));
         }
-        Ok(alone)
+        Ok(Some(alone))
     }
 
     /// Runs until all ranks are done, or to the end of the scenario.
-    fn run_job(&self, mut model: Model, progress: &mut dyn FnMut() -> bool) -> Result<Whole, RunError> {
+    fn run_job(&self, mut model: Model, go_on: &mut dyn FnMut() -> bool) -> Option<Whole> {
         let duration = *self.sections.run.duration;
         let step = Time(duration.0.div_ceil(STEPS).max(1));
         let mut until = Time::ZERO;
@@ -67,11 +65,11 @@ impl Scenario {
                 Some(Stop::Idle) | None => break,
                 Some(Stop::Time | Stop::Events) => {}
             }
-            if !progress() {
-                return Err(RunError::Interrupted);
+            if !go_on() {
+                return None;
             }
         }
-        Ok(model.join().model)
+        Some(model.join().model)
     }
 }
 
@@ -81,7 +79,7 @@ fn ended<'a>(mut ranks: impl Iterator<Item = &'a Rank>) -> Option<Time> {
 }
 
 /// Checks that no job waits for ever where nothing is left to happen.
-pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), RunError> {
+pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), FabricError> {
     for (number, section) in scenario.sections.jobs.iter().enumerate() {
         let program = &scenario.job(number).program;
         let ranks = || (0..program.ranks()).map(|rank| model.rank(number, rank));
@@ -89,7 +87,7 @@ pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), RunE
             continue;
         }
         if let Some(stuck) = ranks().filter(|rank| !rank.is_done()).find_map(|rank| rank.stuck(program)) {
-            return Err(FabricError::Stuck { job: section.name.to_string(), stuck }.into());
+            return Err(FabricError::Stuck { job: section.name.to_string(), stuck });
         }
     }
     Ok(())

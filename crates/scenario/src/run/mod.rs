@@ -171,7 +171,7 @@ impl Prepared<'_> {
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
         };
-        let alone = scenario.jobs_alone(replication, threads, end, progress)?;
+        let alone = scenario.jobs_alone(replication, threads, &mut || progress(&end))?.ok_or(RunError::Interrupted)?;
         let (watch, frames) = (&whole.model.observer, film.done());
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
         let mut all = tables::all(scenario, observed, &before, &after);
