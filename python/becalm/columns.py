@@ -39,9 +39,6 @@ TABLES: Mapping[str, str] = {
     "ranks": "One row per rank of each job; over the whole run.",
     "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
-    "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
-    "ranks": "One row per rank of each job; over the whole run.",
-    "ops": "One row per operation of each rank; for jobs with `record_ops`.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
@@ -110,8 +107,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "slowdown": "`time` over `time_alone`.",
         "compute_share": "Mean share of `time` in which a rank computes.",
         "wait_share": "Mean share of `time` in which a rank neither computes nor works on a message.",
-        "bus_bandwidth": "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over time "
-        "without computation, times 2(p-1)/p for an all-reduce, (p-1)/p where each has a part.",
+        "bus_bandwidth": "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over "
+        "time without computation, times 2(p-1)/p for an all-reduce, (p-1)/p where each has a part.",
     },
     "ranks": {
         "job": "Name of the job.",

@@ -100,7 +100,7 @@ fn run(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
     let scenario = read(bench, manner.duration.as_deref())?;
     let run = scenario.prepare(0, manner.threads).map_err(|error| error.to_string())?;
     let set_up_seconds = cpu.elapsed().as_secs_f64();
-    let idle = memory("VmRSS:").zip(before).map(|(after, before)| after - before);
+    let idle = memory("VmRSS:").zip(before).map(|(after, before)| after.saturating_sub(before));
     let (cpu, wall) = (ProcessTime::now(), Instant::now());
     let results = run.run(&mut |_| true).map_err(|error| error.to_string())?;
     let (cpu_seconds, wall_seconds) = (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());

@@ -23,7 +23,7 @@ pub enum CdfError {
     End,
     /// A size or a percentage is below the one before, or both are the same; the place of the point.
     Falls(usize),
-    /// All sizes are 0.
+    /// The mean is below 1 B.
     Empty,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for CdfError {
             CdfError::Begin => "must begin at 0%, as with `0 0`",
             CdfError::End => "must end at 100%",
             CdfError::Falls(_) => "must have a larger size or percentage than the point before, and neither smaller",
-            CdfError::Empty => "has only sizes of 0",
+            CdfError::Empty => "has a mean below 1 B",
         })
     }
 }
@@ -61,7 +61,7 @@ impl Cdf {
         }
         let area: f64 = points.windows(2).map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0)).sum();
         let mean = area / 200.0;
-        if mean > 0.0 { Ok(Cdf { points, mean }) } else { Err(CdfError::Empty) }
+        if mean >= 1.0 { Ok(Cdf { points, mean }) } else { Err(CdfError::Empty) }
     }
 
     /// The points: bytes and percentages.

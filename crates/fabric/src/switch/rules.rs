@@ -7,7 +7,20 @@
 use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::switch::bits;
-use crate::switch::state::State;
+
+/// What the rules ask of a switch.
+pub(crate) trait Layout {
+    /// Number of ports.
+    fn ports(&self) -> usize;
+    /// Whether there is one lane, and no arbitration between lanes.
+    fn has_one_lane(&self) -> bool;
+    /// Words of the set of an output's inputs.
+    fn words(&self) -> usize;
+    /// Whether outputs vary in the time that they take for a packet.
+    fn varies(&self) -> bool;
+    /// The place of a port's lane in lists by (port, VL).
+    fn at(&self, port: u16, vl: u8) -> usize;
+}
 
 /// The rules of a switch. What a function is not given here is as its configuration says.
 pub(crate) trait Rules {
@@ -28,32 +41,32 @@ pub(crate) trait Rules {
 
     /// Whether there is one lane, and no arbitration between lanes.
     #[inline(always)]
-    fn one_lane(state: &State) -> bool {
-        state.one_lane
+    fn one_lane(state: &impl Layout) -> bool {
+        state.has_one_lane()
     }
 
     /// Whether the set of an output's inputs fills one word.
     #[inline(always)]
-    fn one_word(state: &State) -> bool {
-        state.words == 1
+    fn one_word(state: &impl Layout) -> bool {
+        state.words() == 1
     }
 
     /// Whether outputs vary in the time that they take for a packet.
     #[inline(always)]
-    fn varies(state: &State) -> bool {
+    fn varies(state: &impl Layout) -> bool {
         state.varies()
     }
 
     /// The place of a port's lane in lists by (port, VL).
     #[inline(always)]
-    fn at(state: &State, port: u16, vl: u8) -> usize {
+    fn at(state: &impl Layout, port: u16, vl: u8) -> usize {
         state.at(port, vl)
     }
 
     /// The place of a queue in the list by (output, VL, input).
     #[inline(always)]
-    fn voq(state: &State, output: u16, vl: u8, input: u16) -> usize {
-        Self::at(state, output, vl) * usize::from(state.ports) + usize::from(input)
+    fn voq(state: &impl Layout, output: u16, vl: u8, input: u16) -> usize {
+        Self::at(state, output, vl) * state.ports() + usize::from(input)
     }
 }
 
@@ -83,22 +96,22 @@ impl Rules for OneLane {
     }
 
     #[inline(always)]
-    fn one_lane(_: &State) -> bool {
+    fn one_lane(_: &impl Layout) -> bool {
         true
     }
 
     #[inline(always)]
-    fn one_word(_: &State) -> bool {
+    fn one_word(_: &impl Layout) -> bool {
         true
     }
 
     #[inline(always)]
-    fn varies(_: &State) -> bool {
+    fn varies(_: &impl Layout) -> bool {
         false
     }
 
     #[inline(always)]
-    fn at(_: &State, port: u16, _: u8) -> usize {
+    fn at(_: &impl Layout, port: u16, _: u8) -> usize {
         usize::from(port)
     }
 }
@@ -130,22 +143,22 @@ impl Rules for Common {
     }
 
     #[inline(always)]
-    fn one_lane(state: &State) -> bool {
+    fn one_lane(state: &impl Layout) -> bool {
         OneLane::one_lane(state)
     }
 
     #[inline(always)]
-    fn one_word(state: &State) -> bool {
+    fn one_word(state: &impl Layout) -> bool {
         OneLane::one_word(state)
     }
 
     #[inline(always)]
-    fn varies(state: &State) -> bool {
+    fn varies(state: &impl Layout) -> bool {
         OneLane::varies(state)
     }
 
     #[inline(always)]
-    fn at(state: &State, port: u16, vl: u8) -> usize {
+    fn at(state: &impl Layout, port: u16, vl: u8) -> usize {
         OneLane::at(state, port, vl)
     }
 }

@@ -15,7 +15,7 @@ use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
 use crate::switch::pool::Pool;
 use crate::switch::ports::{Input, Lane, Output, Voq, service};
-use crate::switch::rules::{self, Configured, Rules};
+use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 
@@ -67,6 +67,33 @@ pub(crate) struct State {
     /// The marker need not be shown anything.
     pub unmarked: bool,
     pub rules: rules::Kind,
+}
+
+impl Layout for State {
+    #[inline(always)]
+    fn ports(&self) -> usize {
+        usize::from(self.ports)
+    }
+
+    #[inline(always)]
+    fn has_one_lane(&self) -> bool {
+        self.one_lane
+    }
+
+    #[inline(always)]
+    fn words(&self) -> usize {
+        self.words
+    }
+
+    #[inline(always)]
+    fn varies(&self) -> bool {
+        !self.services.is_empty()
+    }
+
+    #[inline(always)]
+    fn at(&self, port: u16, vl: u8) -> usize {
+        self.at(port, vl)
+    }
 }
 
 impl State {
@@ -236,11 +263,6 @@ impl State {
             Some((distribution, stream)) => distribution.span(nominal, stream),
             None => nominal,
         }
-    }
-
-    /// Whether the times of transmissions vary.
-    pub fn varies(&self) -> bool {
-        !self.services.is_empty()
     }
 
     /// Whether a packet waits for an output.

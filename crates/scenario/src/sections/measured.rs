@@ -164,6 +164,6 @@ mod tests {
         assert_eq!(told(""), "s.txt: the distribution has fewer than two points");
         assert_eq!(told("\n10 15\n20 100"), "s.txt:2: the distribution must begin at 0%, as with `0 0`");
         assert_eq!(told("0 0\n20 1"), "s.txt:2: the distribution must end at 100%");
-        assert_eq!(told("0 0\n0 100"), "s.txt:2: the distribution has only sizes of 0");
+        assert_eq!(told("0 0\n0 100"), "s.txt:2: the distribution has a mean below 1 B");
     }
 }

@@ -212,7 +212,7 @@ mod tests {
         for (name, mean) in [("websearch", 1_711_250.0), ("fb_hadoop", 120_421.0), ("ali_storage", 40_870.0)] {
             let Sizes(shape) = read(json!(name)).unwrap();
             let whole = Sizes(shape.clone()).mean(None, Bytes(1));
-            let (mut random, n) = (Stream::new(5, 0, 0), 1_000_000);
+            let (mut random, n) = (Stream::new(5, 0, 0), 10_000_000);
             let sum: u64 = (0..n).map(|_| u64::from(shape.size(whole, &mut random))).sum();
             let found = sum as f64 / f64::from(n);
             assert!((found / mean - 1.0).abs() < 0.005, "{name}: {found}");

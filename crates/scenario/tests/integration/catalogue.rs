@@ -32,9 +32,10 @@ fn names_are_those_of_scenarios() {
 #[test]
 fn the_schema_knows_all_sections() {
     let schema = json_schema();
-    for section in ["run", "topology", "switch", "adapter", "packet", "marking", "echo", "response", "flows", "observe"]
+    for section in
+        ["run", "topology", "switch", "adapter", "packet", "marking", "echo", "response", "flows", "jobs", "observe"]
     {
         assert!(schema["properties"][section].is_object(), "{section}");
     }
-    assert_eq!(schema["required"], serde_json::json!(["run", "topology", "flows"]));
+    assert_eq!(schema["required"], serde_json::json!(["run", "topology"]));
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use becalm_engine::Time;
 
-use super::Trace;
 use super::node::{Kind, Node, short};
+use super::trace::Trace;
 use crate::builder::Builder;
 use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::mistakes::Mistakes;

@@ -34,8 +34,10 @@ LOCAL: Table = {"local_latency": "420 ns", "local_rate": "0.88 GB/s"}
 """Messages inside a host, from the least latency and bandwidth of column a)."""
 
 BOTH_WAYS = "0.331 GB/s"
-"""Rate of each of two messages inside a host at the same time, from the random ring of column a): together less
-than one message alone, since the adapter moves data, too."""
+"""Rate of each of two messages inside a host at the same time, from the random ring of column a).
+
+Together they are slower than one message alone, since the adapter moves data, too.
+"""
 
 PAPER: Mapping[str, tuple[float, float, float]] = {
     "ping-pong latency, least": (0.001132, 0.001192, 0.001172),

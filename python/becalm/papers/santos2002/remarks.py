@@ -114,14 +114,14 @@ def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
 
 def _links(outcomes: list[Outcome]) -> Tables:
     """`points`: utilization of the row's links, share of time that the middle one is blocked, victim."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for outcome in outcomes:
         links, groups = outcome.results.links, outcome.results.groups
         ends = {"first": ("A", "B"), "middle": ("B", "C"), "root": ("C", "CC")}
         found = {name: only(links, {"from": a, "to": b}) for name, (a, b) in ends.items()}
         rows.append(
             {
-                **outcome.labels,
+                **dict(outcome.labels),
                 **{name: link["utilization"] for name, link in found.items()},
                 "blocked": found["middle"]["stalled_share"],
                 "victim": only(groups, {"group": "victim"})["share"],

@@ -77,9 +77,10 @@ def _times(results: Results, law: Law) -> np.ndarray:
     paces = results.paces.sort("time")
     rates = 1 / (1 + paces["gap_mean"].to_numpy())
     new = np.concatenate([[True], np.diff(rates) > 0])
-    reached, times = rates[new], paces["time"].to_numpy()[new] * 1e3 / curves.RECOVERY_MS
-    when = np.interp(np.concatenate([RATES, law.f_dec(RATES)]), reached, times)
-    return when[: len(RATES)] - when[len(RATES) :]
+    reached, sampled = rates[new], paces["time"].to_numpy()[new] * 1e3 / curves.RECOVERY_MS
+    when = np.interp(np.concatenate([RATES, law.f_dec(RATES)]), reached, sampled)
+    times: np.ndarray = when[: len(RATES)] - when[len(RATES) :]
+    return times
 
 
 def regained(_: Tables, response: str) -> float:
