@@ -33,7 +33,9 @@ def fabric() -> Fabric:
 
 def simulated(fabric: Fabric, folder: Path, **changes: object) -> tuple[Path, float]:
     """Run the imported scenario, and write its counters as perfquery prints them; also return its time."""
-    scenario = becalm.Scenario(import_fabric(FABRIC, TABLES).text).replace({"run.warmup": "0 s", **changes})
+    scenario = becalm.Scenario(import_fabric(FABRIC, TABLES).text).replace(
+        {"run.duration": "4 ms", "run.warmup": "0 s", **changes}
+    )
     lid = {host.end.node: host.lid for host in fabric.hosts} | {each.id: each.lid for each in fabric.switches}
     ends = {(fabric.name(end), place): end for end, place in places(numbered(fabric)).items()}
     text = []

@@ -35,10 +35,10 @@ _SPREADS = {
 TABLES: Mapping[str, str] = {
     "flows": "One row per flow.",
     "groups": "One row per group of flows, `[[flows]]` of the scenario; each job is one, too.",
+    "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
     "jobs": "One row per job, `[[jobs]]` of the scenario; over the whole run.",
     "ranks": "One row per rank of each job; over the whole run.",
     "ops": "One row per operation of each rank; for jobs with `record_ops`.",
-    "latencies": "Histogram of latencies: one row per group and range of latencies that has packets.",
     "links": "One row per direction of a cable.",
     "buffers": "One row per input buffer of a switch and virtual lane.",
     "hosts": "One row per host: packets of all kinds, ACKs and congestion notification packets included.",

@@ -17,6 +17,7 @@ from becalm.folders import Kind
 from becalm.frames import Frames
 from becalm.parquet import digest_of, read_table, write_table
 from becalm.scenario import Scenario
+from becalm.tables import ASKED_FOR, Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 """Name of the file that makes a folder a results folder."""
-_ASKED_FOR = {
-    "paces": "observe.paces = true",
-    "snapshots": 'observe.snapshots = ["5 ms"]',
-    "frames": 'observe.frames = "50 us"',
-    "frames_groups": 'observe.frames = "50 us"',
-    "spans": "observe.spans = true",
-    "jobs": "[[jobs]]",
-    "ranks": "[[jobs]]",
-    "ops": "jobs.record_ops = true",
-}
-"""Tables that a scenario has to ask for, and how."""
 _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
 
 
@@ -81,7 +71,7 @@ class Replication:
     """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
 
 
-class Results:
+class Results(Tables):
     """The tables of a run, over all its replications.
 
     Every table has a column `replication`; `units` names the unit of each column, empty for plain numbers and
@@ -115,76 +105,6 @@ class Results:
         return cls(scenario, [_replication(outcome) for outcome in outcomes], tables, units)
 
     @property
-    def flows(self) -> pl.DataFrame:
-        """One row per flow: what it sent, its rate and its latency."""
-        return self.tables["flows"]
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per group of flows: rate, fairness, marks, latency."""
-        return self.tables["groups"]
-
-    @property
-    def jobs(self) -> pl.DataFrame:
-        """One row per job: its time, how much slower it is than alone, its bus bandwidth.
-
-        Raises:
-            ResultsError: the scenario has no jobs.
-
-        """
-        return self.table("jobs")
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per direction of a cable: rate, utilization, share of time without credit."""
-        return self.tables["links"]
-
-    @property
-    def buffers(self) -> pl.DataFrame:
-        """One row per switch input buffer and virtual lane: how full it was."""
-        return self.tables["buffers"]
-
-    @property
-    def hosts(self) -> pl.DataFrame:
-        """One row per host: what its adapter sent and received, and the marks that came."""
-        return self.tables["hosts"]
-
-    @property
-    def tree(self) -> pl.DataFrame:
-        """One row per output and virtual lane: root or branch of congestion, since when, for how long."""
-        return self.tables["tree"]
-
-    @property
-    def victims(self) -> pl.DataFrame:
-        """One row per group and source host: its victims of congestion, what it offered and what arrived."""
-        return self.tables["victims"]
-
-    @property
-    def series(self) -> pl.DataFrame:
-        """Rates of groups and links over time, in a sliding window."""
-        return self.tables["series"]
-
-    @property
-    def paces(self) -> pl.DataFrame:
-        """Gaps that the flows of each group have to keep, and their windows, over time.
-
-        Raises:
-            ResultsError: the scenario does not ask for them with `observe.paces = true`.
-
-        """
-        return self.table("paces")
-
-    @property
-    def snapshots(self) -> pl.DataFrame:
-        """One row per link, virtual lane and chosen time: the buffer at its end, and its role in congestion.
-
-        Raises:
-            ResultsError: the scenario does not ask for them with `observe.snapshots`.
-
-        """
-        return self.table("snapshots")
-
-    @property
     def frames(self) -> Frames:
         """The fabric over time, as arrays; of the first replication.
 
@@ -212,16 +132,6 @@ class Results:
             )
         return Frames.of(table)
 
-    @property
-    def spans(self) -> pl.DataFrame:
-        """One row per period in which an output was root or branch of congestion.
-
-        Raises:
-            ResultsError: the scenario does not ask for them with `observe.spans = true`.
-
-        """
-        return self.table("spans")
-
     def table(self, name: str) -> pl.DataFrame:
         """Return a table; for one that must be asked for, a message says how.
 
@@ -229,8 +139,8 @@ class Results:
             ResultsError: the scenario does not ask for it.
 
         """
-        if name not in self.tables and name in _ASKED_FOR:
-            raise ResultsError(f"{self.scenario.name} has no {name}: set {_ASKED_FOR[name]}, run it again")
+        if name not in self.tables and name in ASKED_FOR:
+            raise ResultsError(f"{self.scenario.name} has no {name}: set {ASKED_FOR[name]}, run it again")
         return self.tables[name]
 
     @property

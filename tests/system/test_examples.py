@@ -34,7 +34,7 @@ def test_an_example_is_run_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--example", "none"], "no such example; valid: binary_feedback, "),
+        (["--example", "none"], "no such example; valid: all_reduce, "),
         (["--example", "../errors"], "no such example"),
         ([], "needs either a scenario or --example"),
         (["a.toml", "--example", "on_off"], "needs either a scenario or --example"),

@@ -11,6 +11,7 @@ from becalm.scenario import Scenario
 from becalm.sweep.changes import Changes, label
 from becalm.sweep.plan import Planned
 from becalm.sweep.task import Shelf
+from becalm.tables import Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,7 +38,7 @@ class Point:
         return f"<Point {self.changes}>"
 
 
-class SweepResults(Sequence[Point]):
+class SweepResults(Tables, Sequence[Point]):
     """The points of a sweep, in the order of the grid, and their tables put together."""
 
     def __init__(self, points: list[Point]) -> None:
@@ -68,56 +69,6 @@ class SweepResults(Sequence[Point]):
 
         frames = [_with_changes(point, name, self.keys) for point in self.points]
         return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per point, replication and flow."""
-        return self.table("flows")
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per point, replication and group of flows."""
-        return self.table("groups")
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per point, replication and direction of a cable."""
-        return self.table("links")
-
-    @property
-    def buffers(self) -> pl.DataFrame:
-        """One row per point, replication, switch input buffer and virtual lane."""
-        return self.table("buffers")
-
-    @property
-    def hosts(self) -> pl.DataFrame:
-        """One row per point, replication and host."""
-        return self.table("hosts")
-
-    @property
-    def tree(self) -> pl.DataFrame:
-        """One row per point, replication, output and virtual lane: its role in congestion."""
-        return self.table("tree")
-
-    @property
-    def victims(self) -> pl.DataFrame:
-        """One row per point, replication, group and source host: its victims of congestion."""
-        return self.table("victims")
-
-    @property
-    def series(self) -> pl.DataFrame:
-        """Rates over time, of every point and replication."""
-        return self.table("series")
-
-    @property
-    def paces(self) -> pl.DataFrame:
-        """Gaps that flows have to keep over time, where the scenario asks for them."""
-        return self.table("paces")
-
-    @property
-    def snapshots(self) -> pl.DataFrame:
-        """Buffers at chosen times, where the scenario asks for them."""
-        return self.table("snapshots")
 
     @property
     def fingerprints(self) -> list[str]:

@@ -58,7 +58,7 @@ def _minimum() -> Experiment:
     return Experiment(
         "gran2010/ccti_min",
         "CCTI_Min and all flows of scenario 1",
-        cost=6,
+        cost=2,
         points=lambda _: [point(replace(steady(), minimum=value), minimum=value) for value in MINIMA],
         measure=with_all_flows,
         draw=partial(bars, axis="minimum", label="CCTI_Min"),
@@ -81,7 +81,7 @@ def _mask() -> Experiment:
     return Experiment(
         "gran2010/victim_mask",
         "Victim_Mask and the victim, scenario 1 with all flows",
-        cost=5,
+        cost=2,
         points=lambda _: [point(replace(steady(), mask=mask), mask=mask) for mask in MASKS],
         measure=with_all_flows,
         draw=partial(bars, axis="mask", label="ports in Victim_Mask"),
@@ -92,7 +92,7 @@ def _entries() -> Experiment:
     return Experiment(
         "gran2010/entries",
         "Tables of more entries: the index falls in smaller steps, as much more often",
-        cost=12,
+        cost=3,
         points=_tables,
         measure=with_all_flows,
         draw=partial(bars, axis="entries", label="entries, scenario 1", scenario=1),

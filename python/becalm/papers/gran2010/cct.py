@@ -29,7 +29,7 @@ def experiments() -> list[Experiment]:
         Experiment(
             "gran2010/cct",
             "The table of injection rate delays, its encoding, and the manufacturer's",
-            cost=10,
+            cost=4,
             points=lambda _: [*(_alone(index) for index in INDICES), *_compared()],
             measure=_measure,
             draw=delay_tables,

@@ -39,12 +39,12 @@ def experiments() -> list[Experiment]:
     return [_sizes(), *(_large(name) for name in LARGE), _guideline()]
 
 
-def _runs(names: Sequence[str]) -> list[Run]:
+def _runs(names: Sequence[str], hot: float = 4) -> list[Run]:
     """Return the cases of Table 1 without control and with the guideline, on large networks only the last."""
     return [
         Run(
             {"network": name, "control": label, "case": case},
-            HotSpot(network, case, control, hot=4, after=0.3),
+            HotSpot(network, case, control, hot=hot, after=0.3),
         )
         for name, network in ((name, NETWORKS[name]) for name in names)
         for case in (CASES if network.hosts <= ALL_CASES else (4,))
@@ -69,11 +69,15 @@ def _large(name: str) -> Experiment:
         f"pfister2005/large{name}",
         f"{name} ports, load 0.9, all sources hot, one seed",
         cost=60,
-        points=lambda _: [run.point() for run in _runs([name])],
-        measure=measured(lambda _: _runs([name])),
+        points=lambda short: [run.point() for run in _reduced(name, short)],
+        measure=measured(lambda short: _reduced(name, short)),
         draw=lambda tables: sizes(tables, 31, [name], (OFF, GUIDE)),
         seeded=False,
     )
+
+
+def _reduced(name: str, short: bool) -> list[Run]:
+    return _runs([name], 1 if short else 4)
 
 
 def _networks(tables: Tables) -> list[str]:
