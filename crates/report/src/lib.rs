@@ -10,7 +10,7 @@
 //! | [`tables`] | the result tables of a replication, by name |
 //! | [`layout`] | where the nodes of a fabric are drawn |
 //! | `fabric`, `frames`, `ranking`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
-//! | [`payload`] | all of them for the replications of a run |
+//! | [`payload()`] | all of them for the replications of a run |
 
 mod crossing;
 mod fabric;

@@ -77,7 +77,7 @@ fn collectives_on_one_switch_take_as_long_as_their_alpha_beta_forms() {
         // Parts of a vector differ by a byte where p does not divide it.
         let (time, sent) = measured(p, &text("all_reduce", ""));
         near(time, steps * (message(part.ceil()) * 2.0 + add * part), &format!("ring of {p}"));
-        if BYTES % u64::from(p) == 0 {
+        if BYTES.is_multiple_of(u64::from(p)) {
             let each = 2 * u64::from(p - 1) * wire(BYTES / u64::from(p));
             assert_eq!(sent, vec![each; p as usize], "bytes of a ring of {p}");
         }
@@ -85,7 +85,7 @@ fn collectives_on_one_switch_take_as_long_as_their_alpha_beta_forms() {
         near(time, steps * message(part.ceil()), &format!("all-gather of {p}"));
         let (time, sent) = measured(p, &text("all_to_all", ""));
         near(time, steps * message(part.ceil()), &format!("pairwise exchange of {p}"));
-        if BYTES % u64::from(p) == 0 {
+        if BYTES.is_multiple_of(u64::from(p)) {
             assert_eq!(sent, vec![u64::from(p - 1) * wire(BYTES / u64::from(p)); p as usize]);
         }
         let (time, sent) = measured(p, "collective.barrier = {}");

@@ -249,7 +249,7 @@ fn waits(load: f64, threads: usize) -> (f64, f64, f64) {
         scenario(&single("duration = \"800 ms\"\nwarmup = \"10 ms\"", &text)).run(0, threads, &mut |_| true).unwrap();
     let (times, ideals) = (numbers(&results, "messages", "completion"), numbers(&results, "messages", "ideal"));
     let waits: Vec<f64> = times.iter().zip(&ideals).map(|(time, ideal)| (time - ideal) / 2.068e-6).collect();
-    let pieces: Vec<f64> = waits.chunks_exact(waits.len() / 40).map(|piece| mean(piece)).collect();
+    let pieces: Vec<f64> = waits.chunks_exact(waits.len() / 40).map(mean).collect();
     let (all, n) = (mean(&pieces), pieces.len() as f64);
     let variance = pieces.iter().map(|piece| (piece - all).powi(2)).sum::<f64>() / (n - 1.0);
     (all, (variance / n).sqrt(), waits.len() as f64)

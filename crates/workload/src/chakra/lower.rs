@@ -156,8 +156,9 @@ impl Lowering {
             );
             return self.mistakes.add(None, problem);
         }
-        for number in 0..first.len() {
-            let nodes = ranks.iter().map(|&rank| (rank, members[&rank][number]));
+        let count = first.len();
+        for number in 0..count {
+            let nodes = members.iter().map(|(&rank, own)| (rank, own[number]));
             self.collective(&nodes.collect::<Vec<_>>(), traces, ends);
         }
     }

@@ -108,11 +108,11 @@ impl Collective {
     /// # Errors
     /// The reason why it does not.
     pub fn suits(&self, ranks: u32) -> Result<(), String> {
-        let power = match self {
-            Collective::AllGather(AllGather::RecursiveDoubling, _) => true,
-            Collective::ReduceScatter(ReduceScatter::RecursiveHalving, _) => true,
-            _ => false,
-        };
+        let power = matches!(
+            self,
+            Collective::AllGather(AllGather::RecursiveDoubling, _)
+                | Collective::ReduceScatter(ReduceScatter::RecursiveHalving, _)
+        );
         match ranks {
             0 | 1 => Err(format!("needs at least 2 ranks, not {ranks}")),
             _ if power && !ranks.is_power_of_two() => Err(format!("needs a power of two of ranks, not {ranks}")),
