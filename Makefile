@@ -103,6 +103,7 @@ web: web/node_modules/.done ## build the page of reports, python/becalm/report/t
 
 .PHONY: web-check
 web-check: web/node_modules/.done ## whether the committed page is what web/ gives
+	@mkdir -p target
 	cd web && npm run --silent check && node build.mjs ../target/template.html
 	cmp target/template.html python/becalm/report/template.html
 
