@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 BECALM = (sys.executable, "-m", "becalm")
@@ -19,8 +21,10 @@ def becalm(*arguments: object, **how: object) -> subprocess.CompletedProcess[str
 
 
 def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
-    """Begin a command."""
+    """Begin a command, with signals as a terminal has them: under `nohup`, children would ignore SIGHUP."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **how}
+    if hasattr(signal, "SIGHUP"):
+        settings["preexec_fn"] = partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen([*BECALM, *words(arguments)], **settings)  # type: ignore[call-overload, no-any-return]
 
 
