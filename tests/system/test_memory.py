@@ -70,7 +70,7 @@ def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> Non
     file = tmp_path / f"{name}.toml"
     file.write_text(MEASURED[name])
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(file)], capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", CHILD, str(file)], capture_output=True, text=True, timeout=200
     )
     assert done.returncode == 0, done.stderr
     estimate, peak = json.loads(done.stdout)
