@@ -10,10 +10,10 @@ import polars as pl
 
 from becalm.design.check import check
 from becalm.design.law import Law, aimd, fimd, lipd
-from becalm.lab.dumbbell import Dumbbell
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.papers.common.draw import recovery_curves
 from becalm.papers.santos2003 import curves
+from becalm.papers.santos2003.static import alone
 
 if TYPE_CHECKING:
     from becalm.results import Results
@@ -41,19 +41,9 @@ def experiments() -> list[Experiment]:
 
 def _alone(response: str) -> Point:
     """One flow that starts at R_min on an empty path, with its rate limit at every ACK."""
-    scene = Dumbbell(
-        local=0,
-        remote=1,
-        response={response: {"initial": curves.RMIN, "window": "unlimited"}},
-        victim=None,
-        duration=140,
-        warmup=0,
-        step=0.002,
-        window=0.1,
-    ).scenario()
-    packet = {"mtu": f"{curves.PACKET_BYTES - 20} B", "header": "20 B"}
-    observe = {**scene["observe"], "paces": True}
-    return Point({"response": response}, {**scene, "packet": packet, "observe": observe})
+    point = alone(response, duration=140, step=0.002)
+    observe = {**point.scenario["observe"], "paces": True}
+    return Point(point.labels, {**point.scenario, "observe": observe})
 
 
 def _recovery(outcomes: list[Outcome]) -> Tables:

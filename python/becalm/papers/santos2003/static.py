@@ -31,7 +31,7 @@ def _fig5() -> Experiment:
         "santos2003/fig5",
         "Rate increase from R_max/256 over time, without marks",
         cost=1,
-        points=lambda _: [_alone(response) for response in RESPONSES],
+        points=lambda _: [alone(response) for response in RESPONSES],
         measure=_increase,
         draw=increase_curves,
         # A flow alone, from its start.
@@ -40,16 +40,16 @@ def _fig5() -> Experiment:
     )
 
 
-def _alone(response: str) -> Point:
-    """One flow that starts at the minimum rate on an empty path; packets of 2048 B with their header."""
+def alone(response: str, duration: float = 150, step: float = 0.05) -> Point:
+    """One flow that starts at the minimum rate on an empty path; times in ms, packets of 2048 B in all."""
     scene = Dumbbell(
         local=0,
         remote=1,
         response={response: {"initial": curves.RMIN, "window": "unlimited"}},
         victim=None,
-        duration=150,
+        duration=duration,
         warmup=0,
-        step=0.05,
+        step=step,
         window=0.1,
     )
     packet = {"mtu": f"{curves.PACKET_BYTES - 20} B", "header": "20 B"}
