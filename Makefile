@@ -87,6 +87,19 @@ build: $(VENV)/.built ## virtual environment with becalm in it, editable
 docs: build ## write the generated pages: schemes, scenario keys, JSON Schema, result columns
 	$(BIN)/python tools/generate.py
 
+.PHONY: gallery
+gallery: build ## run the pages of the gallery: their output, pictures and times
+	$(BIN)/python tools/gallery.py
+
+.PHONY: site
+site: build need-rust ## the documentation as one static site, in target/site
+	cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/python tools/site.py
+
+.PHONY: site-check
+site-check: site ## build the site, and look over all its links, anchors and assets
+	$(BIN)/python tools/site_check.py target/site
+
 .PHONY: reproduce
 reproduce: build ## all papers with several seeds, and their pages; takes about an hour of one core
 	$(BIN)/python -m becalm.lab.pages docs/reproductions

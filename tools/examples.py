@@ -26,6 +26,7 @@ PAGES = (
     "docs/design.md",
     "docs/comparison.md",
     "docs/sweeps.md",
+    *(f"docs/gallery/{path.name}" for path in sorted((ROOT / "docs" / "gallery").glob("*.md"))),
 )
 FABRIC = ("ibnetdiscover.txt", "opensm-lfts.dump")
 """What the tools print of a fabric, among the data of the tests."""
@@ -35,19 +36,29 @@ _VOLATILE = (
     (re.compile(r"^\S+ \S+ of work: ", re.MULTILINE), "... of work: "),
     (re.compile(r"\S+ [kMG] packet-hops per core-second"), "... packet-hops per core-second"),
     (re.compile(r"each, \S+ s in all"), "each, ... s in all"),
-    (re.compile(r" failed in \S+ \S+; store"), " failed in ...; store"),
+    (re.compile(r"( failed| other shards) in \S+ \S+; store"), r"\1 in ...; store"),
 )
 
 
-def refreshed(text: str) -> str:
-    """Return a page with the output of its examples as it is now, without what differs from run to run."""
+def refreshed(text: str, pictures: Path | None = None) -> str:
+    """Return a page with the output of its examples as it is now, without what differs from run to run.
+
+    Args:
+        text: the page.
+        pictures: folder that gets the SVG files that the examples write; none are kept without it.
+
+    """
     names: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(ROOT / "scenarios", "scenarios")
         for name in FABRIC:
             shutil.copy(ROOT / "tests" / "data" / "ft2_18" / name, name)
         shutil.copy(ROOT / "tests" / "data" / "counters" / "incast.txt", "counters.txt")
-        return _BLOCK.sub(lambda found: _block(found, names), text)
+        made = _BLOCK.sub(lambda found: _block(found, names), text)
+        if pictures:
+            for picture in Path().glob("*.svg"):
+                shutil.copy(picture, pictures)
+        return made
 
 
 def _block(found: re.Match[str], names: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@
 //! - [`echoes!`](crate::echoes!) lists ways to answer packets,
 //! - [`responses!`](crate::responses!) lists responses.
 //!
-//! Each makes the modules, an enum of parameters (a [`Choice`](becalm_schema::Choice)), and an enum of running schemes,
+//! Each makes the modules, an enum of parameters (a [`becalm_schema::Choice`]), and an enum of running schemes,
 //! which is a scheme itself. The lists of this crate are in `marking/mod.rs`, `echo/mod.rs` and `response/mod.rs`.
 
 /// Common parts of all lists: modules, both enums, the default, the documentation.
