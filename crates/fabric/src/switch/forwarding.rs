@@ -66,7 +66,7 @@ impl<K: Marker> Switch<K> {
             return self.admit::<M, O>(packet, (input, output), cx);
         }
         let (size, tie) = (packet.size, u64::from(packet.tie));
-        let time_on = |port: u16| self.state.outputs[usize::from(port)].link.rate.time_of(size);
+        let time_on = |port: u16| self.state.output(port).link.rate.time_of(size);
         let (slow, fast) = (time_on(input), time_on(output));
         if slow > fast {
             let slot = self.state.pool.insert(packet, (input, output), 0);
@@ -122,7 +122,7 @@ impl<K: Marker> Switch<K> {
     fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
         let &Arrival { now, input, output, vl, size, .. } = &arrival;
         let state = &mut self.state;
-        let time_on = |port: u16| state.outputs[usize::from(port)].link.rate.time_of(size);
+        let time_on = |port: u16| state.output(port).link.rate.time_of(size);
         let left = match cx.shared.config.switching {
             // On the way to a faster link, the packet has been held until what is missing takes as long as there.
             Switching::CutThrough => {
@@ -166,22 +166,22 @@ impl<K: Marker> Switch<K> {
     }
 
     fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
-        let waiting = self.state.lanes[self.state.at(output, vl)].waiting_bytes;
+        let waiting = self.state.ports[self.state.at(output, vl)].lane.waiting_bytes;
         cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
     }
 
     /// Reports a change of the congestion state of an output's virtual lane.
     fn note_congestion<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         let (congested, lane) = (self.marker.is_congested(output, vl), self.state.at(output, vl));
-        if self.state.lanes[lane].congested != congested {
-            self.state.lanes[lane].congested = congested;
+        if self.state.ports[lane].lane.congested != congested {
+            self.state.ports[lane].lane.congested = congested;
             cx.observer.congested(cx.now, self.state.port(output), vl, congested);
         }
     }
 
     /// Handles credit for an output that waits for it.
     fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
-        if !cx.called(&self.state.outputs[usize::from(output)].link, vl) {
+        if !cx.called(&self.state.output(output).link, vl) {
             return;
         }
         self.serve::<M, O>(output, cx);
@@ -191,7 +191,7 @@ impl<K: Marker> Switch<K> {
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
-        state.outputs[usize::from(output)].awaited = false;
+        state.output_mut(output).awaited = false;
         let returns_at = self.marker.left(cx.now, input, output, vl);
         let at = state.port(input);
         let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
@@ -211,7 +211,7 @@ impl<K: Marker> Switch<K> {
 
     /// Handles the end of a packet whose room and credit have been seen to.
     fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        self.state.outputs[usize::from(output)].awaited = false;
+        self.state.output_mut(output).awaited = false;
         self.serve::<M, O>(output, cx);
         self.arbitrate::<M, O>(cx);
     }
@@ -226,30 +226,32 @@ impl<K: Marker> Switch<K> {
 
     /// Starts a packet if the output is free and a packet can leave by it.
     fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        let out = &mut self.state.outputs[usize::from(output)];
+        let at = M::at(&self.state, output, 0);
+        let out = &self.state.ports[at].output;
         if out.is_sending(cx.now) {
             let (tail, vl) = (out.busy_until, out.vl);
             if !out.awaited && self.state.is_wanted::<M>(output) {
-                self.state.outputs[usize::from(output)].awaited = true;
-                let tie = self.state.lanes[self.state.at(output, vl)].last_tie;
+                self.state.ports[at].output.awaited = true;
+                let tie = self.state.ports[M::at(&self.state, output, vl)].lane.last_tie;
                 cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
             }
             return;
         }
-        if let Some((vl, input)) = self.state.choose::<M, O>(output, cx) {
-            self.start::<M, O>(output, vl, input, cx);
+        if let Some((vl, place)) = self.state.choose::<M, O>(output, cx) {
+            self.start::<M, O>(output, vl, place, cx);
         }
     }
 
     /// Starts the head of a queue.
-    fn start<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
-        let (state, ports) = (&self.state, (input, output));
-        let head = state.voqs[M::voq(state, output, vl, input)].offered.head;
-        let &Waiting { packet, order, .. } = state.pool.get(head);
+    fn start<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, place: u16, cx: &mut Context<'_, O>) {
+        let state = &self.state;
+        let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
+        let &Waiting { packet, order, input, .. } = state.pool.get(head);
+        let ports = (input, output);
         let marked = self.mark(&packet, ports, order, cx);
         let state = &mut self.state;
         state.discount::<M>(&packet, ports);
-        state.dequeue::<M>(output, vl, input, &cx.shared.config);
+        state.dequeue::<M>(output, vl, place, &cx.shared.config);
         self.note_queue(output, vl, cx);
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
@@ -289,16 +291,18 @@ impl<K: Marker> Switch<K> {
     fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let (units, at) = (state.room.need(size), M::at(state, output, vl));
-        let lane = &mut state.lanes[at];
-        (lane.last_input, lane.last_tie) = (input, tie);
+        let (units, at, buffer) = (state.room.need(size), M::at(state, output, vl), M::at(state, input, vl));
+        let place = state.ports[buffer].input.place;
+        let lane = &mut state.ports[at].lane;
+        (lane.last_place, lane.last_tie) = (place, tie);
         let from = PortId { node: state.node, port: output };
         let transmission = state.transmission::<M>(output, size);
         if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
-        let out = &mut state.outputs[usize::from(output)];
+        let at = M::at(state, output, 0);
+        let out = &mut state.ports[at].output;
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
@@ -311,13 +315,12 @@ impl<K: Marker> Switch<K> {
             false => cx.launch(from, &out.link, packet, transmission),
         };
         out.busy_until = tail;
-        let at = M::at(state, input, vl);
-        let buffer = &mut state.inputs[at];
+        let buffer = &mut state.ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
             return cx.return_credit(&buffer.credit_return, vl, units, tail);
         }
         buffer.leaving += 1;
-        state.outputs[usize::from(output)].awaited = true;
+        state.ports[at].output.awaited = true;
         cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl, units });
     }
 }
