@@ -52,7 +52,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         theirs: &dyn Fn(NodeId) -> bool,
     ) {
         for Entry { time, key, event } in pending.pending() {
-            agenda.at(*time, *key, *event);
+            agenda.at(time, key, event);
         }
         self.take_flows(&mut other, theirs);
         for rank in 0..self.hosts.adapters.len() {

@@ -133,7 +133,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// The buffer that an output leads to, unless it leads to a host.
     fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
-        let peer = self.switches[rank as usize].state.output(output).link.peer;
+        let peer = self.switches[rank as usize].state.output(output).link.peer();
         match self.shared.places[peer.node.index()] {
             Place::Switch(rank) => Some((rank, peer.port, vl)),
             Place::Host(_) => None,

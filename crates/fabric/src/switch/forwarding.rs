@@ -31,7 +31,9 @@ pub(crate) struct Switch<K> {
 
 impl<K: Marker> Switch<K> {
     /// Handles an event at a port.
-    #[inline]
+    // What every packet takes is compiled as one function, from its arrival to its link: calls would take a fifth of the
+    // instructions. The run loop distributes events, so it must not hold any of it.
+    #[inline(always)]
     pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         match self.state.rules {
             rules::Kind::Common => self.handle_by::<Common, O>(port, event, cx),
@@ -40,13 +42,11 @@ impl<K: Marker> Switch<K> {
         }
     }
 
+    #[inline(always)]
     fn handle_by<M: Rules, O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         match *event {
             Event::Arrive(ref packet) => self.arrive::<M, O>(port, packet, cx),
-            Event::Ready(slot) => {
-                let &Waiting { packet, output, .. } = self.state.pool.remove(Slot::from(slot));
-                self.admit::<M, O>(&packet, (port, output), cx);
-            }
+            Event::Ready(slot) => self.ready::<M, O>(port, Slot::from(slot), cx),
             Event::Credit { vl } => self.credit::<M, O>(port, vl, cx),
             Event::Stored { vl } => self.stored(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
@@ -59,24 +59,39 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
+    #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let output = cx.shared.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
-        if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {
-            return self.admit::<M, O>(packet, (input, output), cx);
+        if !self.state.one_rate && self.runs_dry(packet, (input, output), cx) {
+            return;
         }
-        let (size, tie) = (packet.size, u64::from(packet.tie));
-        let time_on = |port: u16| self.state.output(port).link.rate.time_of(size);
+        self.admit::<M, O>(packet, (input, output), cx);
+    }
+
+    /// Holds a packet that would run dry on a faster link; returns whether it does.
+    #[inline(never)]
+    fn runs_dry<O: Observer>(&mut self, packet: &Packet, (input, output): Ports, cx: &mut Context<'_, O>) -> bool {
+        let time_on = |port: u16| self.state.output(port).link.rate.time_of(packet.size);
         let (slow, fast) = (time_on(input), time_on(output));
-        if slow > fast {
-            let slot = self.state.pool.insert(packet, (input, output), 0);
-            cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
-        } else {
-            self.admit::<M, O>(packet, (input, output), cx);
+        if cx.shared.config.switching != Switching::CutThrough || slow <= fast {
+            return false;
         }
+        let slot = self.state.pool.insert(packet, (input, output), 0);
+        let tie = u64::from(packet.tie);
+        cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
+        true
+    }
+
+    /// Admits a packet that has been held.
+    #[inline(never)]
+    fn ready<M: Rules, O: Observer>(&mut self, input: u16, slot: Slot, cx: &mut Context<'_, O>) {
+        let &Waiting { packet, output, .. } = self.state.pool.remove(slot);
+        self.admit::<M, O>(&packet, (input, output), cx);
     }
 
     /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
+    #[inline(always)]
     fn admit<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, cx: &mut Context<'_, O>) {
         let ((input, output), vl) = (ports, packet.vl);
         let state = &mut self.state;
@@ -108,7 +123,7 @@ impl<K: Marker> Switch<K> {
             }
         }
         if queued {
-            self.note_queue(output, vl, cx);
+            self.note_queue::<M, O>(output, vl, cx);
             if M::queueing(&cx.shared.config) == Queueing::Voq {
                 self.serve::<M, O>(output, cx);
             }
@@ -147,6 +162,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Forwards a packet that cuts through; the queue that it skips is empty.
+    #[inline(always)]
     fn pass<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) {
         let marked = self.mark(packet, ports, order, cx);
         let state = &mut self.state;
@@ -165,8 +181,9 @@ impl<K: Marker> Switch<K> {
         self.arbitrate::<M, O>(cx);
     }
 
-    fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
-        let waiting = self.state.ports[self.state.at(output, vl)].lane.waiting_bytes;
+    #[inline(always)]
+    fn note_queue<M: Rules, O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let waiting = self.state.ports[M::at(&self.state, output, vl)].lane.waiting_bytes;
         cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
     }
 
@@ -224,25 +241,37 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Starts a packet if the output is free and a packet can leave by it.
+    /// Starts a packet if the output is free and a packet can leave by it; otherwise sees to it that it is served later.
+    #[inline(always)]
     fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        let at = M::at(&self.state, output, 0);
-        let out = &self.state.ports[at].output;
-        if out.is_sending(cx.now) {
-            let (tail, vl) = (out.busy_until, out.vl);
-            if !out.awaited && self.state.is_wanted::<M>(output) {
-                self.state.ports[at].output.awaited = true;
-                let tie = self.state.ports[M::at(&self.state, output, vl)].lane.last_tie;
-                cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
-            }
-            return;
+        let out = &self.state.ports[M::at(&self.state, output, 0)].output;
+        if !out.is_sending(cx.now) {
+            self.serve_free::<M, O>(output, cx);
+        } else if !out.awaited && self.state.is_wanted::<M>(output) {
+            self.await_tail::<M, O>(output, cx);
         }
+    }
+
+    /// Makes the end of the present packet an event.
+    fn await_tail<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        let at = M::at(&self.state, output, 0);
+        let out = &mut self.state.ports[at].output;
+        out.awaited = true;
+        let (tail, vl) = (out.busy_until, out.vl);
+        let tie = self.state.ports[M::at(&self.state, output, vl)].lane.last_tie;
+        cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
+    }
+
+    /// Starts a packet if one can leave by a free output.
+    #[inline(never)]
+    fn serve_free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         if let Some((vl, place)) = self.state.choose::<M, O>(output, cx) {
             self.start::<M, O>(output, vl, place, cx);
         }
     }
 
     /// Starts the head of a queue.
+    #[inline(always)]
     fn start<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, place: u16, cx: &mut Context<'_, O>) {
         let state = &self.state;
         let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
@@ -252,7 +281,7 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         state.discount::<M>(&packet, ports);
         state.dequeue::<M>(output, vl, place, &cx.shared.config);
-        self.note_queue(output, vl, cx);
+        self.note_queue::<M, O>(output, vl, cx);
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
@@ -288,6 +317,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Puts a packet on its link.
+    #[inline(always)]
     fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
