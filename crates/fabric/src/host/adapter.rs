@@ -1,7 +1,6 @@
 //! A host's adapter: injection of answers and data packets, and the receive buffer.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use becalm_engine::{Time, mix};
 
@@ -11,6 +10,7 @@ use crate::event::Event;
 use crate::flow_control::credit::CreditReturn;
 use crate::host::backlog::Backlog;
 use crate::host::flows::Flows;
+use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
 use crate::host::send_queue::SendQueue;
 use crate::host::sender::Sender;
@@ -54,7 +54,7 @@ pub(crate) struct Adapter {
     posted: u64,
     pub backlog: Backlog,
     /// Pacers that may send later; an entry that disagrees with its pacer's state is void.
-    paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    paced: Paced,
     /// Scratch space of [`Adapter::send_next`].
     passed_over: Vec<(u32, u64)>,
     pub packets: u64,
@@ -88,7 +88,7 @@ impl Adapter {
             blocked: false,
             posted: 0,
             backlog: Backlog::new(&config),
-            paced: BinaryHeap::new(),
+            paced: Paced::default(),
             passed_over: Vec::new(),
             packets: 0,
             bytes: 0,
@@ -158,7 +158,7 @@ impl Adapter {
             self.blocked &= self.config.injection == Injection::RoundRobin;
         } else if pacer.state != PacerState::Paced(due) {
             pacer.state = PacerState::Paced(due);
-            self.paced.push(Reverse((due, mix(flows.seed, u64::from(id)), id)));
+            self.paced.push((due, mix(flows.seed, u64::from(id)), id));
         }
     }
 
@@ -184,9 +184,7 @@ impl Adapter {
     /// Whether the link is busy, an attempt is due no later than it is free, and nothing has to be seen to before.
     #[inline]
     fn is_awaited(&self, now: Time) -> bool {
-        now < self.busy_until
-            && self.wake_at <= self.busy_until
-            && self.paced.peek().is_none_or(|Reverse((due, ..))| *due > now)
+        now < self.busy_until && self.wake_at <= self.busy_until && self.paced.next() > now
     }
 
     /// Time of the next attempt to send, unless it depends on credit, which comes with an event.
@@ -209,10 +207,8 @@ impl Adapter {
             consider(fetch.max(self.prepared_at));
         }
         // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
-        if (self.ready.is_empty() || self.vls > 1 || prepares)
-            && let Some(Reverse((due, ..))) = self.paced.peek()
-        {
-            consider(self.busy_until.max(*due));
+        if self.ready.is_empty() || self.vls > 1 || prepares {
+            consider(self.busy_until.max(self.paced.next()));
         }
         (next < Time::MAX).then_some(next)
     }
@@ -231,7 +227,7 @@ impl Adapter {
 
     /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
     fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<R>) {
-        while let Some(&Reverse((due, _, id))) = self.paced.peek() {
+        while let Some((due, _, id)) = self.paced.first() {
             let void = flows.pacers[id as usize].state != PacerState::Paced(due);
             if due > now && !void {
                 return;

@@ -27,6 +27,12 @@ impl<R> Flows<R> {
         &self.pacers[self.senders[flow.index()].pacer as usize]
     }
 
+    /// Whether a pacer has one flow only.
+    #[inline]
+    pub fn is_alone(&self, pacer: u32) -> bool {
+        matches!(self.pacers[pacer as usize].flows, EligibleFlows::One(_))
+    }
+
     /// The rank of a flow's sending host.
     pub fn host_of(&self, flow: FlowId) -> u32 {
         self.pacer_of(flow).host
