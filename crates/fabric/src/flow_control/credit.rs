@@ -15,14 +15,14 @@ const NO_CALL: Time = Time::ZERO;
 const WANTED: Time = Time::MAX;
 
 /// Returns that the ring holds.
-const RING: usize = 16;
+const RING: usize = 32;
 /// Returns from which on a sender that looks takes in what has come.
-const MANY: u8 = 8;
+const MANY: u8 = 24;
 /// The times in the ring lie up to so many picoseconds around the first.
 const REACH: u64 = 1 << 31;
 
-/// A sender's credit for one virtual lane of the buffer behind its link: two cache lines, of which a sender that has
-/// credit reads only the first.
+/// A sender's credit for one virtual lane of the buffer behind its link: a cache line, which is all that a
+/// sender with credit reads, and a ring of what is on its way back.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct LinkCredit {
@@ -32,7 +32,7 @@ pub(crate) struct LinkCredit {
     head: u8,
     len: u8,
     /// The units of each place.
-    units: [u16; RING],
+    units: [u8; RING],
     /// When an event calls the sender, [`NO_CALL`] or [`WANTED`].
     call: Time,
     /// The time from which those of the ring count.
@@ -43,7 +43,7 @@ pub(crate) struct LinkCredit {
     offsets: [u32; RING],
 }
 
-const _: () = assert!(size_of::<LinkCredit>() == 128);
+const _: () = assert!(size_of::<LinkCredit>() == 192);
 
 /// The index of a place of the ring.
 #[inline]
@@ -148,7 +148,7 @@ impl LinkCredit {
     /// Puts units into the ring, if they fit.
     #[inline(always)]
     fn put(&mut self, units: u32, time: Time) -> bool {
-        let (Ok(offset), Ok(units)) = (u32::try_from(time.0.wrapping_sub(self.base.0)), u16::try_from(units)) else {
+        let (Ok(offset), Ok(units)) = (u32::try_from(time.0.wrapping_sub(self.base.0)), u8::try_from(units)) else {
             return false;
         };
         if usize::from(self.len) == RING {
