@@ -66,12 +66,21 @@ impl LinkCredit {
         }
     }
 
-    /// Units on their way back, with the times of their arrival: those of the ring in their order, then the others.
-    fn returning(&self) -> impl Iterator<Item = (Time, u32)> {
+    /// Units of the ring, with the times of their arrival at the sender, in this order.
+    fn ring(&self) -> impl Iterator<Item = (Time, u32)> {
         let place = |step: u8| index(self.head.wrapping_add(step));
         let time = |place: usize| Time(self.base.0 + u64::from(self.offsets[place]));
-        let ring = (0..self.len).map(place).map(move |place| (time(place), u32::from(self.units[place])));
-        ring.chain(self.others.iter().flat_map(|others| others.iter().copied()))
+        (0..self.len).map(place).map(move |place| (time(place), u32::from(self.units[place])))
+    }
+
+    /// The same of units that have no place in the ring.
+    fn others(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.others.iter().flat_map(|others| others.iter().copied())
+    }
+
+    /// Units on their way back: those of the ring, then the others.
+    fn returning(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.ring().chain(self.others())
     }
 
     /// Units that the sender may use now.
@@ -127,7 +136,9 @@ impl LinkCredit {
         if self.call != NO_CALL {
             return None;
         }
-        let next = self.returning().map(|(time, _)| time).filter(|&time| time > now).min();
+        let later = |&(time, _): &(Time, u32)| time > now;
+        let (ring, others) = (self.ring().find(later), self.others().find(later));
+        let next = ring.into_iter().chain(others).map(|(time, _)| time).min();
         self.call = next.unwrap_or(WANTED);
         next
     }
