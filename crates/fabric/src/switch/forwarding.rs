@@ -340,10 +340,15 @@ impl<K: Marker> Switch<K> {
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u32::from(marked);
-        let tail: Time = match marked && !packet.marked {
-            true => cx.launch(from, &out.link, &Packet { marked, ..*packet }, transmission),
-            false => cx.launch(from, &out.link, packet, transmission),
+        let copy;
+        let packet = match marked && !packet.marked {
+            true => {
+                copy = Packet { marked, ..*packet };
+                &copy
+            }
+            false => packet,
         };
+        let tail = cx.launch(from, &out.link, packet, transmission);
         out.busy_until = tail;
         let buffer = &mut state.ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
