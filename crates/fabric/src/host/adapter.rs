@@ -146,7 +146,7 @@ impl Adapter {
         if flows.pacers[id as usize].state == PacerState::Ready {
             return;
         }
-        let Some((_, order)) = flows.next_flow(id) else {
+        let Some(flow) = flows.next_flow(id) else {
             flows.pacers[id as usize].state = PacerState::Idle;
             return;
         };
@@ -154,6 +154,8 @@ impl Adapter {
         let due = pacer.due();
         if due <= now {
             pacer.state = PacerState::Ready;
+            // A greedy message has no place: it counts as posted now.
+            let order = flows.senders[flow.index()].first_order();
             self.ready.push(id, order.unwrap_or(self.posted));
             self.blocked &= self.config.injection == Injection::RoundRobin;
         } else if pacer.state != PacerState::Paced(due) {
@@ -304,7 +306,7 @@ impl Adapter {
     /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
     fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
         if flows.pacers[id as usize].due() <= now
-            && let Some((flow, _)) = flows.next_flow(id)
+            && let Some(flow) = flows.next_flow(id)
         {
             return Some(flow);
         }
@@ -363,20 +365,23 @@ impl Adapter {
     }
 
     /// Whether the next buffer has room; reports the beginning and the end of a wait.
+    #[inline]
     fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
-        if !self.link.credited {
-            return true;
-        }
-        let v = usize::from(vl);
         let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
-        if self.stalled[v] == has_credit {
-            self.stalled[v] = !has_credit;
-            cx.observer.stalled(cx.now, self.port(), vl, !has_credit);
-        }
-        if !has_credit {
-            cx.wait_for_credit(self.port(), &self.link, vl);
+        if !has_credit || self.stalled[usize::from(vl)] {
+            self.note_wait(vl, !has_credit, cx);
         }
         has_credit
+    }
+
+    /// Notes that the first packet of a lane waits for credit, or does no longer.
+    fn note_wait<O: Observer>(&mut self, vl: u8, waits: bool, cx: &mut Context<'_, O>) {
+        if std::mem::replace(&mut self.stalled[usize::from(vl)], waits) != waits {
+            cx.observer.stalled(cx.now, self.port(), vl, waits);
+        }
+        if waits {
+            cx.wait_for_credit(self.port(), &self.link, vl);
+        }
     }
 
     fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
