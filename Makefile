@@ -129,7 +129,7 @@ bench: need-rust ## packet-hops per core-second on fixed scenarios
 	cargo run --release --locked --quiet -p becalm-bench
 
 .PHONY: bench-docs
-bench-docs: build ## measure all scenarios, two runs each, and write the tables of docs/performance.md
+bench-docs: build ## measure all scenarios, two runs each, and write the table of docs/performance.md
 	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 2 --json > docs/performance.jsonl.new
 	mv docs/performance.jsonl.new docs/performance.jsonl
 	$(BIN)/python tools/bench_table.py
@@ -143,8 +143,9 @@ guard-write: need-rust need-valgrind ## write the committed instructions per pac
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
-wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels
-	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
+wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels, optimized by a profile where llvm-profdata is at hand
+	profile=$$(.ci/profile) && export RUSTFLAGS="$$RUSTFLAGS $$profile" && \
+		PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
 
 .PHONY: packages
 packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments

@@ -266,6 +266,24 @@ macro_rules! responses {
                     $(Self::$scheme(scheme) => scheme.deadline()),+
                 }
             }
+
+            #[inline]
+            fn react(
+                &mut self,
+                now: $crate::becalm_engine::Time,
+                notice: &$crate::becalm_fabric::policy::Notice,
+            ) -> ($crate::becalm_fabric::policy::Pace, Option<$crate::becalm_engine::Time>) {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.react(now, notice)),+
+                }
+            }
+
+            #[inline]
+            fn paced_by(&mut self, sent: &$crate::becalm_fabric::policy::Sent) -> $crate::becalm_fabric::policy::Pace {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.paced_by(sent)),+
+                }
+            }
         }
     };
 }

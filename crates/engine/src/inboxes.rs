@@ -49,7 +49,8 @@ pub(crate) struct Inboxes<E> {
     scratch: Scratch,
     /// The first place in the order that has not been handled.
     at: usize,
-    /// The time of the event at that place; [`Time::MAX`] at the end.
+    /// The event at that place: its place in the inbox, and its time; [`Time::MAX`] at the end.
+    first_listed: usize,
     listed: Time,
     /// What the group that has its turn causes for itself in the present window.
     local: Line<E>,
@@ -77,6 +78,7 @@ impl<E: Copy> Inboxes<E> {
             order: Vec::new(),
             scratch: Scratch::default(),
             at: 0,
+            first_listed: 0,
             listed: Time::MAX,
             local: Line::default(),
             far: Queue::default(),
@@ -115,7 +117,7 @@ impl<E: Copy> Inboxes<E> {
     }
 
     /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
-    #[inline]
+    #[inline(always)]
     pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
         loop {
             if self.listed < self.local.next || self.goes_first() {
@@ -139,15 +141,15 @@ impl<E: Copy> Inboxes<E> {
         if self.listed != self.local.next {
             return false;
         }
-        let listed = self.order.get(self.at).map(|&place| &self.inbox[place as u32 as usize]);
-        // The earlier of two entries is the greater one.
-        listed.zip(self.local.first()).is_some_and(|(listed, local)| listed > local)
+        let listed = self.inbox.get(self.first_listed).filter(|_| self.at < self.order.len());
+        let rank = |entry: &Entry<E>| (entry.time, entry.key);
+        listed.map(rank).zip(self.local.first()).is_some_and(|(listed, local)| listed < local)
     }
 
     /// Takes the next event of the inbox; there is one.
-    #[inline]
+    #[inline(always)]
     fn pop_listed(&mut self) -> Entry<E> {
-        let entry = self.inbox[self.order[self.at] as u32 as usize];
+        let entry = self.inbox[self.first_listed];
         self.at += 1;
         self.look_at_next();
         entry
@@ -156,8 +158,11 @@ impl<E: Copy> Inboxes<E> {
     /// Notes the time of the next event of the inbox. Looking at it now, the processor has it at hand when it is handled.
     #[inline]
     fn look_at_next(&mut self) {
-        let next = self.order.get(self.at).and_then(|&place| self.inbox.get(place as u32 as usize));
-        self.listed = next.map_or(Time::MAX, |entry| entry.time);
+        self.listed = Time::MAX;
+        if let Some(&word) = self.order.get(self.at) {
+            self.first_listed = word as u32 as usize;
+            self.listed = self.inbox[self.first_listed].time;
+        }
     }
 
     /// Gives the next group its turn, if any group has an event at `until` or before.
@@ -275,9 +280,9 @@ impl<E: Copy> Inboxes<E> {
     }
 
     /// All pending events, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
+    pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
         let listed = self.order[self.at..].iter().map(|&place| &self.inbox[place as u32 as usize]);
-        listed.chain(self.local.iter()).chain(self.lists.iter().flatten()).chain(self.far.iter())
+        listed.chain(self.lists.iter().flatten()).chain(self.far.iter()).copied().chain(self.local.iter())
     }
 }
 

@@ -21,6 +21,12 @@ impl Key {
         Key((target as u64) << 44 | (kind as u64) << 40 | (tie & 0xFF_FFFF) << 16 | source as u64)
     }
 
+    /// The same key with a tie-breaker, where it had 0.
+    #[inline]
+    pub const fn with_tie(self, tie: u32) -> Key {
+        Key(self.0 | (tie as u64 & 0xFF_FFFF) << 16)
+    }
+
     /// The entity that the event is for.
     pub const fn target(self) -> u32 {
         (self.0 >> 44) as u32

@@ -30,7 +30,7 @@
 //! impl Model for Bell {
 //!     type Event = ();
 //!
-//!     fn handle(&mut self, now: Time, key: Key, (): (), agenda: &mut Agenda<()>) {
+//!     fn handle(&mut self, now: Time, key: Key, (): &(), agenda: &mut Agenda<()>) {
 //!         self.rings.push(now);
 //!         if self.rings.len() < 3 {
 //!             agenda.at(now + Time::from_us(10), key, ());

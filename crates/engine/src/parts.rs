@@ -293,7 +293,7 @@ mod tests {
     impl Model for Cells {
         type Event = u64;
 
-        fn handle(&mut self, now: Time, key: Key, token: u64, agenda: &mut Agenda<u64>) {
+        fn handle(&mut self, now: Time, key: Key, &token: &u64, agenda: &mut Agenda<u64>) {
             let cell = key.target() as usize;
             self.states[cell] = mix(self.states[cell], token ^ now.0);
             let state = self.states[cell];

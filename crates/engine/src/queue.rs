@@ -2,7 +2,8 @@
 //!
 //! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers
 //! [`BUCKETS`] spans of time from the current bucket on; the current bucket is kept sorted, later ones are
-//! plain lists. A bucket spans 4 ns at first, then less where that turns out to be many events and more where it is few;
+//! plain lists. Where very many events come into the current bucket, only the earliest are sorted, and a heap holds the rest.
+//! A bucket spans 4 ns at first, then less where that turns out to be many events and more where it is few;
 //! nearly all events of a fabric fall into the wheel, since packets take microseconds at the most.
 
 use std::collections::BinaryHeap;
@@ -22,6 +23,8 @@ const TWICE_EVENTS: std::ops::RangeInclusive<u64> = 3..=8;
 /// Buckets between two looks at how many events they hold.
 const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
+/// Sorted events into which one more is inserted; beyond that, moving them would take longer than a heap.
+const MOST_SORTED: usize = 256;
 
 /// A pending event in the list of its bucket.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +42,8 @@ const NONE: u32 = u32::MAX;
 pub struct Queue<E> {
     /// The current bucket and anything earlier, sorted with the earliest last.
     near: Vec<Entry<E>>,
+    /// Events of the current bucket that are later than all of `near`.
+    crowd: BinaryHeap<Entry<E>>,
     /// The first node of each of the following buckets; bucket `b` holds absolute bucket numbers `b mod BUCKETS`.
     wheel: Box<[u32; BUCKETS]>,
     /// One bit per non-empty bucket.
@@ -63,6 +68,7 @@ impl<E: Copy> Default for Queue<E> {
     fn default() -> Self {
         Queue {
             near: Vec::new(),
+            crowd: BinaryHeap::new(),
             wheel: Box::new([NONE; BUCKETS]),
             occupied: [0; WORDS],
             nodes: Vec::new(),
@@ -79,7 +85,7 @@ impl<E: Copy> Default for Queue<E> {
 impl<E: Copy> Queue<E> {
     /// Number of pending events.
     pub fn len(&self) -> usize {
-        self.near.len() + self.in_wheel + self.far.len()
+        self.near.len() + self.crowd.len() + self.in_wheel + self.far.len()
     }
 
     /// Whether nothing is pending.
@@ -107,14 +113,25 @@ impl<E: Copy> Queue<E> {
     #[inline(never)]
     fn push_elsewhere(&mut self, bucket: u64, entry: Entry<E>) {
         if bucket <= self.current {
-            let at = self.near.partition_point(|e| *e < entry);
-            self.near.insert(at, entry);
+            self.push_near(entry);
         } else if bucket - self.current >= BUCKETS as u64 {
             self.far.push(entry);
         } else {
             let node = self.nodes.len() as u32;
             self.nodes.push(Node { entry, next: NONE });
             self.link(bucket, node, entry);
+        }
+    }
+
+    /// Adds an event to the current bucket.
+    fn push_near(&mut self, entry: Entry<E>) {
+        if self.crowd.peek().is_some_and(|first| entry < *first) {
+            return self.crowd.push(entry);
+        }
+        let at = self.near.partition_point(|e| *e < entry);
+        self.near.insert(at, entry);
+        if self.near.len() > MOST_SORTED {
+            self.crowd.extend(self.near.drain(..self.near.len() - MOST_SORTED / 2));
         }
     }
 
@@ -143,7 +160,7 @@ impl<E: Copy> Queue<E> {
     /// All pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
         let in_wheel = self.wheel.iter().flat_map(|&first| self.list(first));
-        self.near.iter().chain(in_wheel).chain(self.far.iter())
+        self.near.iter().chain(&self.crowd).chain(in_wheel).chain(&self.far)
     }
 
     /// The events of a list.
@@ -198,6 +215,9 @@ impl<E: Copy> Queue<E> {
     }
 
     fn advance(&mut self) {
+        if !self.crowd.is_empty() {
+            return self.take_from_crowd();
+        }
         if self.seen.0 >= LOOK_EVERY {
             self.look_at_length();
             if !self.near.is_empty() {
@@ -218,6 +238,13 @@ impl<E: Copy> Queue<E> {
         if self.near.len() > 1 {
             self.near.sort_unstable();
         }
+    }
+
+    /// Sorts the next events of a crowded bucket.
+    #[cold]
+    fn take_from_crowd(&mut self) {
+        self.near.extend((0..MOST_SORTED / 2).map_while(|_| self.crowd.pop()));
+        self.near.reverse();
     }
 
     /// Makes buckets shorter or longer if they hold too many events or too few; the current one is used up.
@@ -277,83 +304,4 @@ impl<E: Copy> Queue<E> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::mix;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Pushes and pops in any mixture leave in the same order as from one big heap.
-        #[test]
-        fn pops_like_a_reference_heap(
-            steps in prop::collection::vec((0u64..80_000_000, 0u32..50, 0u8..3, 0u16..4, any::<bool>()), 1..400),
-        ) {
-            let mut queue = Queue::default();
-            let mut reference = BinaryHeap::new();
-            let mut now = Time::ZERO;
-            for (i, (span, target, kind, source, also_pop)) in steps.into_iter().enumerate() {
-                let span = if i % 5 == 0 { span % 10_000 } else { span };
-                let entry = Entry { time: now + Time(span), key: Key::new(target, kind, i as u64, source), event: i };
-                queue.push(entry.time, entry.key, entry.event);
-                reference.push(entry);
-                prop_assert_eq!(queue.len(), reference.len());
-                if also_pop {
-                    let (a, b) = (queue.pop().unwrap(), reference.pop().unwrap());
-                    prop_assert_eq!(a.event, b.event);
-                    now = a.time;
-                }
-            }
-            while let Some(expected) = reference.pop() {
-                prop_assert_eq!(queue.pop().unwrap().event, expected.event);
-            }
-            prop_assert!(queue.is_empty());
-        }
-    }
-
-    #[test]
-    fn order_holds_while_buckets_become_shorter_and_longer() {
-        let mut queue = Queue::default();
-        let mut reference = BinaryHeap::new();
-        let (mut now, mut lengths) = (Time::ZERO, std::collections::BTreeSet::new());
-        for i in 0..200_000u64 {
-            // Crowded, then sparse, then crowded again.
-            let reach = if (60_000..140_000).contains(&i) { 400_000_000 } else { 300_000 };
-            for copy in 0..if i < 500 { 9 } else { 1 } {
-                let time = now + Time(mix(i, copy) % reach);
-                let entry = Entry { time, key: Key::new(0, 0, i, copy as u16), event: i };
-                queue.push(entry.time, entry.key, entry.event);
-                reference.push(entry);
-            }
-            let (a, b) = (queue.pop().unwrap(), reference.pop().unwrap());
-            assert_eq!((a.time, a.key), (b.time, b.key));
-            now = a.time;
-            lengths.insert(queue.bits);
-        }
-        assert_eq!(queue.len(), reference.len());
-        assert!(lengths.first() < Some(&FIRST_BITS) && lengths.last() > Some(&FIRST_BITS), "{lengths:?}");
-    }
-
-    #[test]
-    fn pop_until_leaves_later_events_alone() {
-        let mut queue = Queue::default();
-        queue.push(Time::from_us(1), Key::new(0, 0, 0, 0), 'a');
-        queue.push(Time::from_ms(1), Key::new(0, 0, 0, 0), 'b');
-        assert_eq!(queue.pop_until(Time::from_us(1)).unwrap().event, 'a');
-        assert!(queue.pop_until(Time::from_us(999)).is_none());
-        assert_eq!(queue.next_time(), Some(Time::from_ms(1)));
-        queue.push(Time::from_us(2), Key::new(0, 0, 0, 0), 'c');
-        assert_eq!(queue.pop().unwrap().event, 'c');
-        assert_eq!(queue.pop().unwrap().event, 'b');
-        assert!(queue.pop().is_none());
-    }
-
-    #[test]
-    fn equal_times_leave_by_target_kind_tie_and_source() {
-        let mut queue = Queue::default();
-        for (target, kind, tie, source) in [(2, 0, 0, 0), (1, 1, 0, 0), (1, 0, 9, 0), (1, 0, 3, 7), (1, 0, 3, 2)] {
-            queue.push(Time(5), Key::new(target, kind, tie, source), (target, kind, tie, source));
-        }
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|e| e.event).collect();
-        assert_eq!(order, [(1, 0, 3, 2), (1, 0, 3, 7), (1, 0, 9, 0), (1, 1, 0, 0), (2, 0, 0, 0)]);
-    }
-}
+mod tests;

@@ -16,7 +16,7 @@ pub trait Model {
     type Event: Copy;
 
     /// Handles one event at its time, and schedules what follows from it.
-    fn handle(&mut self, now: Time, key: Key, event: Self::Event, agenda: &mut Agenda<Self::Event>);
+    fn handle(&mut self, now: Time, key: Key, event: &Self::Event, agenda: &mut Agenda<Self::Event>);
 }
 
 /// Where a model schedules its events: the queue behind a guard on time.
@@ -75,7 +75,7 @@ impl<E: Copy> Agenda<E> {
     }
 
     /// Takes the next event if it happens at `until` or before: the earliest, or that of the group that has its turn.
-    #[inline]
+    #[inline(always)]
     fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
         match &mut self.pending {
             Pending::Whole(queue) => queue.pop_until(until),
@@ -108,12 +108,12 @@ impl<E: Copy> Agenda<E> {
     }
 
     /// All pending events, in no particular order.
-    pub fn pending(&self) -> impl Iterator<Item = &Entry<E>> {
+    pub fn pending(&self) -> impl Iterator<Item = Entry<E>> {
         let (queue, inboxes) = match &self.pending {
             Pending::Whole(queue) => (Some(queue), None),
             Pending::Groups(inboxes) => (None, Some(inboxes)),
         };
-        let whole = queue.into_iter().flat_map(Queue::iter);
+        let whole = queue.into_iter().flat_map(Queue::iter).copied();
         whole.chain(inboxes.into_iter().flat_map(|inboxes| inboxes.iter()))
     }
 }
@@ -175,7 +175,7 @@ impl<M: Model> Simulator<M> {
             };
             self.agenda.now = entry.time;
             self.events += 1;
-            self.model.handle(entry.time, entry.key, entry.event, &mut self.agenda);
+            self.model.handle(entry.time, entry.key, &entry.event, &mut self.agenda);
         }
         Stop::Events
     }
@@ -203,7 +203,7 @@ mod tests {
 
     impl Model for Clock {
         type Event = ();
-        fn handle(&mut self, now: Time, key: Key, (): (), agenda: &mut Agenda<()>) {
+        fn handle(&mut self, now: Time, key: Key, (): &(), agenda: &mut Agenda<()>) {
             self.ticks += 1;
             if self.ticks < self.last {
                 agenda.at(now + Time::from_us(1), key, ());

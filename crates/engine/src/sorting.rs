@@ -3,7 +3,7 @@
 use crate::key::Entry;
 use crate::time::Time;
 
-/// Most buckets.
+/// Most buckets: as many as one byte tells apart.
 const BUCKETS: usize = 256;
 /// Entries that are sorted by insertion alone.
 const FEW: usize = 12;
@@ -41,17 +41,16 @@ pub(crate) fn sort<E: Copy>(
         order.extend(words);
         return insert(entries, order);
     }
-    let buckets = entries.len().next_power_of_two().min(BUCKETS);
+    // Few entries in a bucket are sorted as fast as many buckets are summed up.
+    let buckets = (entries.len() / 2).next_power_of_two().min(BUCKETS);
     let shift = 32 + (bits - cut).saturating_sub(buckets.trailing_zeros());
-    let ends = &mut scratch.ends[..buckets];
-    ends.fill(0);
+    let bucket = |word: u64| usize::from((word >> shift) as u8);
+    let ends = &mut scratch.ends;
+    ends[..buckets].fill(0);
     scratch.words.clear();
-    scratch.words.extend(words);
-    for word in &scratch.words {
-        ends[(word >> shift) as usize] += 1;
-    }
+    scratch.words.extend(words.inspect(|&word| ends[bucket(word)] += 1));
     let (mut sum, mut most) = (0, 0);
-    for end in ends.iter_mut() {
+    for end in &mut ends[..buckets] {
         most = most.max(*end);
         sum += std::mem::replace(end, sum);
     }
@@ -60,7 +59,7 @@ pub(crate) fn sort<E: Copy>(
         return order.sort_unstable_by(|&a, &b| entry(entries, b).cmp(entry(entries, a)));
     }
     for &word in &scratch.words {
-        let end = &mut ends[(word >> shift) as usize];
+        let end = &mut ends[bucket(word)];
         order[*end as usize] = word;
         *end += 1;
     }
@@ -76,6 +75,9 @@ fn entry<E>(entries: &[Entry<E>], word: u64) -> &Entry<E> {
 fn insert<E: Copy>(entries: &[Entry<E>], order: &mut [u64]) {
     for i in 1..order.len() {
         let word = order[i];
+        if !is_later(entries, order[i - 1], word) {
+            continue;
+        }
         let mut at = i;
         while at > 0 && is_later(entries, order[at - 1], word) {
             order[at] = order[at - 1];

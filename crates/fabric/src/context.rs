@@ -59,13 +59,13 @@ impl<O: Observer> Context<'_, O> {
     }
 
     /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.
-    #[inline]
+    #[inline(always)]
     pub fn launch(&mut self, from: PortId, link: &EgressLink, packet: &Packet, transmission: Time) -> Time {
         let tail = self.now + transmission;
         let arrival = if link.whole { tail } else { self.now } + link.delay;
         self.shared.hops += 1;
         self.observer.hop(self.now, from, packet);
-        let key = Key::new(link.peer.node.0, Event::ARRIVE, u64::from(packet.tie), link.peer.port);
+        let key = link.arrivals.with_tie(packet.tie);
         if link.part == LOCAL {
             self.agenda.at(arrival, key, Event::Arrive(*packet));
         } else {

@@ -1,11 +1,14 @@
 //! Ports as indices into flat arrays.
 
+use std::sync::Arc;
+
 use becalm_fabric::{NodeId, PortId, Topology};
 
 /// Numbers the ports of all nodes: those of node 0 first, then those of node 1, and so on.
 #[derive(Clone, Debug)]
 pub struct Ports {
-    first: Vec<u32>,
+    /// Of every node: its first port. Clones share it, so that it is in the cache once.
+    first: Arc<[u32]>,
     count: usize,
 }
 

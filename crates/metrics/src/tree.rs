@@ -243,9 +243,12 @@ impl Observer for Tree {
 
     #[inline]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
-        let half = self.half;
+        let (empty, long) = (bytes == 0, bytes > self.half);
         let (lane, record) = self.lane(output, vl);
-        (lane.empty, lane.long) = (bytes == 0, bytes > half);
+        if (lane.empty, lane.long) == (empty, long) {
+            return;
+        }
+        (lane.empty, lane.long) = (empty, long);
         lane.lags &= !lane.empty;
         lane.settle(now, record);
     }

@@ -14,38 +14,85 @@ const NO_CALL: Time = Time::ZERO;
 /// The sender waits, and no credit is on its way: the next return calls it.
 const WANTED: Time = Time::MAX;
 
-/// A sender's credit for one virtual lane of the buffer behind its link.
-/// It has a cache line of its own.
+/// Returns that the ring holds.
+const RING: usize = 32;
+/// Returns from which on a sender that looks takes in what has come.
+const MANY: u8 = 24;
+/// The times in the ring lie up to so many picoseconds around the first.
+const REACH: u64 = 1 << 31;
+
+/// A sender's credit for one virtual lane of the buffer behind its link: a cache line, which is all that a
+/// sender with credit reads, and a ring of what is on its way back.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct LinkCredit {
     /// Units that the sender knows of.
     known: u32,
-    /// Units on their way back, in the order of their arrival at the sender.
-    returning: VecDeque<(Time, u32)>,
+    /// The first place of the ring that is taken, and the number of those that are.
+    head: u8,
+    len: u8,
+    /// The units of each place.
+    units: [u8; RING],
     /// When an event calls the sender, [`NO_CALL`] or [`WANTED`].
     call: Time,
+    /// The time from which those of the ring count.
+    base: Time,
+    /// Units on their way back that have no place in the ring, in the order of their arrival.
+    others: Option<Box<VecDeque<(Time, u32)>>>,
+    /// Picoseconds from `base` to the arrival of each place's units at the sender, in this order from the head on.
+    offsets: [u32; RING],
 }
 
-const _: () = assert!(size_of::<LinkCredit>() == 64);
+const _: () = assert!(size_of::<LinkCredit>() == 192);
+
+/// The index of a place of the ring.
+#[inline]
+fn index(place: u8) -> usize {
+    usize::from(place) % RING
+}
 
 impl LinkCredit {
     /// The credit for an empty buffer.
     pub fn new(capacity: u32) -> LinkCredit {
-        LinkCredit { known: capacity, returning: VecDeque::new(), call: NO_CALL }
+        LinkCredit {
+            known: capacity,
+            head: 0,
+            len: 0,
+            units: [0; RING],
+            call: NO_CALL,
+            base: Time::ZERO,
+            others: None,
+            offsets: [0; RING],
+        }
+    }
+
+    /// Units of the ring, with the times of their arrival at the sender, in this order.
+    fn ring(&self) -> impl Iterator<Item = (Time, u32)> {
+        let place = |step: u8| index(self.head.wrapping_add(step));
+        let time = |place: usize| Time(self.base.0 + u64::from(self.offsets[place]));
+        (0..self.len).map(place).map(move |place| (time(place), u32::from(self.units[place])))
+    }
+
+    /// The same of units that have no place in the ring.
+    fn others(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.others.iter().flat_map(|others| others.iter().copied())
+    }
+
+    /// Units on their way back: those of the ring, then the others.
+    fn returning(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.ring().chain(self.others())
     }
 
     /// Units that the sender may use now.
-    #[inline]
     pub fn level(&self, now: Time) -> u32 {
-        let arrived = self.returning.iter().take_while(|(time, _)| *time <= now);
+        let arrived = self.returning().filter(|&(time, _)| time <= now);
         self.known + arrived.map(|(_, units)| units).sum::<u32>()
     }
 
     /// Whether the sender may use so many units now.
     #[inline]
     pub fn has(&mut self, units: u32, now: Time) -> bool {
-        if self.known < units {
+        if self.known < units || self.len >= MANY {
             self.collect(now);
         }
         self.known >= units
@@ -60,11 +107,27 @@ impl LinkCredit {
     /// Adds the units that have come back by `time` to the known ones.
     #[inline(never)]
     fn collect(&mut self, time: Time) {
-        while let Some(&(arrival, units)) = self.returning.front()
+        while self.len > 0 && self.base.0 + u64::from(self.offsets[index(self.head)]) <= time.0 {
+            self.known += u32::from(self.units[index(self.head)]);
+            self.head = self.head.wrapping_add(1);
+            self.len -= 1;
+        }
+        if self.others.is_some() {
+            self.collect_others(time);
+        }
+    }
+
+    #[cold]
+    fn collect_others(&mut self, time: Time) {
+        let Some(others) = &mut self.others else { return };
+        while let Some(&(arrival, units)) = others.front()
             && arrival <= time
         {
             self.known += units;
-            self.returning.pop_front();
+            others.pop_front();
+        }
+        if others.is_empty() {
+            self.others = None;
         }
     }
 
@@ -73,7 +136,9 @@ impl LinkCredit {
         if self.call != NO_CALL {
             return None;
         }
-        let next = self.returning.iter().map(|&(time, _)| time).find(|&time| time > now);
+        let later = |&(time, _): &(Time, u32)| time > now;
+        let (ring, others) = (self.ring().find(later), self.others().find(later));
+        let next = ring.into_iter().chain(others).map(|(time, _)| time).min();
         self.call = next.unwrap_or(WANTED);
         next
     }
@@ -81,21 +146,50 @@ impl LinkCredit {
     /// Returns units, which reach the sender at `time`; its clock has passed `past`. Returns whether to call it then.
     #[inline(always)]
     pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
-        if self.returning.len() == self.returning.capacity() {
-            self.collect(past);
-        }
-        match self.returning.back() {
-            Some(&(latest, _)) if time < latest => {
-                let at = self.returning.partition_point(|&(other, _)| other <= time);
-                self.returning.insert(at, (time, units));
-            }
-            _ => self.returning.push_back((time, units)),
+        if !self.put(units, time) {
+            self.make_room(units, time, past);
         }
         let call = time < self.call;
         if call {
             self.call = time;
         }
         call
+    }
+
+    /// Puts units into the ring, if they fit.
+    #[inline(always)]
+    fn put(&mut self, units: u32, time: Time) -> bool {
+        let (Ok(offset), Ok(units)) = (u32::try_from(time.0.wrapping_sub(self.base.0)), u8::try_from(units)) else {
+            return false;
+        };
+        if usize::from(self.len) == RING {
+            return false;
+        }
+        // Nearly always the latest.
+        let (mut at, mut before) = (self.head.wrapping_add(self.len), self.len);
+        while before > 0 && self.offsets[index(at.wrapping_sub(1))] > offset {
+            let from = index(at.wrapping_sub(1));
+            (self.offsets[index(at)], self.units[index(at)]) = (self.offsets[from], self.units[from]);
+            (at, before) = (at.wrapping_sub(1), before - 1);
+        }
+        (self.offsets[index(at)], self.units[index(at)]) = (offset, units);
+        self.len += 1;
+        true
+    }
+
+    /// Puts units into the ring once what is past has left it, or else among the others.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, units: u32, time: Time, past: Time) {
+        self.collect(past);
+        if self.len == 0 {
+            self.base = Time(time.0.saturating_sub(REACH));
+        }
+        if !self.put(units, time) {
+            let others = self.others.get_or_insert_default();
+            let at = others.partition_point(|&(other, _)| other <= time);
+            others.insert(at, (time, units));
+        }
     }
 
     /// Records that the sender has been called; returns whether this is the call that it waits for. A call is void if
@@ -110,7 +204,7 @@ impl LinkCredit {
 
     /// Units that the sender has or that are on their way.
     pub fn total(&self) -> u32 {
-        self.known + self.returning.iter().map(|(_, units)| units).sum::<u32>()
+        self.known + self.returning().map(|(_, units)| units).sum::<u32>()
     }
 }
 
@@ -128,6 +222,7 @@ pub(crate) struct CreditReturn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn credit_counts_from_its_time_on() {
@@ -139,7 +234,39 @@ mod tests {
         credit.take(1);
         (2..40).for_each(|i| assert!(!credit.give_back(1, Time(10 * i), Time(10 * i - 10))));
         assert_eq!((credit.level(Time(389)), credit.level(Time(390)), credit.total()), (38, 39, 39));
-        assert!(credit.returning.capacity() < 16, "what is past is collected before there is more room");
+        assert!(credit.others.is_none(), "what is past is collected before there is more room");
+    }
+
+    proptest! {
+        /// Returns at any times and in any order, more than the ring holds and further apart than it reaches.
+        #[test]
+        fn credit_is_that_of_a_plain_list(
+            steps in prop::collection::vec((0u64..40, any::<u32>(), 1u32..5, 0u32..90_000, any::<bool>()), 1..300),
+        ) {
+            let (mut credit, mut known, mut list) = (LinkCredit::new(7), 7, Vec::<(Time, u32)>::new());
+            let mut now = Time(1);
+            for (bits, ahead, small, large, looks) in steps {
+                now += Time(u64::from(ahead) << bits >> 24);
+                let units = if bits == 0 { large } else { small };
+                let time = now + Time(u64::from(ahead.rotate_left(9)) >> (bits / 2));
+                credit.give_back(units, time, now);
+                list.push((time, units));
+                if looks {
+                    let due: u32 = list.iter().filter(|&&(time, _)| time <= now).map(|&(_, units)| units).sum();
+                    prop_assert_eq!(credit.level(now), known + due);
+                    prop_assert!(credit.has(known + due, now) && !credit.has(known + due + 1, now));
+                    list.retain(|&(time, _)| time > now);
+                    credit.take(known + due);
+                    known = 0;
+                    let next = list.iter().map(|&(time, _)| time).min();
+                    prop_assert_eq!(credit.wait(now), next);
+                    prop_assert!(next.is_none_or(|next| credit.called(next)));
+                    credit.call = NO_CALL;
+                }
+                let total = known + list.iter().map(|&(_, units)| units).sum::<u32>();
+                prop_assert_eq!(credit.total(), total);
+            }
+        }
     }
 
     #[test]

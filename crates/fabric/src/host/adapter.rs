@@ -1,7 +1,6 @@
 //! A host's adapter: injection of answers and data packets, and the receive buffer.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use becalm_engine::{Time, mix};
 
@@ -11,6 +10,7 @@ use crate::event::Event;
 use crate::flow_control::credit::CreditReturn;
 use crate::host::backlog::Backlog;
 use crate::host::flows::Flows;
+use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
 use crate::host::send_queue::SendQueue;
 use crate::host::sender::Sender;
@@ -54,7 +54,7 @@ pub(crate) struct Adapter {
     posted: u64,
     pub backlog: Backlog,
     /// Pacers that may send later; an entry that disagrees with its pacer's state is void.
-    paced: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    paced: Paced,
     /// Scratch space of [`Adapter::send_next`].
     passed_over: Vec<(u32, u64)>,
     pub packets: u64,
@@ -88,7 +88,7 @@ impl Adapter {
             blocked: false,
             posted: 0,
             backlog: Backlog::new(&config),
-            paced: BinaryHeap::new(),
+            paced: Paced::default(),
             passed_over: Vec::new(),
             packets: 0,
             bytes: 0,
@@ -146,7 +146,7 @@ impl Adapter {
         if flows.pacers[id as usize].state == PacerState::Ready {
             return;
         }
-        let Some((_, order)) = flows.next_flow(id) else {
+        let Some(flow) = flows.next_flow(id) else {
             flows.pacers[id as usize].state = PacerState::Idle;
             return;
         };
@@ -154,11 +154,13 @@ impl Adapter {
         let due = pacer.due();
         if due <= now {
             pacer.state = PacerState::Ready;
+            // A greedy message has no place: it counts as posted now.
+            let order = flows.senders[flow.index()].first_order();
             self.ready.push(id, order.unwrap_or(self.posted));
             self.blocked &= self.config.injection == Injection::RoundRobin;
         } else if pacer.state != PacerState::Paced(due) {
             pacer.state = PacerState::Paced(due);
-            self.paced.push(Reverse((due, mix(flows.seed, u64::from(id)), id)));
+            self.paced.push((due, mix(flows.seed, u64::from(id)), id));
         }
     }
 
@@ -184,9 +186,7 @@ impl Adapter {
     /// Whether the link is busy, an attempt is due no later than it is free, and nothing has to be seen to before.
     #[inline]
     fn is_awaited(&self, now: Time) -> bool {
-        now < self.busy_until
-            && self.wake_at <= self.busy_until
-            && self.paced.peek().is_none_or(|Reverse((due, ..))| *due > now)
+        now < self.busy_until && self.wake_at <= self.busy_until && self.paced.next() > now
     }
 
     /// Time of the next attempt to send, unless it depends on credit, which comes with an event.
@@ -209,10 +209,8 @@ impl Adapter {
             consider(fetch.max(self.prepared_at));
         }
         // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
-        if (self.ready.is_empty() || self.vls > 1 || prepares)
-            && let Some(Reverse((due, ..))) = self.paced.peek()
-        {
-            consider(self.busy_until.max(*due));
+        if self.ready.is_empty() || self.vls > 1 || prepares {
+            consider(self.busy_until.max(self.paced.next()));
         }
         (next < Time::MAX).then_some(next)
     }
@@ -231,7 +229,7 @@ impl Adapter {
 
     /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
     fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<R>) {
-        while let Some(&Reverse((due, _, id))) = self.paced.peek() {
+        while let Some((due, _, id)) = self.paced.first() {
             let void = flows.pacers[id as usize].state != PacerState::Paced(due);
             if due > now && !void {
                 return;
@@ -308,7 +306,7 @@ impl Adapter {
     /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
     fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
         if flows.pacers[id as usize].due() <= now
-            && let Some((flow, _)) = flows.next_flow(id)
+            && let Some(flow) = flows.next_flow(id)
         {
             return Some(flow);
         }
@@ -367,20 +365,23 @@ impl Adapter {
     }
 
     /// Whether the next buffer has room; reports the beginning and the end of a wait.
+    #[inline]
     fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
-        if !self.link.credited {
-            return true;
-        }
-        let v = usize::from(vl);
         let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
-        if self.stalled[v] == has_credit {
-            self.stalled[v] = !has_credit;
-            cx.observer.stalled(cx.now, self.port(), vl, !has_credit);
-        }
-        if !has_credit {
-            cx.wait_for_credit(self.port(), &self.link, vl);
+        if !has_credit || self.stalled[usize::from(vl)] {
+            self.note_wait(vl, !has_credit, cx);
         }
         has_credit
+    }
+
+    /// Notes that the first packet of a lane waits for credit, or does no longer.
+    fn note_wait<O: Observer>(&mut self, vl: u8, waits: bool, cx: &mut Context<'_, O>) {
+        if std::mem::replace(&mut self.stalled[usize::from(vl)], waits) != waits {
+            cx.observer.stalled(cx.now, self.port(), vl, waits);
+        }
+        if waits {
+            cx.wait_for_credit(self.port(), &self.link, vl);
+        }
     }
 
     fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {

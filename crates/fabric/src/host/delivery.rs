@@ -5,7 +5,7 @@ use becalm_engine::Time;
 use crate::context::Context;
 use crate::host::hosts::Hosts;
 use crate::packet::{Kind, Packet, tie};
-use crate::policy::{Ack, Echo, Notice, Observer, Response, Unanswered};
+use crate::policy::{Ack, Echo, Notice, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
@@ -27,23 +27,33 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     /// Counts a data packet, and queues the answers to it.
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        if let Some(delivery) = receiver.count(packet, packet.size - self.flows.packets.header) {
-            cx.observer.message(cx.now, &delivery);
-            if packet.flow.0 >= self.flows.first_of_jobs {
-                self.job_message(packet.flow, cx);
-            }
-        }
-        let receiver = &mut self.receivers[packet.flow.index()];
+        receiver.count(packet, packet.size - self.flows.packets.header);
         let unanswered = receiver.unanswered;
         let answer = self.echoes[host as usize].answer(cx.now, packet, &unanswered);
         if answer.cnp {
             receiver.unanswered.notified = Some(cx.now);
+        }
+        if answer.ack.is_some() {
+            (receiver.unanswered.packets, receiver.unanswered.marked) = (0, 0);
+        }
+        if packet.last {
+            self.complete_message(packet, cx);
+        }
+        if answer.cnp {
             self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
         }
         if let Some(marked) = answer.ack {
-            let notified = self.receivers[packet.flow.index()].unanswered.notified;
-            self.receivers[packet.flow.index()].unanswered = Unanswered { notified, ..Unanswered::default() };
             self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
+        }
+    }
+
+    /// Tells of a message whose last packet has arrived.
+    #[cold]
+    fn complete_message<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let delivery = self.receivers[packet.flow.index()].complete(packet);
+        cx.observer.message(cx.now, &delivery);
+        if packet.flow.0 >= self.flows.first_of_jobs {
+            self.job_message(packet.flow, cx);
         }
     }
 
@@ -85,6 +95,9 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 held: Time::from_ns(u64::from(packet.held)),
             };
             self.notify(pacer, &Notice::Ack(ack), cx);
+            if self.flows.is_alone(pacer) {
+                return;
+            }
         }
         self.update_eligibility(packet.flow, cx);
     }

@@ -27,6 +27,12 @@ impl<R> Flows<R> {
         &self.pacers[self.senders[flow.index()].pacer as usize]
     }
 
+    /// Whether a pacer has one flow only.
+    #[inline]
+    pub fn is_alone(&self, pacer: u32) -> bool {
+        matches!(self.pacers[pacer as usize].flows, EligibleFlows::One(_))
+    }
+
     /// The rank of a flow's sending host.
     pub fn host_of(&self, flow: FlowId) -> u32 {
         self.pacer_of(flow).host
@@ -54,27 +60,29 @@ impl<R: Response> Flows<R> {
         self.arm_timer(pacer, host, cx);
     }
 
-    /// The flow of a pacer that sends next, and its place in the order of posting; flows that cannot send are removed.
-    pub fn next_flow(&mut self, pacer: u32) -> Option<(FlowId, Option<u64>)> {
-        let pacer = &mut self.pacers[pacer as usize];
-        let window = pacer.pace.window;
-        match &mut pacer.flows {
-            EligibleFlows::One(id) => {
-                let sender = &self.senders[id.index()];
-                sender.may_send(window).then(|| (*id, sender.first_order()))
-            }
-            EligibleFlows::Several(list) => {
-                while let Some((id, _)) = list.first() {
-                    let sender = &mut self.senders[id as usize];
-                    if sender.may_send(window) {
-                        return Some((FlowId(id), sender.first_order()));
-                    }
-                    sender.listed = false;
-                    list.pop();
-                }
-                None
-            }
+    /// The flow of a pacer that sends next.
+    #[inline]
+    pub fn next_flow(&mut self, pacer: u32) -> Option<FlowId> {
+        let Pacer { pace, ref flows, .. } = self.pacers[pacer as usize];
+        match *flows {
+            EligibleFlows::One(id) => self.senders[id.index()].may_send(pace.window).then_some(id),
+            EligibleFlows::Several(_) => self.next_of_several(pacer),
         }
+    }
+
+    /// The flow of a pacer with several that sends next; flows that cannot send are removed.
+    fn next_of_several(&mut self, pacer: u32) -> Option<FlowId> {
+        let pacer = &mut self.pacers[pacer as usize];
+        let EligibleFlows::Several(list) = &mut pacer.flows else { return None };
+        while let Some((id, _)) = list.first() {
+            let sender = &mut self.senders[id as usize];
+            if sender.may_send(pacer.pace.window) {
+                return Some(FlowId(id));
+            }
+            sender.listed = false;
+            list.pop();
+        }
+        None
     }
 
     /// Moves a flow that has sent to the end of its pacer's list, or removes it.

@@ -7,6 +7,7 @@ use crate::policy::{Echo, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles an event at a host, then sends what the host can send.
+    #[inline(never)]
     pub fn handle<O: Observer>(&mut self, host: u32, event: &Event, cx: &mut Context<'_, O>) {
         let adapter = &mut self.adapters[host as usize];
         match *event {

@@ -45,14 +45,15 @@ impl<R: Response, E> Hosts<R, E> {
     /// Gives a notice to a response, and adopts the pace that follows.
     pub fn notify<O: Observer>(&mut self, id: u32, notice: &Notice, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
-        pacer.response.notice(cx.now, notice);
-        let before = std::mem::replace(&mut pacer.pace, pacer.response.pace());
-        let (host, changed) = (pacer.host, before != pacer.pace);
-        self.arm_timer(id, cx);
-        if changed {
-            self.adapters[host as usize].unblock();
+        let (pace, deadline) = pacer.response.react(cx.now, notice);
+        let (host, is_new) = (pacer.host as usize, pacer.adopt(pace));
+        if deadline.is_some() {
+            self.arm_timer(id, cx);
         }
-        self.adapters[host as usize].update_pacer(id, cx.now, &mut self.flows);
+        if is_new {
+            self.adapters[host].unblock();
+        }
+        self.adapters[host].update_pacer(id, cx.now, &mut self.flows);
     }
 
     /// Schedules the timer of a response that wants one earlier than any that is pending.

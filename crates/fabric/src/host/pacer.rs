@@ -24,6 +24,8 @@ pub(crate) struct Pacer<R> {
     pub state: PacerState,
     pub response: R,
     pub pace: Pace,
+    /// Time from which the pace allows the next packet.
+    due: Time,
     pub flows: EligibleFlows,
     /// Start and duration of the last packet's transmission.
     last: Option<(Time, Time)>,
@@ -42,11 +44,29 @@ pub(crate) enum EligibleFlows {
 
 impl<R: Response> Pacer<R> {
     pub fn new(host: u32, flows: EligibleFlows, response: R) -> Pacer<R> {
-        Pacer { host, state: PacerState::Idle, pace: response.pace(), response, flows, last: None, timer: None }
+        let (state, pace, due) = (PacerState::Idle, response.pace(), Time::ZERO);
+        Pacer { host, state, pace, due, response, flows, last: None, timer: None }
     }
 
     /// Time from which the pace allows the next packet.
+    #[inline]
     pub fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Adopts a pace; returns whether it is new.
+    #[inline]
+    pub fn adopt(&mut self, pace: Pace) -> bool {
+        let is_new = pace != self.pace;
+        if is_new {
+            self.pace = pace;
+            self.due = self.due_by_pace();
+        }
+        is_new
+    }
+
+    #[inline]
+    fn due_by_pace(&self) -> Time {
         match self.last {
             Some((start, transmission)) if self.pace.gap == 0.0 => start + transmission,
             Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
@@ -61,17 +81,16 @@ impl<R: Response> Pacer<R> {
 
     /// Has the response begin anew, as for a flow that has not sent.
     pub fn restart(&mut self, now: Time) {
-        self.response.notice(now, &Notice::Restart);
-        self.pace = self.response.pace();
-        self.last = None;
+        (self.pace, _) = self.response.react(now, &Notice::Restart);
+        (self.last, self.due) = (None, Time::ZERO);
     }
 
     /// Records a packet that goes out, which takes this time on the link.
     pub fn sent(&mut self, sent: &Sent, transmission: Time) {
         self.last = Some((sent.now, transmission));
-        self.response.sent(sent);
         self.state = PacerState::Idle;
-        self.pace = self.response.pace();
+        self.pace = self.response.paced_by(sent);
+        self.due = self.due_by_pace();
     }
 }
 

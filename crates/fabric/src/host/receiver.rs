@@ -20,8 +20,9 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Counts a data packet that has arrived, with so many bytes of payload. Returns the message that it completes.
-    pub fn count(&mut self, packet: &Packet, payload: u32) -> Option<Delivery> {
+    /// Counts a data packet that has arrived, with so many bytes of payload.
+    #[inline]
+    pub fn count(&mut self, packet: &Packet, payload: u32) {
         self.disordered += u32::from(packet.sequence != self.packets);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
@@ -30,10 +31,12 @@ impl Receiver {
         self.unanswered.packets += 1;
         self.unanswered.marked += u32::from(packet.marked);
         self.message += u64::from(payload);
-        packet.last.then(|| {
-            let bytes = std::mem::take(&mut self.message);
-            self.messages += 1;
-            Delivery { flow: packet.flow, number: self.messages - 1, posted: packet.posted, bytes }
-        })
+    }
+
+    /// The message whose last packet this is, which has been counted.
+    pub fn complete(&mut self, packet: &Packet) -> Delivery {
+        let bytes = std::mem::take(&mut self.message);
+        self.messages += 1;
+        Delivery { flow: packet.flow, number: self.messages - 1, posted: packet.posted, bytes }
     }
 }

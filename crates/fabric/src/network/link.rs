@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use becalm_engine::Time;
+use becalm_engine::{Key, Time};
 
-use crate::ids::PortId;
+use crate::ids::{NodeId, PortId};
 
 /// The data rate of a link, stored as femtoseconds per byte.
 ///
@@ -46,7 +46,8 @@ impl fmt::Display for Rate {
 /// The sending end of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EgressLink {
-    pub peer: PortId,
+    /// The rank of what arrives at the peer, but for the hash of the packet.
+    pub arrivals: Key,
     /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
     pub credited: bool,
     pub rate: Rate,
@@ -64,6 +65,11 @@ pub(crate) struct EgressLink {
 pub(crate) const LOCAL: u16 = u16::MAX;
 
 impl EgressLink {
+    /// The port at the other end.
+    pub fn peer(&self) -> PortId {
+        PortId { node: NodeId(self.arrivals.target()), port: self.arrivals.source() }
+    }
+
     /// The place of the credit for a VL.
     #[inline]
     pub fn credit_index(&self, vl: u8) -> usize {

@@ -52,7 +52,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         theirs: &dyn Fn(NodeId) -> bool,
     ) {
         for Entry { time, key, event } in pending.pending() {
-            agenda.at(*time, *key, *event);
+            agenda.at(time, key, event);
         }
         self.take_flows(&mut other, theirs);
         for rank in 0..self.hosts.adapters.len() {
@@ -66,8 +66,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         }
         for rank in 0..self.switches.len() {
             if theirs(self.switches[rank].state.node) {
-                for output in 0..self.switches[rank].state.outputs.len() {
-                    let link = self.switches[rank].state.outputs[output].link;
+                for output in 0..self.switches[rank].state.degree {
+                    let link = self.switches[rank].state.output(output).link;
                     self.take_credit(&mut other, &link);
                 }
                 std::mem::swap(&mut self.switches[rank], &mut other.switches[rank]);
@@ -116,8 +116,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
             (adapter.link.part, adapter.credit_return.part) = (LOCAL, LOCAL);
         }
         for state in self.switches.iter_mut().map(|switch| &mut switch.state) {
-            state.outputs.iter_mut().for_each(|output| output.link.part = LOCAL);
-            state.inputs.iter_mut().for_each(|input| input.credit_return.part = LOCAL);
+            for port in &mut state.ports {
+                (port.output.link.part, port.input.credit_return.part) = (LOCAL, LOCAL);
+            }
         }
     }
 }

@@ -114,4 +114,16 @@ pub trait Response {
     fn deadline(&self) -> Option<Time> {
         None
     }
+
+    /// Handles a notice; returns the pace and the deadline from then on. A list of schemes answers in one call.
+    fn react(&mut self, now: Time, notice: &Notice) -> (Pace, Option<Time>) {
+        self.notice(now, notice);
+        (self.pace(), self.deadline())
+    }
+
+    /// Handles a packet that goes out; returns the pace from then on.
+    fn paced_by(&mut self, sent: &Sent) -> Pace {
+        self.sent(sent);
+        self.pace()
+    }
 }

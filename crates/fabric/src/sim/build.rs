@@ -142,7 +142,7 @@ fn nodes<R, K: Marker, E>(
     assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
     let mut links = egress_links(topology, &spec.adapters, &spec.switch);
     for (link, back) in links.iter_mut().flatten() {
-        link.part = share.part(link.peer.node);
+        link.part = share.part(link.peer().node);
         back.part = link.part;
     }
     let adapter =
@@ -213,7 +213,7 @@ fn egress_links(
         let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
         let &Cable { rate, delay, .. } = cable;
         let link = EgressLink {
-            peer: *peer,
+            arrivals: Key::new(peer.node.0, Event::ARRIVE, 0, peer.port),
             credited,
             rate,
             whole: !to_switch || switch.switching == Switching::StoreAndForward,

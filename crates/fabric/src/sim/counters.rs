@@ -111,7 +111,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
             }
             Place::Switch(rank) => {
-                let output = &self.switches[rank as usize].state.outputs[usize::from(port.port)];
+                let output = self.switches[rank as usize].state.output(port.port);
                 PortCounters { packets: output.packets, bytes: output.bytes, marked: u64::from(output.marked) }
             }
         }
@@ -124,7 +124,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Place::Switch(rank) => {
                 let state = &self.switches[rank as usize].state;
                 let at = state.at(port.port, vl);
-                (state.inputs[at].taken_at(now), state.lanes[at].waiting_bytes)
+                (state.ports[at].input.taken_at(now), state.ports[at].lane.waiting_bytes)
             }
         };
         PortStanding { occupancy: f64::from(taken) / f64::from(self.shared.config.buffer.capacity()), waiting }

@@ -68,13 +68,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Model for Fabric<R, K, E, O> {
     type Event = Event;
 
-    #[inline]
-    fn handle(&mut self, now: Time, key: Key, event: Event, agenda: &mut Agenda<Event>) {
+    #[inline(always)]
+    fn handle(&mut self, now: Time, key: Key, event: &Event, agenda: &mut Agenda<Event>) {
         let place = self.shared.places[key.target() as usize];
         let mut cx = Context { now, agenda, shared: &mut self.shared, observer: &mut self.observer };
         match place {
-            Place::Switch(rank) => self.switches[rank as usize].handle(key.source(), &event, &mut cx),
-            Place::Host(rank) => self.hosts.handle(rank, &event, &mut cx),
+            Place::Switch(rank) => self.switches[rank as usize].handle(key.source(), event, &mut cx),
+            Place::Host(rank) => self.hosts.handle(rank, event, &mut cx),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::ids::{NodeId, PortId};
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
-use crate::switch::Slot;
+use crate::switch::{Port, Slot};
 
 /// An input buffer: (rank of the switch, port, VL).
 type Buffer = (u32, u16, u8);
@@ -77,8 +77,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32, u32)> + '_ {
         let vls = usize::from(self.shared.config.vls);
         let of_switches = self.switches.iter().flat_map(move |switch| {
-            let inputs = switch.state.inputs.iter().enumerate();
-            inputs.map(move |(at, input)| {
+            let ports = switch.state.ports.iter().enumerate();
+            ports.map(move |(at, Port { input, .. })| {
                 let port = PortId { node: switch.state.node, port: (at / vls) as u16 };
                 (port, at % vls, input.credit_return.first_credit, input.uncredited())
             })
@@ -109,13 +109,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         for switch in &self.switches {
             let state = &switch.state;
             for (output, vl, input, size) in state.heads() {
-                let link = &state.outputs[usize::from(output)].link;
+                let link = &state.output(output).link;
                 let need = self.shared.config.buffer.need(size);
                 let lacks_credit = link.credited && self.shared.credit[link.credit_index(vl)].total() < need;
-                let blocked_by = (lacks_credit && !state.outputs[usize::from(output)].is_sending(now))
+                let blocked_by = (lacks_credit && !state.output(output).is_sending(now))
                     .then(|| self.buffer_behind(state.rank, output, vl))
                     .flatten();
-                let sends = state.inputs[state.at(input, vl)].is_sending(now);
+                let sends = state.ports[state.at(input, vl)].input.is_sending(now);
                 let blocked_by = if sends { None } else { blocked_by };
                 waits_for.entry((state.rank, input, vl)).or_default().push(blocked_by);
             }
@@ -133,7 +133,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// The buffer that an output leads to, unless it leads to a host.
     fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
-        let peer = self.switches[rank as usize].state.outputs[usize::from(output)].link.peer;
+        let peer = self.switches[rank as usize].state.output(output).link.peer();
         match self.shared.places[peer.node.index()] {
             Place::Switch(rank) => Some((rank, peer.port, vl)),
             Place::Host(_) => None,

@@ -17,13 +17,14 @@ impl State {
     where
         O: Observer,
     {
-        cx.has_credit(&self.outputs[usize::from(output)].link, vl, self.room.need(size))
+        cx.has_credit(&self.output(output).link, vl, self.room.need(size))
     }
 
     /// Whether an input that may send one packet at a time is sending already.
     #[inline]
     pub fn is_reading<M: Rules>(&self, input: u16, config: &SwitchConfig) -> bool {
-        M::input_reads(config) == InputReads::One && (0..self.vls).any(|vl| self.inputs[self.at(input, vl)].leaving > 0)
+        M::input_reads(config) == InputReads::One
+            && (0..self.vls).any(|vl| self.ports[self.at(input, vl)].input.leaving > 0)
     }
 
     /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
@@ -64,52 +65,50 @@ impl State {
         cx: &mut Context<'_, O>,
     ) -> bool {
         let &Packet { vl, size, kind, .. } = packet;
-        if self.outputs[usize::from(output)].is_sending(cx.now) || self.is_offered::<M>(output, vl) {
+        if self.ports[M::at(self, output, 0)].output.is_sending(cx.now) || self.is_offered::<M>(output, vl) {
             return false;
         }
         let config = &cx.shared.config;
-        let behind_others =
-            M::queueing(config) == Queueing::Fifo && self.inputs[self.at(input, vl)].fifo.head.is_some();
+        let behind_others = M::queueing(config) == Queueing::Fifo && self.fifos[self.at(input, vl)].head.is_some();
         !behind_others
             && !self.is_reading::<M>(input, config)
             && self.has_credit(output, vl, size, cx)
             && !self.must_yield::<M, O>(order, (output, vl), kind, cx)
     }
 
-    /// The input whose packet an output's VL would take next.
+    /// The place of the input whose packet an output's VL would take next.
     #[inline]
-    pub fn choose_input<M: Rules>(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
+    pub fn choose_place<M: Rules>(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
         let offering = self.offering::<M>(output, vl);
-        let input = |place: usize| self.turns.input(place);
-        let free = || bits::iter(offering).filter(|&place| !self.is_reading::<M>(input(place), config));
-        match M::arbiter(config) {
+        let is_free = |place: &usize| !self.is_reading::<M>(self.turns.input(*place as u16), config);
+        let free = || bits::iter(offering).filter(is_free);
+        let place = match M::arbiter(config) {
             Arbiter::OldestFirst { .. } => {
-                let heads = &self.voqs[self.voq(output, vl, 0)..];
-                let order = |input: &u16| self.pool.get(heads[usize::from(*input)].offered.head).order;
-                free().map(input).min_by_key(order)
+                let heads = &self.voqs[M::voq(self, output, vl, 0)..];
+                free().min_by_key(|&place| self.pool.get(heads[place].offered.head).order)
             }
             Arbiter::RoundRobin => {
-                let last = self.turns.place(self.lanes[M::at(self, output, vl)].last_input);
-                let place = match M::input_reads(config) {
+                let last = usize::from(self.ports[M::at(self, output, vl)].lane.last_place);
+                match M::input_reads(config) {
                     InputReads::Many => bits::next_in_turn(offering, last),
                     InputReads::One => free().find(|&place| place > last).or_else(|| free().next()),
-                };
-                place.map(input)
+                }
             }
-        }
+        };
+        place.map(|place| place as u16)
     }
 
-    /// The VL and input that a free output serves next, among those with credit.
+    /// The VL that a free output serves next, and the place of the input, among those with credit.
     #[inline]
     pub fn choose<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
         if M::one_lane(self) {
-            return self.candidate::<M, O>(output, 0, cx).map(|input| (0, input));
+            return self.candidate::<M, O>(output, 0, cx).map(|place| (0, place));
         }
         let mut arbiter = std::mem::replace(&mut self.arbiters[usize::from(output)], VlArbiter::IDLE);
         let mut chosen = 0;
         let vl = arbiter.choose(|vl| match self.candidate::<M, O>(output, vl, cx) {
-            Some(input) => {
-                chosen = input;
+            Some(place) => {
+                chosen = place;
                 true
             }
             None => false,
@@ -118,18 +117,18 @@ impl State {
         vl.map(|vl| (vl, chosen))
     }
 
-    /// The input whose packet an output's VL can send now; reports the beginning and the end of a wait for credit.
+    /// The place of the input whose packet an output's VL can send now; reports the beginning and the end of a wait for credit.
     #[inline]
     pub fn candidate<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
-        let input = self.choose_input::<M>(output, vl, &cx.shared.config)?;
-        let head = self.voqs[M::voq(self, output, vl, input)].offered.head;
+        let place = self.choose_place::<M>(output, vl, &cx.shared.config)?;
+        let head = self.voqs[M::voq(self, output, vl, place)].offered.head;
         let &Waiting { order, packet: Packet { kind, size, .. }, .. } = self.pool.get(head);
         if self.must_yield::<M, O>(order, (output, vl), kind, cx) {
             return None;
         }
         let has_credit = self.has_credit(output, vl, size, cx);
         let (at, port) = (M::at(self, output, vl), self.port(output));
-        let lane = &mut self.lanes[at];
+        let lane = &mut self.ports[at].lane;
         if lane.stalled == has_credit {
             lane.stalled = !has_credit;
             if has_credit {
@@ -138,8 +137,8 @@ impl State {
             cx.observer.stalled(cx.now, port, vl, !has_credit);
         }
         if !has_credit {
-            cx.wait_for_credit(port, &self.outputs[usize::from(output)].link, vl);
+            cx.wait_for_credit(port, &self.output(output).link, vl);
         }
-        has_credit.then_some(input)
+        has_credit.then_some(place)
     }
 }

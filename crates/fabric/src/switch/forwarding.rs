@@ -31,7 +31,9 @@ pub(crate) struct Switch<K> {
 
 impl<K: Marker> Switch<K> {
     /// Handles an event at a port.
-    #[inline]
+    // What every packet takes is compiled as one function, from its arrival to its link: calls would take a fifth of the
+    // instructions. The run loop distributes events, so it must not hold any of it.
+    #[inline(always)]
     pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         match self.state.rules {
             rules::Kind::Common => self.handle_by::<Common, O>(port, event, cx),
@@ -40,13 +42,11 @@ impl<K: Marker> Switch<K> {
         }
     }
 
+    #[inline(always)]
     fn handle_by<M: Rules, O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         match *event {
             Event::Arrive(ref packet) => self.arrive::<M, O>(port, packet, cx),
-            Event::Ready(slot) => {
-                let &Waiting { packet, output, .. } = self.state.pool.remove(Slot::from(slot));
-                self.admit::<M, O>(&packet, (port, output), cx);
-            }
+            Event::Ready(slot) => self.ready::<M, O>(port, Slot::from(slot), cx),
             Event::Credit { vl } => self.credit::<M, O>(port, vl, cx),
             Event::Stored { vl } => self.stored(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
@@ -59,24 +59,39 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
+    #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let output = cx.shared.routes.port(self.state.rank, packet.destination);
         let output = output.expect("routes were checked for every flow");
-        if self.state.one_rate || cx.shared.config.switching != Switching::CutThrough {
-            return self.admit::<M, O>(packet, (input, output), cx);
+        if !self.state.one_rate && self.runs_dry(packet, (input, output), cx) {
+            return;
         }
-        let (size, tie) = (packet.size, u64::from(packet.tie));
-        let time_on = |port: u16| self.state.outputs[usize::from(port)].link.rate.time_of(size);
+        self.admit::<M, O>(packet, (input, output), cx);
+    }
+
+    /// Holds a packet that would run dry on a faster link; returns whether it does.
+    #[inline(never)]
+    fn runs_dry<O: Observer>(&mut self, packet: &Packet, (input, output): Ports, cx: &mut Context<'_, O>) -> bool {
+        let time_on = |port: u16| self.state.output(port).link.rate.time_of(packet.size);
         let (slow, fast) = (time_on(input), time_on(output));
-        if slow > fast {
-            let slot = self.state.pool.insert(packet, (input, output), 0);
-            cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
-        } else {
-            self.admit::<M, O>(packet, (input, output), cx);
+        if cx.shared.config.switching != Switching::CutThrough || slow <= fast {
+            return false;
         }
+        let slot = self.state.pool.insert(packet, (input, output), 0);
+        let tie = u64::from(packet.tie);
+        cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
+        true
+    }
+
+    /// Admits a packet that has been held.
+    #[inline(never)]
+    fn ready<M: Rules, O: Observer>(&mut self, input: u16, slot: Slot, cx: &mut Context<'_, O>) {
+        let &Waiting { packet, output, .. } = self.state.pool.remove(slot);
+        self.admit::<M, O>(&packet, (input, output), cx);
     }
 
     /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
+    #[inline(always)]
     fn admit<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, cx: &mut Context<'_, O>) {
         let ((input, output), vl) = (ports, packet.vl);
         let state = &mut self.state;
@@ -108,7 +123,7 @@ impl<K: Marker> Switch<K> {
             }
         }
         if queued {
-            self.note_queue(output, vl, cx);
+            self.note_queue::<M, O>(output, vl, cx);
             if M::queueing(&cx.shared.config) == Queueing::Voq {
                 self.serve::<M, O>(output, cx);
             }
@@ -122,7 +137,7 @@ impl<K: Marker> Switch<K> {
     fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
         let &Arrival { now, input, output, vl, size, .. } = &arrival;
         let state = &mut self.state;
-        let time_on = |port: u16| state.outputs[usize::from(port)].link.rate.time_of(size);
+        let time_on = |port: u16| state.output(port).link.rate.time_of(size);
         let left = match cx.shared.config.switching {
             // On the way to a faster link, the packet has been held until what is missing takes as long as there.
             Switching::CutThrough => {
@@ -147,6 +162,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Forwards a packet that cuts through; the queue that it skips is empty.
+    #[inline(always)]
     fn pass<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) {
         let marked = self.mark(packet, ports, order, cx);
         let state = &mut self.state;
@@ -165,23 +181,24 @@ impl<K: Marker> Switch<K> {
         self.arbitrate::<M, O>(cx);
     }
 
-    fn note_queue<O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
-        let waiting = self.state.lanes[self.state.at(output, vl)].waiting_bytes;
+    #[inline(always)]
+    fn note_queue<M: Rules, O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let waiting = self.state.ports[M::at(&self.state, output, vl)].lane.waiting_bytes;
         cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
     }
 
     /// Reports a change of the congestion state of an output's virtual lane.
     fn note_congestion<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         let (congested, lane) = (self.marker.is_congested(output, vl), self.state.at(output, vl));
-        if self.state.lanes[lane].congested != congested {
-            self.state.lanes[lane].congested = congested;
+        if self.state.ports[lane].lane.congested != congested {
+            self.state.ports[lane].lane.congested = congested;
             cx.observer.congested(cx.now, self.state.port(output), vl, congested);
         }
     }
 
     /// Handles credit for an output that waits for it.
     fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
-        if !cx.called(&self.state.outputs[usize::from(output)].link, vl) {
+        if !cx.called(&self.state.output(output).link, vl) {
             return;
         }
         self.serve::<M, O>(output, cx);
@@ -191,7 +208,7 @@ impl<K: Marker> Switch<K> {
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
-        state.outputs[usize::from(output)].awaited = false;
+        state.output_mut(output).awaited = false;
         let returns_at = self.marker.left(cx.now, input, output, vl);
         let at = state.port(input);
         let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
@@ -211,7 +228,7 @@ impl<K: Marker> Switch<K> {
 
     /// Handles the end of a packet whose room and credit have been seen to.
     fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        self.state.outputs[usize::from(output)].awaited = false;
+        self.state.output_mut(output).awaited = false;
         self.serve::<M, O>(output, cx);
         self.arbitrate::<M, O>(cx);
     }
@@ -224,33 +241,47 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Starts a packet if the output is free and a packet can leave by it.
+    /// Starts a packet if the output is free and a packet can leave by it; otherwise sees to it that it is served later.
+    #[inline(always)]
     fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        let out = &mut self.state.outputs[usize::from(output)];
-        if out.is_sending(cx.now) {
-            let (tail, vl) = (out.busy_until, out.vl);
-            if !out.awaited && self.state.is_wanted::<M>(output) {
-                self.state.outputs[usize::from(output)].awaited = true;
-                let tie = self.state.lanes[self.state.at(output, vl)].last_tie;
-                cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
-            }
-            return;
+        let out = &self.state.ports[M::at(&self.state, output, 0)].output;
+        if !out.is_sending(cx.now) {
+            self.serve_free::<M, O>(output, cx);
+        } else if !out.awaited && self.state.is_wanted::<M>(output) {
+            self.await_tail::<M, O>(output, cx);
         }
-        if let Some((vl, input)) = self.state.choose::<M, O>(output, cx) {
-            self.start::<M, O>(output, vl, input, cx);
+    }
+
+    /// Makes the end of the present packet an event.
+    fn await_tail<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        let at = M::at(&self.state, output, 0);
+        let out = &mut self.state.ports[at].output;
+        out.awaited = true;
+        let (tail, vl) = (out.busy_until, out.vl);
+        let tie = self.state.ports[M::at(&self.state, output, vl)].lane.last_tie;
+        cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
+    }
+
+    /// Starts a packet if one can leave by a free output.
+    #[inline(never)]
+    fn serve_free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
+        if let Some((vl, place)) = self.state.choose::<M, O>(output, cx) {
+            self.start::<M, O>(output, vl, place, cx);
         }
     }
 
     /// Starts the head of a queue.
-    fn start<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, input: u16, cx: &mut Context<'_, O>) {
-        let (state, ports) = (&self.state, (input, output));
-        let head = state.voqs[M::voq(state, output, vl, input)].offered.head;
-        let &Waiting { packet, order, .. } = state.pool.get(head);
+    #[inline(always)]
+    fn start<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, place: u16, cx: &mut Context<'_, O>) {
+        let state = &self.state;
+        let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
+        let &Waiting { packet, order, input, .. } = state.pool.get(head);
+        let ports = (input, output);
         let marked = self.mark(&packet, ports, order, cx);
         let state = &mut self.state;
         state.discount::<M>(&packet, ports);
-        state.dequeue::<M>(output, vl, input, &cx.shared.config);
-        self.note_queue(output, vl, cx);
+        state.dequeue::<M>(output, vl, place, &cx.shared.config);
+        self.note_queue::<M, O>(output, vl, cx);
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
@@ -286,19 +317,22 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Puts a packet on its link.
+    #[inline(always)]
     fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let (units, at) = (state.room.need(size), M::at(state, output, vl));
-        let lane = &mut state.lanes[at];
-        (lane.last_input, lane.last_tie) = (input, tie);
+        let (units, at, buffer) = (state.room.need(size), M::at(state, output, vl), M::at(state, input, vl));
+        let place = state.ports[buffer].input.place;
+        let lane = &mut state.ports[at].lane;
+        (lane.last_place, lane.last_tie) = (place, tie);
         let from = PortId { node: state.node, port: output };
         let transmission = state.transmission::<M>(output, size);
         if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
-        let out = &mut state.outputs[usize::from(output)];
+        let at = M::at(state, output, 0);
+        let out = &mut state.ports[at].output;
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
@@ -306,18 +340,22 @@ impl<K: Marker> Switch<K> {
         out.packets += 1;
         out.bytes += u64::from(size);
         out.marked += u32::from(marked);
-        let tail: Time = match marked && !packet.marked {
-            true => cx.launch(from, &out.link, &Packet { marked, ..*packet }, transmission),
-            false => cx.launch(from, &out.link, packet, transmission),
+        let copy;
+        let packet = match marked && !packet.marked {
+            true => {
+                copy = Packet { marked, ..*packet };
+                &copy
+            }
+            false => packet,
         };
+        let tail = cx.launch(from, &out.link, packet, transmission);
         out.busy_until = tail;
-        let at = M::at(state, input, vl);
-        let buffer = &mut state.inputs[at];
+        let buffer = &mut state.ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
             return cx.return_credit(&buffer.credit_return, vl, units, tail);
         }
         buffer.leaving += 1;
-        state.outputs[usize::from(output)].awaited = true;
+        state.ports[at].output.awaited = true;
         cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl, units });
     }
 }

@@ -16,4 +16,5 @@ mod vl_arbiter;
 
 pub(crate) use forwarding::Switch;
 pub(crate) use pool::Slot;
+pub(crate) use ports::Port;
 pub(crate) use state::State;

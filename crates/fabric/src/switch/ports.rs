@@ -1,4 +1,6 @@
 //! The state of a switch's ports.
+//!
+//! What a packet needs of a port lies together: its input buffer, its output, and the lane of the output.
 
 use becalm_engine::{Stream, Time, mix};
 
@@ -13,6 +15,23 @@ const SERVICE_STREAM: u64 = 2;
 
 /// Most packets of an input buffer whose tails are no events.
 const SILENT: usize = 2;
+
+/// A port, or one VL of it: each VL has an input buffer and a lane, and VL 0 has the output, whatever the number of VLs.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub input: Input,
+    pub output: Output,
+    pub lane: Lane,
+}
+
+impl Port {
+    /// An idle port; `place` is that of its input in the order of turns, `last` that of the input that its output counts
+    /// as having served.
+    pub fn new((link, credit_return): (EgressLink, CreditReturn), place: u16, last: u16) -> Port {
+        let lane = Lane { last_place: last, ..Lane::default() };
+        Port { input: Input::new(credit_return, place), output: Output::new(link), lane }
+    }
+}
 
 /// An input buffer of one port and VL. It has a cache line of its own.
 #[derive(Clone, Debug)]
@@ -30,8 +49,8 @@ pub(crate) struct Input {
     /// Their tails, earliest first, and the units that each takes.
     tails: [Time; SILENT],
     units: [u16; SILENT],
-    /// With FIFO queueing: the packets that wait behind each other.
-    pub fifo: Fifo,
+    /// Its place in the order of turns.
+    pub place: u16,
 }
 
 /// The packets of one VL that go from one input to one output.
@@ -63,9 +82,9 @@ pub(crate) struct Output {
 const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
 
 impl Input {
-    pub fn new(credit_return: CreditReturn) -> Input {
+    fn new(credit_return: CreditReturn, place: u16) -> Input {
         let (tails, units) = ([Time::ZERO; SILENT], [0; SILENT]);
-        Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, fifo: Fifo::default() }
+        Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, place }
     }
 
     /// Records the tail of a packet, if no event need tell of it; returns whether that is so.
@@ -125,7 +144,7 @@ impl Input {
 }
 
 impl Output {
-    pub fn new(link: EgressLink) -> Output {
+    fn new(link: EgressLink) -> Output {
         Output { link, input: 0, vl: 0, awaited: false, marked: 0, busy_until: Time::ZERO, packets: 0, bytes: 0 }
     }
 
@@ -153,8 +172,8 @@ pub(crate) struct Lane {
     pub waiting_bytes: u64,
     /// Whether an input has an offered packet: not zero. Where 64 bits hold all inputs, these are the set itself.
     pub offering: u64,
-    /// The input that was served last, and the hash of its packet.
-    pub last_input: u16,
+    /// The place of the input that was served last, and the hash of its packet.
+    pub last_place: u16,
     pub last_tie: u32,
     pub stalled: bool,
     /// When it last got credit that a packet had waited for.

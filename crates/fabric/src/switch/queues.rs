@@ -13,8 +13,9 @@ impl State {
     #[inline]
     pub fn count<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
         let &Packet { vl, size, .. } = packet;
-        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, input));
-        let lane = &mut self.lanes[lane];
+        let place = self.ports[M::at(self, input, vl)].input.place;
+        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, place));
+        let lane = &mut self.ports[lane].lane;
         lane.waiting += 1;
         lane.waiting_bytes += u64::from(size);
         self.voqs[voq].waiting += 1;
@@ -24,8 +25,9 @@ impl State {
     #[inline]
     pub fn discount<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
         let &Packet { vl, size, .. } = packet;
-        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, input));
-        let lane = &mut self.lanes[lane];
+        let place = self.ports[M::at(self, input, vl)].input.place;
+        let (lane, voq) = (M::at(self, output, vl), M::voq(self, output, vl, place));
+        let lane = &mut self.ports[lane].lane;
         lane.waiting -= 1;
         lane.waiting_bytes -= u64::from(size);
         self.voqs[voq].waiting -= 1;
@@ -50,7 +52,7 @@ impl State {
         }
         if M::queueing(config) == Queueing::Fifo {
             let buffer = self.at(input, vl);
-            let fifo = &mut self.inputs[buffer].fifo;
+            let fifo = &mut self.fifos[buffer];
             self.pool.push(fifo, slot);
             if fifo.head == slot {
                 self.offer_head(buffer, config);
@@ -58,12 +60,13 @@ impl State {
             return;
         }
         self.waits(order, kind, output, vl, config);
-        let voq = M::voq(self, output, vl, input);
+        let place = self.ports[M::at(self, input, vl)].input.place;
+        let voq = M::voq(self, output, vl, place);
         let queue = &mut self.voqs[voq].offered;
         let is_first = !queue.head.is_some();
         self.pool.push(queue, slot);
         if is_first {
-            self.offer::<M>(output, vl, input, true);
+            self.offer::<M>(output, vl, place, true);
         }
     }
 
@@ -79,34 +82,35 @@ impl State {
     /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
     /// packet belongs to the buffer's list, so it is offered without being pushed.
     fn offer_head(&mut self, buffer: usize, config: &SwitchConfig) {
-        let head = self.inputs[buffer].fifo.head;
+        let head = self.fifos[buffer].head;
         if !head.is_some() {
             return;
         }
         let &Waiting { order, input, output, packet: Packet { vl, kind, .. }, .. } = self.pool.get(head);
         self.waits(order, kind, output, vl, config);
-        let voq = self.voq(output, vl, input);
+        let place = self.turns.place(input);
+        let voq = self.voq(output, vl, place);
         self.voqs[voq].offered = Fifo::of_one(head);
-        self.offer::<Configured>(output, vl, input, true);
+        self.offer::<Configured>(output, vl, place, true);
         self.list(output);
     }
 
     /// Removes the head of a queue.
-    pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, input: u16, config: &SwitchConfig) {
-        let voq = M::voq(self, output, vl, input);
+    pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, place: u16, config: &SwitchConfig) {
+        let voq = M::voq(self, output, vl, place);
         let queue = &mut self.voqs[voq].offered;
         let slot = queue.head;
         match M::queueing(config) {
             Queueing::Voq => self.pool.pop(queue),
             Queueing::Fifo => {
                 *queue = Fifo::default();
-                let buffer = self.at(input, vl);
-                self.pool.pop(&mut self.inputs[buffer].fifo);
+                let buffer = self.at(self.turns.input(place), vl);
+                self.pool.pop(&mut self.fifos[buffer]);
                 self.offer_head(buffer, config);
             }
         }
         if !self.voqs[voq].offered.head.is_some() {
-            self.offer::<M>(output, vl, input, false);
+            self.offer::<M>(output, vl, place, false);
         }
         self.pool.remove(slot);
     }
@@ -115,20 +119,20 @@ impl State {
     pub fn still_waits(&self, arrival: &Arrival, config: &SwitchConfig) -> bool {
         let &Arrival { output, input, vl, order, .. } = arrival;
         let head = match config.queueing {
-            Queueing::Voq => self.voqs[self.voq(output, vl, input)].offered.head,
-            Queueing::Fifo => self.inputs[self.at(input, vl)].fifo.head,
+            Queueing::Voq => self.voqs[self.voq(output, vl, self.turns.place(input))].offered.head,
+            Queueing::Fifo => self.fifos[self.at(input, vl)].head,
         };
         head.is_some() && self.pool.get(head).order <= order
     }
 
     /// The packets that wait at the head of some queue, as (output, VL, input, size).
     pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
-        (0..self.ports).flat_map(move |output| {
+        (0..self.degree).flat_map(move |output| {
             (0..self.vls).flat_map(move |vl| {
                 bits::iter(self.offering::<Configured>(output, vl)).map(move |place| {
-                    let input = self.turns.input(place);
-                    let head = self.voqs[self.voq(output, vl, input)].offered.head;
-                    (output, vl, input, self.pool.get(head).packet.size)
+                    let head = self.voqs[self.voq(output, vl, place as u16)].offered.head;
+                    let &Waiting { input, packet, .. } = self.pool.get(head);
+                    (output, vl, input, packet.size)
                 })
             })
         })
@@ -136,6 +140,6 @@ impl State {
 
     /// Packets that are counted as waiting.
     pub fn waiting_packets(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.waiting as usize).sum()
+        self.ports.iter().map(|port| port.lane.waiting as usize).sum()
     }
 }

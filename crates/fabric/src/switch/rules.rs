@@ -63,10 +63,10 @@ pub(crate) trait Rules {
         state.at(port, vl)
     }
 
-    /// The place of a queue in the list by (output, VL, input).
+    /// The place of a queue in the list by (output, VL, place of the input in the order of turns).
     #[inline(always)]
-    fn voq(state: &impl Layout, output: u16, vl: u8, input: u16) -> usize {
-        Self::at(state, output, vl) * state.ports() + usize::from(input)
+    fn voq(state: &impl Layout, output: u16, vl: u8, place: u16) -> usize {
+        Self::at(state, output, vl) * state.ports() + usize::from(place)
     }
 }
 

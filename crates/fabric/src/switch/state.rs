@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, InputReads, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
@@ -13,8 +13,8 @@ use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
-use crate::switch::pool::Pool;
-use crate::switch::ports::{Input, Lane, Output, Voq, service};
+use crate::switch::pool::{Fifo, Pool};
+use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
@@ -24,21 +24,20 @@ use crate::switch::vl_arbiter::VlArbiter;
 pub(crate) struct State {
     pub node: NodeId,
     pub rank: u32,
-    pub ports: u16,
+    pub degree: u16,
     pub vls: u8,
     pub room: Room,
     /// Units of credit that the largest packet takes.
     pub largest: u32,
     /// By (port, VL).
-    pub inputs: Vec<Input>,
-    pub outputs: Vec<Output>,
+    pub ports: Vec<Port>,
+    /// By (port, VL): with FIFO queueing, the packets of an input buffer that wait behind each other; else empty.
+    pub fifos: Vec<Fifo>,
     /// By output; unused where there is one lane.
     pub arbiters: Vec<VlArbiter>,
     /// By output; empty where times do not vary.
     services: Vec<(Distribution, Stream)>,
-    /// By (port, VL).
-    pub lanes: Vec<Lane>,
-    /// By (output, VL, input).
+    /// By (output, VL, place of the input in the order of turns).
     pub voqs: Vec<Voq>,
     /// By (output, VL): the inputs with an offered packet, by their places in the order of turns. Empty where 64 bits
     /// hold all inputs: these are with the lane.
@@ -72,7 +71,7 @@ pub(crate) struct State {
 impl Layout for State {
     #[inline(always)]
     fn ports(&self) -> usize {
-        usize::from(self.ports)
+        usize::from(self.degree)
     }
 
     #[inline(always)]
@@ -108,27 +107,25 @@ impl State {
     ) -> State {
         let (ports, vls) = (links.len(), usize::from(config.vls));
         let words = bits::words(ports);
+        let turns = Turns::new(ports as u16, seed, node);
+        let port = |(number, &link)| Port::new(link, turns.place(number), turns.place(0));
         State {
             node,
             rank,
-            ports: ports as u16,
+            degree: ports as u16,
             vls: config.vls,
             room: config.buffer,
             largest: config.buffer.need(largest),
-            inputs: links
-                .iter()
-                .flat_map(|&(_, credit_return)| std::iter::repeat_n(Input::new(credit_return), vls))
-                .collect(),
-            outputs: links.iter().map(|&(link, _)| Output::new(link)).collect(),
+            ports: (0..).zip(links).flat_map(|link| std::iter::repeat_n(port(link), vls)).collect(),
+            fifos: vec![Fifo::default(); if config.queueing == Queueing::Fifo { ports * vls } else { 0 }],
             arbiters: vec![VlArbiter::new(config.vls, &config.vl_arbitration); ports],
             services: match &config.service {
                 Distribution::Fixed => Vec::new(),
                 distribution => (0..ports as u16).map(|port| service(distribution.clone(), seed, node, port)).collect(),
             },
-            lanes: vec![Lane::default(); ports * vls],
             voqs: vec![Voq::default(); ports * ports * vls],
             offering: vec![0; if words == 1 { 0 } else { ports * vls * words }],
-            turns: Turns::new(ports as u16, seed, node),
+            turns,
             words,
             pending: vec![0; words],
             listed: false,
@@ -158,8 +155,19 @@ impl State {
     }
 
     #[inline]
-    pub fn voq(&self, output: u16, vl: u8, input: u16) -> usize {
-        self.at(output, vl) * usize::from(self.ports) + usize::from(input)
+    pub fn voq(&self, output: u16, vl: u8, place: u16) -> usize {
+        self.at(output, vl) * usize::from(self.degree) + usize::from(place)
+    }
+
+    #[inline]
+    pub fn output(&self, port: u16) -> &Output {
+        &self.ports[self.at(port, 0)].output
+    }
+
+    #[inline]
+    pub fn output_mut(&mut self, port: u16) -> &mut Output {
+        let at = self.at(port, 0);
+        &mut self.ports[at].output
     }
 
     /// The inputs with an offered packet, by their places in the order of turns.
@@ -167,7 +175,7 @@ impl State {
     pub fn offering<M: Rules>(&self, output: u16, vl: u8) -> &[u64] {
         let at = M::at(self, output, vl);
         match M::one_word(self) {
-            true => std::slice::from_ref(&self.lanes[at].offering),
+            true => std::slice::from_ref(&self.ports[at].lane.offering),
             false => &self.offering[at * self.words..][..self.words],
         }
     }
@@ -175,20 +183,20 @@ impl State {
     /// Whether an input has an offered packet.
     #[inline]
     pub fn is_offered<M: Rules>(&self, output: u16, vl: u8) -> bool {
-        self.lanes[M::at(self, output, vl)].offering != 0
+        self.ports[M::at(self, output, vl)].lane.offering != 0
     }
 
     /// Notes that an input has an offered packet, or has none any more.
     #[inline]
-    pub fn offer<M: Rules>(&mut self, output: u16, vl: u8, input: u16, offered: bool) {
-        let (at, place) = (M::at(self, output, vl), self.turns.place(input));
+    pub fn offer<M: Rules>(&mut self, output: u16, vl: u8, place: u16, offered: bool) {
+        let (at, place) = (M::at(self, output, vl), usize::from(place));
         let change = if offered { bits::set } else { bits::clear };
         if M::one_word(self) {
-            return change(std::slice::from_mut(&mut self.lanes[at].offering), place);
+            return change(std::slice::from_mut(&mut self.ports[at].lane.offering), place);
         }
         let inputs = &mut self.offering[at * self.words..][..self.words];
         change(inputs, place);
-        self.lanes[at].offering = u64::from(!bits::is_empty(inputs));
+        self.ports[at].lane.offering = u64::from(!bits::is_empty(inputs));
     }
 
     /// Lists an output that may be able to send now.
@@ -234,28 +242,28 @@ impl State {
 
     /// Place in the order of arrival of the packet that a free output would take next; of several lanes', the first.
     fn next_order_of(&self, output: u16, config: &SwitchConfig, now: Time) -> Option<u64> {
-        let out = &self.outputs[usize::from(output)];
+        let out = self.output(output);
         if out.is_sending(now) {
             // One whose end is no event yet comes first: to serve it makes it one, and sends nothing.
             return (!out.awaited).then_some(0);
         }
         let order = |vl: u8| {
-            let input = self.choose_input::<Configured>(output, vl, config)?;
-            Some(self.pool.get(self.voqs[self.voq(output, vl, input)].offered.head).order)
+            let place = self.choose_place::<Configured>(output, vl, config)?;
+            Some(self.pool.get(self.voqs[self.voq(output, vl, place)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
     }
 
     /// Changes the rate of an output's link.
     pub fn change_rate(&mut self, output: u16, rate: Rate) {
-        self.outputs[usize::from(output)].link.rate = rate;
-        self.one_rate = self.outputs.iter().all(|other| other.link.rate == rate);
+        self.output_mut(output).link.rate = rate;
+        self.one_rate = (0..self.degree).all(|other| self.output(other).link.rate == rate);
     }
 
     /// The time that a packet takes on the link of an output.
     #[inline]
     pub fn transmission<M: Rules>(&mut self, output: u16, size: u32) -> Time {
-        let nominal = self.outputs[usize::from(output)].link.rate.time_of(size);
+        let nominal = self.ports[M::at(self, output, 0)].output.link.rate.time_of(size);
         if !M::varies(self) {
             return nominal;
         }
@@ -278,7 +286,7 @@ impl State {
     #[inline(always)]
     pub fn settle<M: Rules, O: Observer>(&mut self, input: u16, vl: u8, now: Time, observer: &mut O) -> &mut Input {
         let (at, node) = (M::at(self, input, vl), self.node);
-        let buffer = &mut self.inputs[at];
+        let buffer = &mut self.ports[at].input;
         while let Some(time) = buffer.next_left(now) {
             observer.buffer(time, PortId { node, port: input }, vl, buffer.packets);
         }
@@ -287,7 +295,7 @@ impl State {
 
     /// Does so in all input buffers.
     pub fn settle_all<O: Observer>(&mut self, now: Time, observer: &mut O) {
-        for input in 0..self.ports {
+        for input in 0..self.degree {
             for vl in 0..self.vls {
                 self.settle::<Configured, O>(input, vl, now, observer);
             }
@@ -298,8 +306,9 @@ impl State {
 impl State {
     /// Lists the outputs that packets of an input wait for.
     pub fn unblock_outputs_of(&mut self, input: u16) {
-        for output in 0..self.ports {
-            let waits = (0..self.vls).any(|vl| self.voqs[self.voq(output, vl, input)].offered.head.is_some());
+        let place = self.turns.place(input);
+        for output in 0..self.degree {
+            let waits = (0..self.vls).any(|vl| self.voqs[self.voq(output, vl, place)].offered.head.is_some());
             if waits {
                 self.list(output);
             }
@@ -308,7 +317,7 @@ impl State {
 
     /// Lists all outputs that packets wait for.
     pub fn unblock_all_outputs(&mut self) {
-        for output in 0..self.ports {
+        for output in 0..self.degree {
             if self.is_wanted::<Configured>(output) {
                 self.list(output);
             }

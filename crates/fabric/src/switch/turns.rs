@@ -31,14 +31,14 @@ impl Turns {
 
     /// The place of an input.
     #[inline]
-    pub fn place(&self, input: u16) -> usize {
-        usize::from(self.places[usize::from(input)])
+    pub fn place(&self, input: u16) -> u16 {
+        self.places[usize::from(input)]
     }
 
     /// The input at a place.
     #[inline]
-    pub fn input(&self, place: usize) -> u16 {
-        self.inputs[place]
+    pub fn input(&self, place: u16) -> u16 {
+        self.inputs[usize::from(place)]
     }
 }
 

@@ -15,35 +15,36 @@ pub(crate) struct View<'a> {
 
 impl SwitchView for View<'_> {
     fn room(&self, input: u16, vl: u8) -> u32 {
-        let free = self.state.room.capacity() - self.state.inputs[self.state.at(input, vl)].taken_at(self.now);
+        let free = self.state.room.capacity() - self.state.ports[self.state.at(input, vl)].input.taken_at(self.now);
         free / self.state.largest
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
-        self.state.lanes[self.state.at(output, vl)].waiting
+        self.state.ports[self.state.at(output, vl)].lane.waiting
     }
     fn waiting_bytes(&self, output: u16, vl: u8) -> u64 {
-        self.state.lanes[self.state.at(output, vl)].waiting_bytes
+        self.state.ports[self.state.at(output, vl)].lane.waiting_bytes
     }
     fn present(&self, output: u16, vl: u8) -> u32 {
-        let sending = self.state.outputs[usize::from(output)].sending(self.now);
+        let sending = self.state.output(output).sending(self.now);
         self.waiting(output, vl) + u32::from(sending.is_some_and(|(_, lane)| lane == vl))
     }
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32 {
-        let sending = self.state.outputs[usize::from(output)].sending(self.now);
-        self.state.voqs[self.state.voq(output, vl, input)].waiting + u32::from(sending == Some((input, vl)))
+        let sending = self.state.output(output).sending(self.now);
+        self.state.voqs[self.state.voq(output, vl, self.state.turns.place(input))].waiting
+            + u32::from(sending == Some((input, vl)))
     }
     fn credit(&self, output: u16, vl: u8) -> u32 {
-        let link = &self.state.outputs[usize::from(output)].link;
+        let link = &self.state.output(output).link;
         if !link.credited {
             return u32::MAX;
         }
         self.credit[link.credit_index(vl)].level(self.now) / self.state.largest
     }
     fn blocked_until(&self, output: u16, vl: u8) -> Option<Time> {
-        let lane = &self.state.lanes[self.state.at(output, vl)];
+        let lane = &self.state.ports[self.state.at(output, vl)].lane;
         if lane.stalled { Some(self.now) } else { lane.blocked_until }
     }
     fn packet_time(&self, port: u16, size: u32) -> Time {
-        self.state.outputs[usize::from(port)].link.rate.time_of(size)
+        self.state.output(port).link.rate.time_of(size)
     }
 }
