@@ -115,10 +115,11 @@ web: web/node_modules/.done ## build the page of reports, python/becalm/report/t
 	cd web && npm run --silent check && npm run --silent build
 
 .PHONY: web-check
-web-check: web/node_modules/.done ## whether the committed page is what web/ gives
+web-check: web/node_modules/.done build ## whether the committed page is what web/ gives, and reads what Python writes
 	@mkdir -p target
 	cd web && npm run --silent check && node build.mjs ../target/template.html
 	cmp target/template.html python/becalm/report/template.html
+	cd web && PYTHON=$(CURDIR)/$(BIN)/python npm run --silent test
 
 web/node_modules/.done: web/package.json web/package-lock.json | need-node
 	cd web && npm ci --silent --no-audit --no-fund

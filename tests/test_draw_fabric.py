@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.quiver import Quiver
 
 import becalm
 from becalm.plot import draw_fabric, save
@@ -41,9 +44,14 @@ def test_layout_puts_switches_above_what_they_join() -> None:
 
 
 def _legend(drawn: Figure) -> set[str]:
-    legend = drawn.axes[0].get_legend()
-    assert legend is not None
+    (legend,) = drawn.legends
     return {text.get_text() for text in legend.get_texts()}
+
+
+def _names(drawn: Figure) -> list[Any]:
+    """Return the names beside nodes, drawn."""
+    drawn.canvas.draw()
+    return [text for text in drawn.axes[0].texts if text.get_text()]
 
 
 def test_the_root_is_where_all_send_to(congested: becalm.Results, tmp_path: Path) -> None:
@@ -59,6 +67,37 @@ def test_the_root_is_where_all_send_to(congested: becalm.Results, tmp_path: Path
     assert {"host", "switch", "root of congestion"} <= _legend(drawn)
     assert "root of congestion" not in _legend(draw_fabric(congested, 1e-6))
     assert save(drawn, tmp_path / "fabric.png").stat().st_size > 10_000
+
+
+def test_names_do_not_overlap_and_arrows_show_the_way(congested: becalm.Results) -> None:
+    drawn = draw_fabric(congested, 300e-6)
+    boxes = [text.get_window_extent() for text in _names(drawn)]
+    assert len(boxes) == 8 + 4 + 2
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    (arrows,) = [each for each in drawn.axes[0].collections if isinstance(each, Quiver)]
+    # The root leads down to its host, and full links lead up to it.
+    assert arrows.V.min() < 0 < arrows.V.max()
+
+
+def test_names_of_a_large_fabric_are_left_out_where_there_is_no_room() -> None:
+    scenario = {
+        "run": {"duration": "2 us"},
+        "topology": {
+            "edges": {
+                "hosts": ["a-long-name-of-a-host-0..a-long-name-of-a-host-149"],
+                "switches": ["S"],
+                "cables": [{"between": ["a-long-name-of-a-host-0..a-long-name-of-a-host-149", "S"]}],
+            }
+        },
+        "flows": [{"name": "f", "from": ["a-long-name-of-a-host-0"], "to": ["a-long-name-of-a-host-1"]}],
+        "observe": {"snapshots": ["1 us"]},
+    }
+    drawn = draw_fabric(becalm.run(becalm.Scenario(scenario)), 1e-6)
+    names = _names(drawn)
+    assert 30 < len(names) < 151
+    assert all(len(text.get_text()) <= 18 for text in names)
+    boxes = [text.get_window_extent() for text in names]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
 def test_a_time_without_a_snapshot_is_an_error(congested: becalm.Results) -> None:

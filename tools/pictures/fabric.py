@@ -23,7 +23,7 @@ HOT_SPOT = {
 def main() -> None:
     """Run and draw."""
     results = becalm.run(becalm.Scenario(HOT_SPOT, name="hot spot"))
-    print(save(draw_fabric(results, time=1e-3), PICTURES / "fabric.png"))
+    print(save(draw_fabric(results, time=1e-3), PICTURES / "fabric.svg"))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array;
 
 export interface Fabric {
-  form: "rows" | "dumbbell" | "circle";
+  form: "rows" | "dumbbell" | "grid" | "groups" | "circle";
   hosts: number;
   switches: number;
   names: string[];
@@ -148,9 +148,16 @@ const FORMAT = 1;
 
 /** The page of a payload. */
 export async function decode(base64: string): Promise<Page> {
-  const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const inflated = new Blob([unpacked(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return parse(await new Response(inflated).arrayBuffer());
+}
+
+/** Bytes from base64. A plain loop: `Uint8Array.from` takes twenty times as long. */
+function unpacked(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64.trim());
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** The page of the bytes of a payload that is inflated. */

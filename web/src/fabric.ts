@@ -7,6 +7,8 @@ import { STEPS, type Theme } from "./theme";
 
 /** Links that are all drawn as lines; of more, only those that stand out. */
 export const MOST_LINES = 4000;
+/** Cables that are drawn below, outside of rows, which have strips instead. */
+const MOST_CABLES = 40_000;
 /** A link stands out from a quarter on. */
 const STANDS_OUT = 64;
 export const ROOT = 1;
@@ -56,6 +58,7 @@ export function ends(scene: Scene, link: number): [number, number, number, numbe
 export class Painter {
   private readonly base = document.createElement("canvas");
   private readonly top = document.createElement("canvas");
+  private strips: Strip[] = [];
   private key = "";
 
   /** Draws a time; gives the links that were drawn as lines. */
@@ -66,7 +69,7 @@ export class Painter {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const many = scene.geometry.links.length > MOST_LINES;
     const lines = scene.geometry.links.filter((link) => roles[link] > 0 || values[link] >= (many ? STANDS_OUT : 1));
-    if (many) strips(context, scene, values);
+    for (const strip of this.strips) drawStrip(context, scene, strip, values);
     this.lines(context, scene, lines, values, roles);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.top, 0, 0);
@@ -89,6 +92,7 @@ export class Painter {
     context.fillStyle = theme.paper;
     context.fillRect(0, 0, width, height);
     this.cables(context, scene);
+    this.strips = geometry.links.length > MOST_LINES && scene.fabric.form === "rows" ? strips(scene) : [];
     nodes(over, scene);
     names(over, scene);
     labels(over, scene, height);
@@ -96,7 +100,7 @@ export class Painter {
 
   private cables(context: CanvasRenderingContext2D, scene: Scene): void {
     const { theme, geometry } = scene;
-    if (geometry.links.length > MOST_LINES) return;
+    if (geometry.links.length > (scene.fabric.form === "rows" ? MOST_LINES : MOST_CABLES)) return;
     context.strokeStyle = theme.shades[0];
     context.globalAlpha = Math.min(1, 500 / geometry.links.length + 0.25);
     context.lineWidth = 1;
@@ -155,34 +159,63 @@ function drawRoots(context: CanvasRenderingContext2D, scene: Scene, roots: numbe
   }
 }
 
-/** One pixel per column between two rows, the fullest link wins; upward and downward apart. */
-function strips(context: CanvasRenderingContext2D, scene: Scene, values: Uint8Array): void {
-  const { fabric, geometry, view, theme, width } = scene;
-  const rows = new Map<string, { y: number; columns: Uint8Array }>();
+/** Links between two rows in one direction, as pixels of which each stands for the fullest link of its column. */
+interface Strip {
+  y: number;
+  up: boolean;
+  links: Uint32Array;
+  columns: Uint16Array;
+  /** The fullest link of each column, plus one; 0 where there is none. */
+  fullest: Uint16Array;
+}
+
+/** Which link is in which pixel: the same at all times, and most of the work. */
+function strips(scene: Scene): Strip[] {
+  const { fabric, geometry, view, width } = scene;
+  const found = new Map<number, { strip: Omit<Strip, "links" | "columns">; links: number[]; columns: number[] }>();
   for (const link of geometry.links) {
     const [a, b] = [fabric.from[link], fabric.to[link]];
     const up = fabric.level[b] > fabric.level[a];
     const low = up ? a : b;
-    const key = `${fabric.level[low]} ${up}`;
-    let row = rows.get(key);
+    const key = 2 * fabric.level[low] + Number(up);
+    let row = found.get(key);
     if (!row) {
-      row = { y: geometry.y[low] * view.scale + view.y - (up ? 14 : 24), columns: new Uint8Array(Math.ceil(width)) };
-      rows.set(key, row);
+      const y = geometry.y[low] * view.scale + view.y - (up ? 14 : 24);
+      row = { strip: { y, up, fullest: new Uint16Array(Math.ceil(width)) }, links: [], columns: [] };
+      found.set(key, row);
     }
     const column = Math.round(geometry.x[low] * view.scale + view.x);
-    if (column >= 0 && column < row.columns.length) row.columns[column] = Math.max(row.columns[column], values[link] + 1);
+    if (column < 0 || column >= row.strip.fullest.length) continue;
+    row.links.push(link);
+    row.columns.push(column);
   }
-  for (const [key, { y, columns }] of rows) {
-    columns.forEach((value, column) => {
-      if (value === 0) return;
-      context.fillStyle = theme.shades[Math.ceil(((value - 1) * (STEPS - 1)) / 255)];
-      context.fillRect(column, y, 1, 8);
-    });
-    context.fillStyle = theme.faint;
-    context.font = "11px system-ui, sans-serif";
-    context.textAlign = "left";
-    context.fillText(key.endsWith("true") ? "up" : "down", width - MARGIN.right + 4, y + 8);
+  return [...found.values()].map((row) => ({ ...row.strip, links: Uint32Array.from(row.links), columns: Uint16Array.from(row.columns) }));
+}
+
+function drawStrip(context: CanvasRenderingContext2D, scene: Scene, strip: Strip, values: Uint8Array): void {
+  const { theme, width } = scene;
+  const { links, columns, fullest, y } = strip;
+  fullest.fill(0);
+  for (let i = 0; i < links.length; i++) {
+    const value = values[links[i]] + 1;
+    if (value > fullest[columns[i]]) fullest[columns[i]] = value;
   }
+  // Neighbours of the same shade are one box.
+  const shade = (column: number) => (column < fullest.length && fullest[column] > 0 ? Math.ceil(((fullest[column] - 1) * (STEPS - 1)) / 255) : -1);
+  for (let begin = 0; begin < fullest.length; ) {
+    const step = shade(begin);
+    let end = begin + 1;
+    while (end < fullest.length && shade(end) === step) end++;
+    if (step >= 0) {
+      context.fillStyle = theme.shades[step];
+      context.fillRect(begin, y, end - begin, 8);
+    }
+    begin = end;
+  }
+  context.fillStyle = theme.faint;
+  context.font = "11px system-ui, sans-serif";
+  context.textAlign = "left";
+  context.fillText(strip.up ? "up" : "down", width - MARGIN.right + 4, y + 8);
 }
 
 function nodes(context: CanvasRenderingContext2D, scene: Scene): void {
@@ -211,25 +244,36 @@ function nodes(context: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
+/** Least width of a name in pixels: where it has no room, it need not be measured. */
+const LEAST_NAME = 8;
+
 /** Names of nodes, of as many as there is room for. */
 function names(context: CanvasRenderingContext2D, scene: Scene): void {
   const { fabric, geometry, view, theme } = scene;
   context.font = "11px system-ui, sans-serif";
   context.textAlign = "center";
-  const used = new Map<number, number>();
-  for (const node of [...geometry.nodes].sort((a, b) => geometry.x[a] - geometry.x[b])) {
+  const used = new Map<number, [number, number][]>();
+  const dumbbell = fabric.form === "dumbbell";
+  for (const node of [...geometry.nodes].sort((a, b) => fabric.level[b] - fabric.level[a] || geometry.x[a] - geometry.x[b])) {
     const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
-    if (x < MARGIN.left - 10 || x > scene.width) continue;
+    if (x < MARGIN.left - 10 || x > scene.width || y < -20 || y > scene.height + 20) continue;
     const host = fabric.level[node] === 0;
+    const top = dumbbell && host ? y + 4 : host ? y + 18 : y - 9;
+    const beside = (width: number) => (!dumbbell || !host ? x : fabric.x[node] < 0.5 ? x - 10 - width / 2 : x + 10 + width / 2);
+    const taken = used.get(Math.round(top / LINE)) ?? [];
+    const free = (width: number) => {
+      const [low, high] = [beside(width) - width / 2 - 6, beside(width) + width / 2 + 6];
+      return taken.every(([begin, end]) => high <= begin || low >= end);
+    };
+    if (!free(LEAST_NAME)) continue;
     const text = shortened(fabric.names[node]);
     const width = context.measureText(text).width;
-    const row = Math.round(y);
-    const plane = fabric.form === "dumbbell" && host;
-    if (!plane && x - width / 2 < (used.get(row) ?? -Infinity) + 6) continue;
-    used.set(row, x + width / 2);
-    if (plane && geometry.pitch * view.scale < 9) continue;
-    const left = plane ? (fabric.x[node] < 0.5 ? x - 10 - width / 2 : x + 10 + width / 2) : x;
-    const top = plane ? y + 4 : host ? y + 18 : y - 9;
+    if (!free(width)) continue;
+    const left = beside(width);
+    // A name may reach into the lines above and below its own.
+    for (const line of new Set([-1, 0, 1].map((shift) => Math.round((top + shift * 7) / LINE)))) {
+      used.set(line, [...(used.get(line) ?? []), [left - width / 2, left + width / 2]]);
+    }
     context.fillStyle = theme.paper;
     context.globalAlpha = 0.85;
     context.fillRect(left - width / 2 - 2, top - 10, width + 4, 13);
@@ -238,6 +282,8 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
     context.fillText(text, left, top);
   }
 }
+
+const LINE = 13;
 
 export function shortened(name: string): string {
   return name.length > 18 ? `${name.slice(0, 8)}…${name.slice(-8)}` : name;

@@ -25,14 +25,24 @@ export const MARGIN = { left: 104, right: 28, top: 34, bottom: 34 };
 
 /** The links that were root or branch at some time of the run, with those that share a cable with none left out. */
 export function treeLinks(run: Run): number[] {
-  const found = new Set<number>();
-  for (const lane of run.frames?.lanes ?? []) {
-    const links = run.frames ? lane.role.length / run.frames.times.length : 0;
-    lane.role.forEach((role, at) => role > 0 && found.add(at % links));
+  const known = trees.get(run);
+  if (known) return known;
+  const { frames, links } = run;
+  const count = links?.root.length ?? (frames?.lanes[0] ? frames.lanes[0].role.length / frames.times.length : 0);
+  const seen = new Uint8Array(count);
+  for (const { role } of frames?.lanes ?? []) {
+    for (let start = 0; start < role.length; start += count) {
+      for (let link = 0; link < count; link++) seen[link] |= role[start + link];
+    }
   }
-  run.links?.root.forEach((share, link) => (share > 2 || (run.links?.branch[link] ?? 0) > 2) && found.add(link));
-  return [...found].sort((a, b) => a - b);
+  if (links) for (let link = 0; link < count; link++) if (links.root[link] > 2 || links.branch[link] > 2) seen[link] = 1;
+  const found: number[] = [];
+  for (let link = 0; link < count; link++) if (seen[link] > 0) found.push(link);
+  trees.set(run, found);
+  return found;
 }
+
+const trees = new WeakMap<Run, number[]>();
 
 export function geometry(fabric: Fabric, focus: number[] | null, width: number, height: number): Geometry {
   const count = fabric.names.length;
@@ -97,11 +107,20 @@ function overTheirHosts(fabric: Fabric, made: Geometry): void {
 function inPlane(fabric: Fabric, made: Geometry, width: number, height: number): void {
   const across = width - MARGIN.left - MARGIN.right;
   const down = height - MARGIN.top - MARGIN.bottom;
-  const size = fabric.form === "circle" ? Math.min(across, down) : across;
+  const round = fabric.form === "circle" || fabric.form === "groups";
+  const size = round ? Math.min(across, down) : across;
   const left = MARGIN.left + (across - size) / 2;
   for (const node of made.nodes) {
     made.x[node] = left + size * fabric.x[node];
     made.y[node] = MARGIN.top + down * (1 - fabric.y[node]);
   }
-  made.pitch = fabric.form === "dumbbell" ? down / Math.max(1, fabric.hosts / 2) : (3 * size) / Math.max(1, fabric.hosts);
+  made.pitch = fabric.form === "dumbbell" ? down / Math.max(1, fabric.hosts / 2) : apart(fabric, made);
+}
+
+/** The distance that most hosts have from the next one; where they are single, half of that to their switch. */
+function apart(fabric: Fabric, made: Geometry): number {
+  const hosts = made.nodes.filter((node) => fabric.level[node] === 0);
+  const distances = hosts.slice(1).map((node, i) => Math.hypot(made.x[node] - made.x[hosts[i]], made.y[node] - made.y[hosts[i]]));
+  distances.sort((a, b) => a - b);
+  return Math.min(24, distances[distances.length >> 1] ?? 24);
 }

@@ -12,10 +12,11 @@ from becalm.design.hermite import Array
 from becalm.design.law import Law
 from becalm.design.tabulate import DelayTable
 from becalm.design.trial import QUANTITIES
-from becalm.plot import MARKERS, curves, panels, scheme_colours
+from becalm.plot import MARKERS, SCHEMES, curves, panels, scheme_colours
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -85,64 +86,78 @@ def _trial_rows(trial: pl.DataFrame | None) -> list[tuple[str, Mapping[str, str]
 def figure(
     laws: Sequence[Law], checks: Mapping[str, Check], delays: DelayTable, trial: pl.DataFrame | None
 ) -> Figure:
-    """Draw the laws, the first of them also as a table, and below what they did in the scenes."""
+    """Draw the laws, the first of them also as a table, and below what they did in the scenes.
+
+    A response has the same colour in all panels; the legend is below them.
+    """
     made, areas = panels(1 if trial is None else 2, 3, width=WIDTH, height=HEIGHT)
-    _increase(areas[0], laws, next(iter(checks.values())).packet_time)
-    _recovery(areas[1], laws, checks)
-    _table(areas[2], laws[0], delays)
+    tried = [] if trial is None else trial["response"].unique(maintain_order=True).to_list()
+    colours = scheme_colours(dict.fromkeys([*(law.name for law in laws), *tried]))
+    _increase(areas[0], laws, next(iter(checks.values())).packet_time, colours)
+    _recovery(areas[1], laws, checks, colours)
+    _table(areas[2], laws[0], delays, colours)
     if trial is not None:
-        _scene(areas[3], trial, "static", "root", "buffer size (packets per input port)")
-        _scene(areas[4], trial, "dynamic", "root", "mean ON time (ms)")
-        _bars(areas[5], trial)
+        _scene(areas[3], trial, "static", "root", "buffer size (packets per input port)", colours)
+        _scene(areas[4], trial, "dynamic", "root", "mean ON time (ms)", colours)
+        _bars(areas[5], trial, colours)
+    entries: dict[str, Artist] = {}
+    for axes in areas[:4]:
+        handles, labels = axes.get_legend_handles_labels()
+        entries |= {str(label): handle for label, handle in zip(labels, handles, strict=True)}
+    made.legend(
+        list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries), frameon=False
+    )
     return made
 
 
-def _increase(axes: Axes, laws: Sequence[Law], packet_time: float) -> None:
+def _increase(axes: Axes, laws: Sequence[Law], packet_time: float, colours: Mapping[str, str]) -> None:
     """Draw F_inc(t) of all laws: Fig. 5 of santos2003."""
     end = max(law.curve.total for law in laws)
     times = np.linspace(0, 1.05 * end, 2000)
-    _lines(axes, laws, lambda law: (times * packet_time * 1e3, law.curve.rate(times) / law.rmax))
+    _lines(axes, laws, lambda law: (times * packet_time * 1e3, law.curve.rate(times) / law.rmax), colours)
     _dress(axes, "time without marks (ms)", "rate / maximum rate", "F_inc(t)")
-    axes.legend(loc="lower right")
 
 
-def _recovery(axes: Axes, laws: Sequence[Law], checks: Mapping[str, Check]) -> None:
+def _recovery(
+    axes: Axes, laws: Sequence[Law], checks: Mapping[str, Check], colours: Mapping[str, str]
+) -> None:
     def line(law: Law) -> tuple[Array, Array]:
         found = checks[law.name]
         above = found.rates >= found.free
         return found.rates[above] / law.rmax, found.recovery[above] / found.shortest
 
-    _lines(axes, laws, line)
+    _lines(axes, laws, line, colours)
     _dress(axes, "rate / maximum rate", "recovery time x rmin", "T_rec(r)", top=None)
     axes.set_xscale("log")
     axes.set_yscale("log")
 
 
-def _table(axes: Axes, law: Law, delays: DelayTable) -> None:
+def _table(axes: Axes, law: Law, delays: DelayTable, colours: Mapping[str, str]) -> None:
     """Draw rates after a mark: as the law has them, and as the table has them."""
     rates = np.geomspace(law.rmin, law.rmax, 500)
     rates[0], rates[-1] = law.rmin, law.rmax
     after = delays.rates[[slower for slower, _, _ in delays.steps]]
-    own, table = scheme_colours((law.name, "table of delays")).values()
-    axes.plot(rates / law.rmax, law.f_dec(rates) / law.rmax, color=own, label="f_dec(r)")
+    axes.plot(
+        rates / law.rmax, law.f_dec(rates) / law.rmax, color=colours[law.name], linewidth=2.2, label=law.name
+    )
     axes.plot(
         delays.rates / law.rmax,
         after / law.rmax,
         ".",
-        color=table,
+        color=SCHEMES["table"],
         markersize=4,
-        label="table of delays",
+        label=f"{law.name}, table of delays",
     )
-    _dress(axes, "rate / maximum rate", "rate after a mark / maximum rate", law.name, top=None)
+    _dress(axes, "rate / maximum rate", "rate after a mark / maximum rate", f"{law.name}: f_dec(r)", top=None)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.legend()
 
 
-def _scene(axes: Axes, trial: pl.DataFrame, scene: str, quantity: str, x: str) -> None:
+def _scene(
+    axes: Axes, trial: pl.DataFrame, scene: str, quantity: str, x: str, colours: Mapping[str, str]
+) -> None:
     chosen = trial.filter((trial["scene"] == scene) & (trial["quantity"] == quantity))
     order = chosen["response"].unique(maintain_order=True).to_list()
-    colours = scheme_colours(order)
     styles = {name: {"color": colours[name], "marker": MARKERS[place]} for place, name in enumerate(order)}
     curves(axes, chosen, x="x", y="value", by="response", order=order, styles=styles)
     _dress(axes, x, QUANTITIES[scene][quantity], scene)
@@ -151,14 +166,12 @@ def _scene(axes: Axes, trial: pl.DataFrame, scene: str, quantity: str, x: str) -
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
     axes.set_ylim(min(0.8, 0.98 * float(chosen["value"].to_numpy().min())), 1.02)
-    axes.legend(fontsize="small")
 
 
-def _bars(axes: Axes, trial: pl.DataFrame) -> None:
+def _bars(axes: Axes, trial: pl.DataFrame, colours: Mapping[str, str]) -> None:
     chosen = trial.filter(trial["scene"] == "tree")
     names = chosen["response"].unique(maintain_order=True).to_list()
     quantities = QUANTITIES["tree"]
-    colours = scheme_colours(names)
     for place, name in enumerate(names):
         values = [
             float(chosen.filter((chosen["response"] == name) & (chosen["quantity"] == q))["value"].item())
@@ -171,9 +184,13 @@ def _bars(axes: Axes, trial: pl.DataFrame) -> None:
     _dress(axes, "", "share", "tree", top=max(1.05, 1.05 * axes.dataLim.y1))
 
 
-def _lines(axes: Axes, laws: Sequence[Law], points: Callable[[Law], tuple[Array, Array]]) -> None:
+def _lines(
+    axes: Axes,
+    laws: Sequence[Law],
+    points: Callable[[Law], tuple[Array, Array]],
+    colours: Mapping[str, str],
+) -> None:
     """Draw a line for each law; the first, which the figure is about, is the thickest."""
-    colours = scheme_colours(law.name for law in laws)
     for place, law in enumerate(laws):
         axes.plot(*points(law), color=colours[law.name], label=law.name, linewidth=2.2 if place == 0 else 1.2)
 

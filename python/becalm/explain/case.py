@@ -29,7 +29,7 @@ class Case:
 
     @cached_property
     def victims(self) -> Places:
-        """Flows that cross no bottleneck but wait behind one, and lose."""
+        """Flows that cross no bottleneck but wait behind one, and lose, alone or with others of their host."""
         facts = self.facts
         if not self.bottlenecks:
             return np.array([], dtype=np.int64)
@@ -37,7 +37,7 @@ class Case:
         for each in self.bottlenecks:
             takes_part[each.flows] = True
         waits = facts.meets(~facts.links.is_root & (facts.links.branch >= limits.LEAST_ROOT))
-        return np.flatnonzero(facts.loses & waits & ~takes_part)
+        return np.flatnonzero(facts.lose_together(waits & ~takes_part))
 
     @cached_property
     def unexplained(self) -> Places:

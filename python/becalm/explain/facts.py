@@ -219,12 +219,32 @@ class Facts:
     def loses(self) -> NDArray[np.bool_]:
         """Whether each flow delivers less than it offers, by more than chance."""
         missing = self.flows.offered - self.flows.delivered
-        chance = np.maximum(limits.FEWEST, self._chance) * self.packet / self.window
-        return missing > np.maximum(limits.LOST * self.flows.offered, chance)
+        return missing > self._room(self.flows.offered, self._deviation)
+
+    def lose_together(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each of the chosen flows loses, alone or with the chosen ones of its group and host.
+
+        Where a host sends to many, each of its flows offers less than the packets that chance allows, and
+        only their sum tells.
+        """
+        flows, count = self.flows, int(self.flows.account.max(initial=-1)) + 1
+        summed = [
+            np.bincount(flows.account, np.where(chosen, values, 0.0), minlength=count)
+            for values in (flows.offered, flows.delivered, self._deviation**2)
+        ]
+        offered, delivered, deviation = summed[0], summed[1], np.sqrt(summed[2])
+        together = offered - delivered > self._room(offered, deviation)
+        return chosen & (self.loses | together[flows.account])
+
+    def _room(self, offered: Floats, deviation: Floats) -> Floats:
+        """Return how much less than `offered` may arrive without being a loss, in B/s."""
+        packets = np.maximum(limits.FEWEST, limits.DEVIATIONS * deviation)
+        room: Floats = np.maximum(limits.LOST * offered, packets * self.packet / self.window)
+        return room
 
     @cached_property
-    def _chance(self) -> Floats:
-        """Packets by which a flow may miss its part where messages go to random destinations."""
+    def _deviation(self) -> Floats:
+        """Standard deviation, in packets, of a flow's part where messages go to random destinations."""
         table = self.table("flows")
         packets, messages = _floats(table, "delivered_packets"), _floats(table, "messages")
         _, group = np.unique(np.array(self.flows.group), return_inverse=True)
@@ -232,7 +252,7 @@ class Facts:
         expected = self.flows.offered * self.window / self.packet
         _, account, alike = np.unique(self.flows.account, return_inverse=True, return_counts=True)
         deviation = np.sqrt(expected * np.maximum(1.0, each[group]))
-        return np.where(alike[account] > 1, limits.DEVIATIONS * deviation, 0.0)
+        return np.where(alike[account] > 1, deviation, 0.0)
 
     @cached_property
     def demand(self) -> Floats:

@@ -15,7 +15,7 @@ FULL = 0.9
 LOST = 0.05
 """A flow loses if it delivers less than it offers by more than this share."""
 FEWEST = 10
-"""Fewest packets that a flow loses: a smaller loss is chance."""
+"""Fewest packets that a flow, or flows of a host together, lose: a smaller loss is chance."""
 DEVIATIONS = 4
 """Where messages go to a random destination each, a loss of so many standard deviations is no chance."""
 STALLED = 0.1

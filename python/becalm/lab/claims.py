@@ -25,6 +25,7 @@
 | `proof` | where it is proved that it cannot hold: `PAPER/readings.md#anchor` |
 | `reading` | where the readings that were tried are compared, likewise |
 | `note` | how the sentence is read, or why it does not hold |
+| `drawn` | where the value is in the figure: see `becalm.lab.printed` |
 | `same_as` | `paper/figure/id` of a claim in the same words, whose keys hold here unless given again |
 """
 
@@ -39,8 +40,10 @@ from typing import Any, TypeAlias, cast
 
 from becalm.errors import BecalmError
 from becalm.lab.expect import KEYS as EXPECTED
-from becalm.lab.expect import expectation, is_number
+from becalm.lab.expect import Expectation, expectation, is_number
 from becalm.lab.model import CLASSES, KINDS, Measured, Remarks, Statement, Tables
+from becalm.lab.printed import Drawn
+from becalm.lab.printed import read as read_drawn
 from becalm.mistakes import reason
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -49,7 +52,8 @@ Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
 
 REMARKS = ("note", "kind", "class", "proof", "reading")
 TEXTS = ("id", "quote", "measure", "same_as", *REMARKS)
-KEYS = (*TEXTS, "paper", *EXPECTED, "args", "each", "short")
+TABLES = ("args", "each", "drawn")
+KEYS = (*TEXTS, "paper", *EXPECTED, *TABLES, "short")
 """All keys of a claim."""
 REQUIRED = ("quote", "paper", "measure")
 
@@ -187,15 +191,25 @@ def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[s
     except TypeError as error:
         takes = inspect.signature(measure.function)
         raise ValueError(f"measure = {claim['measure']!r}: {error}; it takes {takes}") from error
+    expect = expectation(expected, claim["paper"])
     return Statement(
         id=claim["id"],
         quote=claim["quote"],
         paper=claim["paper"],
         measure=measure,
-        expect=expectation(expected, claim["paper"]),
+        expect=expect,
+        drawn=_drawn(claim, expect),
         short=claim.get("short", True),
         remarks=_remarks(claim),
     )
+
+
+def _drawn(claim: Entry, expect: Expectation) -> Drawn | None:
+    if "drawn" not in claim:
+        return None
+    if expect.region is None:
+        raise ValueError("drawn: an order has no value that could be drawn")
+    return read_drawn(claim["drawn"])
 
 
 def _remarks(claim: Entry) -> Remarks:
@@ -223,7 +237,7 @@ def _merged(model: Entry, claim: Entry) -> dict[str, Any]:
     expects_anew = any(key in EXPECTED for key in claim)
     kept = {key: value for key, value in model.items() if not (expects_anew and key in EXPECTED)}
     if "measure" in claim:
-        kept = {key: value for key, value in kept.items() if key not in ("args", "each")}
+        kept = {key: value for key, value in kept.items() if key not in TABLES}
     return {**kept, **claim}
 
 
@@ -247,8 +261,8 @@ def _check_keys(claim: Entry) -> None:
             wrong.append(f"paper = {value!r}: must be a number or a text")
         elif key == "short" and not isinstance(value, bool):
             wrong.append(f"short = {value!r}: must be true or false")
-        elif key in ("args", "each") and not isinstance(value, dict):
-            wrong.append(f"{key} = {value!r}: must be a table of arguments")
+        elif key in TABLES and not isinstance(value, dict):
+            wrong.append(f"{key} = {value!r}: must be a table")
         elif key == "each":
             wrong += [
                 f"each.{name} = {values!r}: must be a list of values"

@@ -42,12 +42,22 @@ class Margin(NamedTuple):
         return self.distance > 0 if self.strict else self.distance >= 0
 
 
+class Region(NamedTuple):
+    """Where a value may be: from `low` to `high`, around `value` if the paper has one; None: no bound."""
+
+    low: float | None
+    high: float | None
+    value: float | None = None
+
+
 @dataclass(frozen=True)
 class Expectation:
     """A rule for the measured values of a run, and the rule in a few words."""
 
     tolerance: str
     margins: Callable[[Sequence[float]], list[Margin]]
+    region: Region | None = None
+    """Where every value may be; None for an order."""
 
     def test(self, values: Sequence[float]) -> bool:
         """Tell whether the values of one run pass; no value does not."""
@@ -64,17 +74,22 @@ def near(paper: float, margin: float, why: str = "") -> Expectation:
             for value in values
             for distance in (margin + (value - paper), margin - (value - paper))
         ],
+        Region(paper - margin, paper + margin, paper),
     )
 
 
 def at_least(bound: float) -> Expectation:
     """Expect values from `bound` upward."""
-    return Expectation(f">= {bound:g}", lambda values: [Margin(value - bound) for value in values])
+    return Expectation(
+        f">= {bound:g}", lambda values: [Margin(value - bound) for value in values], Region(bound, None)
+    )
 
 
 def at_most(bound: float) -> Expectation:
     """Expect values up to `bound`."""
-    return Expectation(f"<= {bound:g}", lambda values: [Margin(bound - value) for value in values])
+    return Expectation(
+        f"<= {bound:g}", lambda values: [Margin(bound - value) for value in values], Region(None, bound)
+    )
 
 
 def between(low: float, high: float) -> Expectation:
@@ -82,6 +97,7 @@ def between(low: float, high: float) -> Expectation:
     return Expectation(
         f"{low:g} to {high:g}",
         lambda values: [Margin(distance) for value in values for distance in (value - low, high - value)],
+        Region(low, high),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from becalm.intervals import Interval, mean_interval
 from becalm.lab.expect import Expectation
+from becalm.lab.printed import Drawn
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Statement:
     short: bool = True
     """Whether the reduced version of the experiment can still judge it."""
     remarks: Remarks = Remarks()
+    drawn: Drawn | None = None
+    """Where its value is in the figure."""
 
 
 @dataclass(frozen=True)

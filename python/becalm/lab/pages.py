@@ -4,7 +4,8 @@
 
 runs all experiments, or those that are named, and writes their figures, their verdicts
 (`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
-papers. `--text` runs nothing: it writes the pages anew from the verdicts that are there.
+papers. `--text` runs nothing: it writes the pages anew from the verdicts that are there. `--figures` runs the
+first seed alone, which is the one that is drawn, and leaves the verdicts as they are.
 """
 
 from __future__ import annotations
@@ -202,22 +203,30 @@ def _claims(reports: Sequence[Report]) -> list[Claim]:
 
 
 def _show(now: SweepProgress) -> None:
-    sys.stderr.write(f"\r{now.finished} of {now.points} runs")
+    """Show how far the runs are, on a terminal: a file would get a line for each."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def run(folder: Path, ids: Sequence[str] = (), seeds: int | None = None) -> None:
-    """Run experiments, all if none is named, and write their figures and verdicts; those of others stay."""
+def run(folder: Path, ids: Sequence[str] = (), seeds: int | None = None, *, verdicts: bool = True) -> None:
+    """Run experiments, all if none is named, and write their figures and verdicts; those of others stay.
+
+    Without `verdicts`, one seed is enough, and only figures are written.
+    """
     chosen = select(ids)
     for paper in dict.fromkeys(item.paper for item in chosen):
         with tempfile.TemporaryDirectory() as scratch:
             wanted = [item.id for item in chosen if item.paper == paper]
-            reports = reproduce(wanted, out=Path(scratch), seeds=seeds, progress=_show)
+            used = seeds if verdicts else 1
+            reports = reproduce(wanted, out=Path(scratch), seeds=used, progress=_show)
             (folder / paper).mkdir(parents=True, exist_ok=True)
             for report in reports:
                 for figure in report.figures:
                     shutil.copyfile(figure, folder / f"{report.id}{figure.suffix}")
-        sys.stderr.write("\n")
-        _keep(folder, paper, reports)
+        start = "\r" if sys.stderr.isatty() else ""
+        sys.stderr.write(f"{start}{paper}: {len(reports)} figures written\n")
+        if verdicts:
+            _keep(folder, paper, reports)
 
 
 def _keep(folder: Path, paper: str, reports: Sequence[Report]) -> None:
@@ -236,7 +245,12 @@ if __name__ == "__main__":
     parser.add_argument(
         "--text", action="store_true", help="run nothing: write pages from the verdicts there"
     )
+    parser.add_argument(
+        "--figures", action="store_true", help="draw the figures anew; the verdicts stay as they are"
+    )
     asked = parser.parse_args()
+    if asked.figures and (asked.text or asked.seeds):
+        parser.error("--figures: goes with neither --text nor --seeds")
     if not asked.folder.is_dir():
         parser.error(f"{asked.folder}: no such folder")
     if asked.seeds is not None and asked.seeds < 1:
@@ -246,6 +260,6 @@ if __name__ == "__main__":
     except ValueError as error:
         parser.error(str(error))
     if not asked.text:
-        run(asked.folder, asked.ids, asked.seeds)
+        run(asked.folder, asked.ids, asked.seeds, verdicts=not asked.figures)
     for path in write(asked.folder):
         sys.stdout.write(f"{path}\n")

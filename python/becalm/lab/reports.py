@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from becalm.errors import ResultsError
 from becalm.folders import Taken, reserve_file
+from becalm.lab import printed
 from becalm.lab.discovery import select
 from becalm.lab.model import Experiment, Report
 from becalm.lab.seeds import Measurements, Progress
@@ -18,6 +19,7 @@ from becalm.plot import save
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 ENDS = ("png", "csv", "json")
 """What an experiment leaves behind: figure, points, verdicts."""
@@ -109,11 +111,20 @@ def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, 
     if out is None:
         return report
     figure = _file(out, experiment, "png")
-    save(experiment.draw(report.tables), figure)
+    save(drawing(experiment, report), figure)
     if points is not None:
         replace_file(_file(out, experiment, "csv"), points.write_csv())
     replace_file(_file(out, experiment, "json"), json.dumps(report.to_json(), indent=2) + "\n")
     return Report(report.id, report.title, report.claims, [figure], report.tables)
+
+
+def drawing(experiment: Experiment, report: Report) -> Figure:
+    """Return an experiment's figure, with what the judged sentences of the paper say drawn into it."""
+    made = experiment.draw(report.tables)
+    judged = {claim.id for claim in report.claims}
+    wanted = [(each.drawn, each.expect.region) for each in experiment.statements if each.id in judged]
+    printed.draw(made, [(place, region) for place, region in wanted if place and region])
+    return made
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
@@ -24,8 +25,14 @@ APART = 0.18
 """Distance between the two directions of a cable, in widths of a host."""
 HURT = 0.9
 """A victim is shown as one if it gets less than this share of what it offers."""
-MOST_NAMES = 40
-"""Nodes of a level that still have their names written beside them."""
+LETTERS = 6.0
+"""Size of names, in points."""
+LONGEST_NAME = 18
+"""Letters of a name; of a longer one, the middle is left out."""
+ARROWS = 0.25
+"""Links whose buffer is at least so full, and roots, have an arrow."""
+ARROW = 8.0
+"""Length of an arrow, in points."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +82,10 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
     """Draw the fabric at the time of a snapshot.
 
     Every cable is two lines, one for each direction, on the right of its way. Their colour and width tell
-    what share of the input buffer at their end is taken. Marks show the roots of congestion at that time, and
-    the hosts that were its victims over the measured window.
+    how full the input buffer at their end is; an arrow points the way of the packets where it holds many, and
+    on roots. Marks show the roots of congestion at that time, and the hosts that were its victims over the
+    measured window: those with flows in a tree that they have no part in, of whose offered bytes less than
+    90% arrived. Names are left out where they would overlap.
 
     Args:
         results: of a scenario with `observe.snapshots`.
@@ -102,16 +111,23 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
     layout = Layout.of(
         zip(shown["from"], shown["to"], strict=True), results.hosts["host"].unique(maintain_order=True)
     )
-    width = 1 + max(x for x, _ in layout.place.values())
-    made, axes = figure(
-        width=min(16.0, max(7.0, 0.16 * width + 3.0)), height=2.6 + 1.5 * max(layout.level.values())
-    )
+    span = 1 + max(x for x, _ in layout.place.values())
+    width = min(16.0, max(7.0, 0.16 * span + 3.0))
+    scale = 72 * (width - 1.2) / span  # points per host
+    made, axes = figure(width=width, height=2.6 + 1.5 * max(layout.level.values()))
     axes.axis("off")
+    axes.margins(x=0.02)
     _links(made, axes, shown, layout)
     _nodes(axes, layout, _victims(results.victims.filter(pl.col("replication") == replication)))
+    for level in sorted(set(layout.level.values())):
+        _names(axes, layout, level, scale)
     _roots(axes, shown, layout)
-    axes.set_title(f"{results.scenario.name}, {found[0] * 1e3:g} ms")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4, frameon=False)
+    _arrows(axes, shown, layout, scale)
+    lane = f", VL {vl}" if results.snapshots["vl"].n_unique() > 1 else ""
+    axes.set_title(f"{results.scenario.name} at {found[0] * 1e3:g} ms{lane}")
+    handles, labels = axes.get_legend_handles_labels()
+    # Outside of the names of hosts, however long they are.
+    made.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return made
 
 
@@ -120,6 +136,7 @@ def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> Non
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.ticker import PercentFormatter
 
     ordered = shown.sort("occupancy")
     lines = [_line(layout, a, b) for a, b in zip(ordered["from"], ordered["to"], strict=True)]
@@ -128,9 +145,9 @@ def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> Non
     axes.add_collection(
         LineCollection(lines, colors=colours.to_rgba(shares), linewidths=0.5 + 2.0 * shares, zorder=1)
     )
-    made.colorbar(
-        colours, ax=axes, shrink=0.7, pad=0.01, label="share of the buffer at the link's end that is taken"
-    )
+    bar = made.colorbar(colours, ax=axes, shrink=0.8, aspect=35, pad=0.01, format=PercentFormatter(1.0))
+    bar.set_label("how full the input buffer at the link's end is", fontsize=8)
+    bar.ax.tick_params(labelsize=7)
 
 
 def _line(layout: Layout, start: str, end: str) -> list[tuple[float, float]]:
@@ -146,13 +163,12 @@ def _nodes(axes: Axes, layout: Layout, victims: set[str]) -> None:
         nodes = [node for node in layout.place if layout.level[node] == level]
         if level == 0:
             hurt = [node for node in nodes if node in victims]
-            _mark(
-                axes, layout, [n for n in nodes if n not in victims], "host", s=12, marker="o", color="white"
-            )
-            _mark(axes, layout, hurt, f"victim: got less than {HURT:.0%}", s=12, marker="o", color=VICTIM)
+            rest = [node for node in nodes if node not in victims]
+            _mark(axes, layout, rest, "host", s=12, marker="o", color="white")
+            label = f"victim: under {HURT:.0%} of what it offers arrives"
+            _mark(axes, layout, hurt, label, s=12, marker="o", color=VICTIM)
         else:
             _mark(axes, layout, nodes, "switch" if level == 1 else None, s=60, marker="s", color="white")
-        _names(axes, layout, nodes, level)
 
 
 def _mark(axes: Axes, layout: Layout, nodes: list[str], label: str | None, **how: Any) -> None:  # noqa: ANN401
@@ -161,18 +177,26 @@ def _mark(axes: Axes, layout: Layout, nodes: list[str], label: str | None, **how
         axes.scatter(x, y, zorder=3, label=label, edgecolors="0.3", linewidths=0.8, **how)
 
 
-def _names(axes: Axes, layout: Layout, nodes: list[str], level: int) -> None:
-    """Write the names of some nodes of a level, of as many as there is room for."""
-    upright = level == 0 and len(nodes) > MOST_NAMES / 2
-    for node in nodes[:: -(-len(nodes) // MOST_NAMES)]:
+def _names(axes: Axes, layout: Layout, level: int, scale: float) -> None:
+    """Write the names of a level's nodes, of as many as there is room for; `scale`: points per host."""
+    nodes = sorted(
+        (node for node in layout.place if layout.level[node] == level), key=lambda node: layout.place[node][0]
+    )
+    names = [_shortened(node) for node in nodes]
+    across = [layout.place[node][0] for node in nodes]
+    room = scale * min((after - before for before, after in pairwise(across)), default=math.inf)
+    needed = 0.62 * LETTERS * max(map(len, names)) + 4.0
+    upright = level == 0 and needed > room
+    step = max(1, math.ceil((1.3 * LETTERS if upright else needed) / max(room, 1e-9)))
+    for node, name in list(zip(nodes, names, strict=True))[::step]:
         axes.annotate(
-            node,
+            name,
             layout.place[node],
             (0, -5) if level == 0 else (0, 6),
             textcoords="offset points",
             ha="center",
             va="top" if level == 0 else "bottom",
-            fontsize=6,
+            fontsize=LETTERS,
             rotation=90 if upright else 0,
             color="0.2",
             zorder=5,
@@ -180,24 +204,50 @@ def _names(axes: Axes, layout: Layout, nodes: list[str], level: int) -> None:
         )
 
 
-def _roots(axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
+def _shortened(name: str) -> str:
+    """Leave out the middle of a long name: its ends tell it from others."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    half = (LONGEST_NAME - 1) // 2
+    return f"{name[:half]}…{name[half + 1 - LONGEST_NAME :]}"
+
+
+def _arrows(axes: Axes, shown: pl.DataFrame, layout: Layout, scale: float) -> None:
+    """Draw the way of the packets on links that hold many, and on roots; one for all that are close."""
     import polars as pl
 
-    roots = shown.filter(pl.col("role") == "root")
-    points = []
-    for start, end in zip(roots["from"], roots["to"], strict=True):
+    chosen = shown.filter((pl.col("occupancy") >= ARROWS) | (pl.col("role") == "root"))
+    chosen = chosen.sort(pl.col("role") == "root", "occupancy", descending=True, maintain_order=True)
+    places: list[tuple[float, float]] = []
+    ways: list[tuple[float, float]] = []
+    for start, end in zip(chosen["from"], chosen["to"], strict=True):
         (x0, y0), (x1, y1) = _line(layout, start, end)
-        points.append((x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0)))
-    if points:
-        x, y = zip(*points, strict=True)
-        how: dict[str, Any] = {
-            "marker": "D",
-            "s": 46,
-            "color": ROOT,
-            "edgecolors": "white",
-            "linewidths": 0.6,
-        }
-        axes.scatter(x, y, zorder=4, label="root of congestion", **how)
+        across, up = x1 - x0, y1 - y0
+        x, y = x0 + 0.62 * across, y0 + 0.62 * up
+        if any(abs(x - a) * scale < 2 * ARROW and abs(y - b) < 1.0 for a, b in places):
+            continue
+        places.append((x, y))
+        ways.append((across / math.hypot(across, up), up / math.hypot(across, up)))
+    if places:
+        head: dict[str, Any] = {"headwidth": 9, "headlength": 10, "headaxislength": 8, "width": 0.011}
+        length: dict[str, Any] = {"units": "inches", "scale_units": "inches", "scale": 72 / ARROW}
+        x_y, right_up = zip(*places, strict=True), zip(*ways, strict=True)
+        axes.quiver(*x_y, *right_up, angles="xy", pivot="mid", color="black", zorder=4, **length, **head)
+
+
+def _roots(axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
+    import polars as pl
+    from matplotlib.collections import LineCollection
+
+    roots = shown.filter(pl.col("role") == "root")
+    lines = [_line(layout, start, end) for start, end in zip(roots["from"], roots["to"], strict=True)]
+    if not lines:
+        return
+    # The buffer behind a root may be empty, as that of a host is: its line would not show.
+    axes.add_collection(LineCollection(lines, colors=ROOT, linewidths=2.0, zorder=2))
+    x, y = zip(*((x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0)) for (x0, y0), (x1, y1) in lines), strict=True)
+    how: dict[str, Any] = {"marker": "D", "s": 46, "color": ROOT, "edgecolors": "white", "linewidths": 0.6}
+    axes.scatter(x, y, zorder=4, label="root of congestion", **how)
 
 
 def _victims(victims: pl.DataFrame) -> set[str]:

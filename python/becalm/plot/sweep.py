@@ -85,7 +85,8 @@ def draw_sweep(
     axes.set_xlabel(x if ticks is not None else f"{x}{_unit(table[x].to_list())}")
     axes.set_ylabel(f"{y} ({unit})" if unit else y)
     if by:
-        axes.legend(title=", ".join(by), fontsize="small")
+        handles, labels = axes.get_legend_handles_labels()
+        made.legend(handles, labels, title=", ".join(by), fontsize="small", loc="outside right center")
     return made
 
 

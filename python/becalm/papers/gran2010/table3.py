@@ -13,7 +13,7 @@ from becalm.lab.tables import at, mean
 from becalm.papers.gran2010 import kernels
 from becalm.papers.gran2010.kernels import LONG, SHORT, Kernel
 from becalm.papers.gran2010.scene import Bed, Table
-from becalm.plot import panels
+from becalm.plot import COLOURS, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -214,7 +214,7 @@ def _draw(tables: Tables) -> Figure:
     made, (axes,) = panels(1, 1, height=4.6)
     for place, row in enumerate(PAPER):
         paper = PAPER[row]
-        for case, number, colour in (("b", 1, "tab:red"), ("c", 2, "tab:blue")):
+        for case, number, colour in (("b", 1, COLOURS[1]), ("c", 2, COLOURS[0])):
             value = ratio(tables, row, case, "a")
             axes.plot(value, place, "o", color=colour, label=f"{case})/a)" if place == 0 else None)
             label = f"{case})/a) in the paper" if place == 0 else None
@@ -223,5 +223,6 @@ def _draw(tables: Tables) -> Figure:
     axes.set_xscale("log")
     axes.set_xlabel("over the value without congestion")
     axes.invert_yaxis()
-    axes.legend(loc="lower right", fontsize=8)
+    handles, labels = axes.get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside right center", frameon=False)
     return made

@@ -1,0 +1,161 @@
+"""What a paper says, drawn into the figure that is judged by it: values with their tolerances, and bounds.
+
+A claim says where its value is in the figure, with its key `drawn`:
+
+    drawn = { over = [45, 59], like = "victim flow" }
+
+| key | what it holds | without it |
+|---|---|---|
+| `panel` | number of the panel, or of each of several, from 0 | the first one |
+| `over` | from where to where on the other axis | all of the panel |
+| `along` | `"x"` where the value is on the horizontal axis | the vertical axis |
+| `like` | label of the curve that it is about: it gets its colour; of bars: black | grey |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from becalm.lab.expect import Region, is_number
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KEYS = ("panel", "over", "along", "like")
+GREY = "#666666"
+FONT = 8
+VALUE, BAND, LEAST, MOST = "paper's value", "paper, with tolerance", "paper: at least", "paper: at most"
+LEAST_MARKS, MOST_MARKS = (10, 9), (11, 8)
+"""Marks of a bound, on the side of the values that are right: matplotlib's carets, for either axis."""
+_LINE: Mapping[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 6}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Where a claim's value is in its figure."""
+
+    panels: tuple[int, ...] = (0,)
+    over: tuple[float, float] | None = None
+    along: str = "y"
+    like: str | None = None
+
+
+def read(keys: Mapping[str, Any]) -> Drawn:
+    """Read the key `drawn` of a claim.
+
+    Raises:
+        ValueError: a key or value that is not valid; the message says what is.
+
+    """
+    if wrong := [key for key in keys if key not in KEYS]:
+        raise ValueError(f"drawn.{wrong[0]}: no such key; valid: {', '.join(KEYS)}")
+    panels = keys.get("panel", 0)
+    panels = panels if isinstance(panels, list) else [panels]
+    if not panels or not all(isinstance(each, int) and each >= 0 for each in panels):
+        raise ValueError(f"drawn.panel = {keys['panel']!r}: must be a number from 0, or a list of them")
+    over = keys.get("over")
+    if over is not None and not (
+        isinstance(over, list) and len(over) == 2 and all(map(is_number, over)) and over[0] < over[1]
+    ):
+        raise ValueError(f"drawn.over = {over!r}: must be two numbers, the smaller one first")
+    along = keys.get("along", "y")
+    if along not in ("x", "y"):
+        raise ValueError(f'drawn.along = {along!r}: must be "x" or "y"')
+    like = keys.get("like")
+    if like is not None and not isinstance(like, str):
+        raise ValueError(f"drawn.like = {like!r}: must be the label of a curve")
+    return Drawn(tuple(panels), (over[0], over[1]) if over else None, along, like)
+
+
+def draw(made: Figure, claims: Iterable[tuple[Drawn, Region]]) -> None:
+    """Draw what claims expect into a figure, with a legend of its own above the panels.
+
+    Raises:
+        ValueError: no panel of that number, or no curve of that label in it.
+
+    """
+    used: dict[str, Artist] = {}
+    for place, region in claims:
+        for number in place.panels:
+            if number >= len(made.axes):
+                raise ValueError(f"drawn.panel = {number}: the figure has {len(made.axes)} panels")
+            used |= _region(made.axes[number], place, region)
+    if used:
+        made.legend(
+            list(used.values()), list(used), loc="outside upper center", ncols=4, frameon=False, fontsize=FONT
+        )
+
+
+def _region(axes: Axes, place: Drawn, region: Region) -> dict[str, Artist]:
+    """Draw one value, band or bound, and return what the legend shows for it."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    colour = _colour(axes, place.like)
+    flat = place.along == "y"
+    limits = (axes.get_xlim(), axes.get_ylim())
+    ends = place.over or limits[0 if flat else 1]
+    low, high = region.low, region.high
+    used: dict[str, Artist] = {}
+    if low is not None and high is not None and high > low:
+        fill = axes.fill_between if flat else axes.fill_betweenx
+        fill(ends, low, high, color=colour, alpha=0.22, linewidth=0, zorder=4 if colour == "black" else 0.5)
+        used[BAND] = Patch(color=GREY, alpha=0.22, linewidth=0)
+    how: dict[str, Any] = {"color": colour}
+    if region.value is not None:
+        _line(axes, ends, region.value, how, flat=flat)
+        used = {VALUE: Line2D([], [], color=GREY, **_LINE), **used}
+    elif not used:
+        bound, marks, name = (high, MOST_MARKS, MOST) if low is None else (low, LEAST_MARKS, LEAST)
+        how |= {"marker": marks[0 if flat else 1], "markevery": [1, 2], "markersize": 6}
+        if bound is not None:
+            _line(axes, ends, bound, how, flat=flat)
+            used[name] = Line2D([], [], **{**how, "color": GREY, "markevery": None}, **_LINE)
+    _keep(axes, limits, [each for each in (low, high, region.value) if each is not None], flat=flat)
+    return used
+
+
+def _line(axes: Axes, ends: tuple[float, float], value: float, how: Mapping[str, Any], *, flat: bool) -> None:
+    # Marks inside the line, not at its ends, which may be those of the panel.
+    shares = (0, 0.25, 0.75, 1)
+    points = [ends[0] + share * (ends[1] - ends[0]) for share in shares]
+    if (axes.get_xscale() if flat else axes.get_yscale()) == "log" and ends[0] > 0:
+        points = [ends[0] * (ends[1] / ends[0]) ** share for share in shares]
+    level = [value] * len(points)
+    axes.plot(points if flat else level, level if flat else points, **how, **_LINE)
+
+
+def _keep(
+    axes: Axes, limits: tuple[tuple[float, float], tuple[float, float]], values: list[float], *, flat: bool
+) -> None:
+    """Keep the ends of the axes, but for a value that would be outside."""
+    own, other = limits[::-1] if flat else limits
+    upward = own[0] <= own[1]
+    low, high = min(*own, *values), max(*own, *values)
+    if upward:
+        own = (low, high if high == max(own) else high + 0.04 * (high - low))
+    (axes.set_ylim if flat else axes.set_xlim)(own)
+    (axes.set_xlim if flat else axes.set_ylim)(other)
+
+
+def _colour(axes: Axes, like: str | None) -> Any:  # noqa: ANN401
+    """Return the colour of a curve by its label; for bars, one that shows on them."""
+    from matplotlib.container import BarContainer, ErrorbarContainer
+    from matplotlib.lines import Line2D
+
+    if like is None:
+        return GREY
+    handles, labels = axes.get_legend_handles_labels()
+    named = dict(zip(map(str, labels), handles, strict=True))
+    if like not in named:
+        raise ValueError(f"drawn.like = {like!r}: no such label; valid: {', '.join(named) or 'none'}")
+    handle: Any = named[like]
+    if isinstance(handle, BarContainer):
+        return "black"
+    if isinstance(handle, ErrorbarContainer):
+        handle = handle.lines[0]
+    return handle.get_color() if isinstance(handle, Line2D) else GREY
