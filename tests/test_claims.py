@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -11,7 +12,7 @@ import pytest
 from becalm.lab import claims, registry
 from becalm.lab.discovery import find_measure
 from becalm.lab.expect import expectation
-from becalm.lab.model import Claim, Statement, Tables
+from becalm.lab.model import Claim, Report, Statement, Tables
 from becalm.lab.seeds import judge
 
 FILE = "papers/demo/claims.toml"
@@ -87,6 +88,17 @@ def test_remarks_are_passed_on_where_a_file_sets_them() -> None:
     data = once(statement).to_json()
     assert {key: data[key] for key in said} == said
     assert Claim.from_json(data) == once(statement)
+
+
+def test_a_derived_claim_has_a_note_in_place_of_a_quote() -> None:
+    derived = changed("quote", 'kind = "derived"\nnote = "The link has C / N for each flow."')
+    (statement,) = load(derived)
+    claim = once(statement)
+    assert (claim.kind, claim.quote, claim.sentence) == ("derived", "", "The link has C / N for each flow.")
+    assert Report("demo/fig1", "A figure", [replace(claim, verdict="fails")]).fails
+    assert mistakes(changed("quote", 'kind = "derived"')) == [f"{FILE}: fig1: high: needs `note`"]
+    (both,) = mistakes(GOOD + 'kind = "derived"\nnote = "The link has C / N."\n')
+    assert both == f'{FILE}: fig1: high: quote: not with kind = "derived", which quotes no sentence'
 
 
 def test_a_repeated_claim_takes_what_it_does_not_say_from_the_other() -> None:

@@ -59,7 +59,8 @@ def test_statements_are_complete(experiment: Experiment) -> None:
     assert experiment.cost > 0
     assert experiment.statements
     for statement in experiment.statements:
-        assert len(statement.quote.split()) >= 4, statement.id
+        said = statement.remarks.note if statement.remarks.kind == "derived" else statement.quote
+        assert len(said.split()) >= 4, statement.id
         assert statement.expect.tolerance
         assert statement.paper != ""
 

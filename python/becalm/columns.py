@@ -47,6 +47,8 @@ TABLES: Mapping[str, str] = {
     "series": "Rates over time, one row per sample of each group, followed link and followed flow.",
     "paces": "Gaps and windows set by responses, one row per sample and group; with `observe.paces`.",
     "snapshots": "One row per time in `observe.snapshots`, link and virtual lane.",
+    "queues": "One row per output of a switch and virtual lane: the bytes that wait for it, over time; with "
+    "`observe.queues`.",
     "completion": "One row per group of flows: its messages; with `observe.messages`.",
     "completion_by_size": "Up to 20 rows per group, each with a twentieth of its messages in the order of "
     "their sizes; messages of one size are in one row. With `observe.messages`.",
@@ -208,6 +210,18 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "occupancy": "Share of the input buffer at the link's end that is taken.",
         "waiting": "Bytes that wait for the link at its beginning.",
         "role": "Role of the output at its beginning: `root`, `branch` or `calm`.",
+    },
+    "queues": {
+        "from": "Switch of the output.",
+        "from_port": "Its port.",
+        "to": "Node at the other end of its link.",
+        "vl": "Virtual lane.",
+        "mean": "Mean number of bytes that wait; a packet in transmission does not.",
+        "min": "Smallest number at any time.",
+        "p50": "Number that is not exceeded for half of the time, to 2%.",
+        "p95": "Number that is not exceeded for 95% of the time, to 2%.",
+        "p99": "Number that is not exceeded for 99% of the time, to 2%.",
+        "max": "Largest number at any time.",
     },
     "completion": {
         "group": "Name of the group.",

@@ -226,8 +226,9 @@ def show_reports(reports: Sequence[Report]) -> None:
         out.print(claims(report))
         for claim in report.claims:
             if not claim.holds:
+                said = "The paper: " if claim.quote else ""
                 out.print(
-                    f'{claim.id}: {claim.verdict}. The paper: "{claim.quote}" {claim.note}',
+                    f"{claim.id}: {claim.verdict}. {said}{claim.sentence}",
                     style=VERDICT_STYLES[claim.verdict],
                     markup=False,
                 )

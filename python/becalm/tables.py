@@ -13,6 +13,7 @@ ASKED_FOR = {
     "frames": 'observe.frames = "50 us"',
     "frames_groups": 'observe.frames = "50 us"',
     "spans": "observe.spans = true",
+    "queues": "observe.queues = true",
     "completion": "observe.messages = true",
     "completion_by_size": "observe.messages = true",
     "completion_times": "observe.messages = true",
@@ -120,6 +121,16 @@ class Tables:
 
         """
         return self.table("spans")
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """One row per output of a switch and virtual lane: the bytes that wait for it, over time.
+
+        Raises:
+            ResultsError: the scenario does not ask for it with `observe.queues`.
+
+        """
+        return self.table("queues")
 
     @property
     def completion(self) -> pl.DataFrame:

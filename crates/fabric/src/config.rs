@@ -166,7 +166,7 @@ pub enum VlArbitration {
     },
 }
 
-/// Sizes of packets on the wire, in bytes.
+/// Sizes of packets on the wire, in bytes, and the lane of answers.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketConfig {
     /// Largest payload of a data packet.
@@ -177,6 +177,8 @@ pub struct PacketConfig {
     pub ack: u32,
     /// A congestion notification packet.
     pub cnp: u32,
+    /// Virtual lane of ACKs and CNPs; `None`: that of the packet that they answer.
+    pub answers_vl: Option<u8>,
 }
 
 impl PacketConfig {

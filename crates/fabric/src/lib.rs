@@ -83,7 +83,7 @@
 //!         vl_arbitration: VlArbitration::RoundRobin,
 //!         service: Distribution::Fixed,
 //!     },
-//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None },
 //!     adapters: vec![adapter; topology.host_count() as usize],
 //!     responses: vec![Free; flows.len()],
 //!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),

@@ -90,14 +90,16 @@ impl Quantiles {
         (self.first, self.counts) = (low, counts);
     }
 
+    /// The bucket of a number.
     #[inline]
-    fn bucket(&self, value: u64) -> u32 {
+    pub fn bucket(&self, value: u64) -> u32 {
         let exact = u32::from(self.bits) + 1;
         let shift = 64 - exact - (value | ((1 << exact) - 1)).leading_zeros();
         (shift << self.bits) + (value >> shift) as u32
     }
 
-    fn largest(&self, bucket: u32) -> u64 {
+    /// The largest number of a bucket.
+    pub fn largest(&self, bucket: u32) -> u64 {
         let shift = (bucket >> self.bits).saturating_sub(1);
         ((u64::from(bucket - (shift << self.bits)) + 1) << shift) - 1
     }

@@ -10,6 +10,7 @@ use crate::latency::Latency;
 use crate::messages::Messages;
 use crate::occupancy::Occupancy;
 use crate::ports::Ports;
+use crate::queues::Queues;
 use crate::spans::Spans;
 use crate::tree::Tree;
 
@@ -32,6 +33,8 @@ pub struct Watch {
     pub tree: Tree,
     /// Messages, where they are asked for.
     pub messages: Option<Box<Messages>>,
+    /// Queues of outputs, where they are asked for.
+    pub queues: Option<Box<Queues>>,
 }
 
 impl Watch {
@@ -48,6 +51,7 @@ impl Watch {
             hosts: Hosts::new(from, topology.host_count()),
             tree: Tree::new(topology, vls, capacity, from),
             messages: None,
+            queues: None,
         }
     }
 }
@@ -56,6 +60,12 @@ impl Watch {
     /// Measures waits for credit from the start of the run, for frames before the measured window.
     pub fn with_early_stalls(mut self) -> Watch {
         self.stalls = Spans::new(Time::ZERO, self.stalls.ports().clone());
+        self
+    }
+
+    /// Measures the queues of outputs.
+    pub fn with_queues(mut self, from: Time, vls: u8) -> Watch {
+        self.queues = Some(Box::new(Queues::new(from, self.stalls.ports().clone(), vls)));
         self
     }
 
@@ -76,6 +86,9 @@ impl Joint for Watch {
         self.hosts.join(other.hosts, theirs);
         self.tree.join(other.tree, theirs);
         if let (Some(own), Some(its)) = (&mut self.messages, other.messages) {
+            own.join(*its, theirs);
+        }
+        if let (Some(own), Some(its)) = (&mut self.queues, other.queues) {
             own.join(*its, theirs);
         }
     }
@@ -113,6 +126,9 @@ impl Observer for Watch {
     #[inline]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         self.tree.queue(now, output, vl, bytes);
+        if let Some(queues) = &mut self.queues {
+            queues.queue(now, output, vl, bytes);
+        }
     }
 
     #[inline]

@@ -23,6 +23,8 @@ const MESSAGE: u64 = 24;
 const SAMPLE: u64 = 260;
 /// Bytes of a snapshot's entry for one link and virtual lane, and its row of a table.
 const SNAPSHOT: u64 = 320;
+/// Bytes of a link and virtual lane whose queue is measured, and its row of a table.
+const LENGTHS: u64 = 400;
 /// Bytes of a link and virtual lane in a frame: once in the run, and once in its table.
 const FRAME: u64 = 2 * BYTES_PER_LINK;
 
@@ -75,7 +77,9 @@ impl Scenario {
         let width = self.series_width() + paces;
         let times = |count: u64, each: u64| count.saturating_mul(each);
         MemoryEstimate {
-            network: times(links, PORT).saturating_add(times(self.queues(), QUEUE)),
+            network: times(links, PORT)
+                .saturating_add(times(self.queues(), QUEUE))
+                .saturating_add(if *observe.queues { times(links * vls, LENGTHS) } else { 0 }),
             flows: times(self.plan.flows.len() as u64, FLOW),
             messages: self
                 .plan

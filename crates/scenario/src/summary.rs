@@ -15,7 +15,7 @@ impl Scenario {
     /// - `drain_capped`: whether any host receives more slowly than its link delivers,
     /// - `cct`: the table of delays that the response walks, in packet times; null with a response that has none.
     pub fn summary(&self) -> serde_json::Value {
-        let packet = self.sections.packet.config().largest();
+        let packet = self.sections.packet.sizes().largest();
         let rate = self.slowest_host();
         let hosts = self.network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Host).count();
         json!({

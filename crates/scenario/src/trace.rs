@@ -58,7 +58,7 @@ impl Scenario {
         let duration = spec.until.min(*self.sections.run.duration);
         let ports: Vec<PortId> = self.network.links.iter().map(|link| link.from).collect();
         let vls = *self.sections.switch.vls as u8;
-        let (capacity, header) = (self.capacity_bytes(), self.sections.packet.config().header);
+        let (capacity, header) = (self.capacity_bytes(), self.sections.packet.sizes().header);
         let selection = self.selection(spec, duration);
         let recorder = Recorder::new(&self.network.topology, vls, capacity, header, selection);
         let seed = self.sections.run.seed.wrapping_add(u64::from(replication));

@@ -13,18 +13,18 @@
 | key | what it holds |
 |---|---|
 | `id` | the claim's name within its figure |
-| `quote` | the paper's sentence |
-| `paper` | the paper's value, a number or what the sentence says in short |
+| `quote` | the paper's sentence; not of a claim that is `derived` |
+| `paper` | the paper's value, a number or what the sentence says in short; of a derived claim, that of its closed form |
 | keys of `becalm.lab.expect` | what is expected of the measured values |
 | `measure` | `module.function` of the paper's package, or after `common.` or `lab.` of what papers share |
 | `args` | arguments of the measure besides the tables |
 | `each` | arguments with a list of values: the measure is taken with every value, or every combination |
 | `short` | false where the reduced version of the experiment cannot judge the claim |
-| `kind` | what the claim counts as: `paper` (the default), `ours`, `repeated` or `identity`; see `KINDS` |
+| `kind` | what the claim counts as: `paper` (the default) or another of `KINDS` |
 | `class` | why it does not hold: `a`, `b`, `c`, `metric` or `noise`; see `CLASSES` |
 | `proof` | where it is proved that it cannot hold: `PAPER/readings.md#anchor` |
 | `reading` | where the readings that were tried are compared, likewise |
-| `note` | how the sentence is read, or why it does not hold |
+| `note` | how the sentence is read, or why it does not hold; of a derived claim, what it says |
 | `drawn` | where the value is in the figure: see `becalm.lab.printed` |
 | `same_as` | `paper/figure/id` of a claim in the same words, whose keys hold here unless given again |
 """
@@ -56,6 +56,8 @@ TABLES = ("args", "each", "drawn")
 KEYS = (*TEXTS, "paper", *EXPECTED, *TABLES, "short")
 """All keys of a claim."""
 REQUIRED = ("quote", "paper", "measure")
+DERIVED = ("note", "paper", "measure")
+"""What a derived claim needs: no sentence is quoted, so the note says what is claimed."""
 
 
 class ClaimsError(BecalmError, ValueError):
@@ -182,8 +184,11 @@ def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[s
         model, model_paper = _model(claim["same_as"], others)
         home = paper if "measure" in claim else model_paper
         claim = _merged(model, claim)
-    if missing := [key for key in REQUIRED if key not in claim]:
+    derived = claim.get("kind") == "derived"
+    if missing := [key for key in (DERIVED if derived else REQUIRED) if key not in claim]:
         raise ValueError(*(f"needs `{key}`" for key in missing))
+    if derived and "quote" in claim:
+        raise ValueError('quote: not with kind = "derived", which quotes no sentence')
     expected = {key: value for key, value in claim.items() if key in EXPECTED}
     measure = Measure(measures(home, claim["measure"]), claim.get("args", {}), claim.get("each", {}))
     try:
@@ -194,7 +199,7 @@ def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[s
     expect = expectation(expected, claim["paper"])
     return Statement(
         id=claim["id"],
-        quote=claim["quote"],
+        quote=claim.get("quote", ""),
         paper=claim["paper"],
         measure=measure,
         expect=expect,

@@ -25,14 +25,18 @@ Tables: TypeAlias = "dict[str, pl.DataFrame]"
 """Tables by name; every row carries the labels of the point it comes from."""
 
 
-KINDS = ("paper", "ours", "repeated", "identity")
+KINDS = ("paper", "ours", "repeated", "identity", "derived")
 """What a claim counts as; only `paper` is scored.
 
 - `paper`: a sentence of the paper that could fail here;
 - `ours`: what its quote does not say: a setting or a bound of our own;
 - `repeated`: a sentence about a scene that another claim judges;
-- `identity`: what follows from the scene or the model itself, and cannot fail.
+- `identity`: what follows from the scene or the model itself, and cannot fail;
+- `derived`: what a closed form says about the paper's scene: it could fail here, and quotes no sentence.
 """
+
+JUDGED = ("paper", "derived")
+"""Kinds of claims whose failure is a failure of the experiment."""
 
 CLASSES = ("a", "b", "c", "metric", "noise")
 """Why a claim does not hold.
@@ -120,6 +124,12 @@ class Claim:
     def note(self) -> str:
         """How the sentence is read, or why it does not hold."""
         return self.remarks.note
+
+    @property
+    def sentence(self) -> str:
+        """The quote in quotation marks and the note; of a derived claim, the note alone."""
+        quote = f'"{self.quote}"' if self.quote else ""
+        return " ".join(part for part in (quote, self.note.strip()) if part)
 
     @property
     def kind(self) -> str:
@@ -233,16 +243,16 @@ class Report:
 
     @property
     def fails(self) -> bool:
-        """Whether a sentence of the paper fails."""
+        """Whether a sentence of the paper or a derived claim fails."""
         return self._any(FAILS)
 
     @property
     def undecided(self) -> bool:
-        """Whether a sentence of the paper is undecided."""
+        """Whether a sentence of the paper or a derived claim is undecided."""
         return self._any(UNDECIDED)
 
     def _any(self, verdict: str) -> bool:
-        return any(claim.verdict == verdict and claim.kind == KINDS[0] for claim in self.claims)
+        return any(claim.verdict == verdict and claim.kind in JUDGED for claim in self.claims)
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdicts as plain data."""

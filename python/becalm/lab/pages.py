@@ -42,8 +42,9 @@ it contains the limit. A claim with several values is judged by its worst value,
 get five more seeds.
 
 The score counts sentences of the paper alone. Not scored: `ours` (a setting or bound that the quote does not
-have), `repeated` (another claim judges it) and `identity` (it follows from the scene itself and cannot
-fail). Classes: **a** the sentence contradicts the paper itself or a law; **b** the paper does not state a
+have), `repeated` (another claim judges it), `identity` (it follows from the scene itself and cannot
+fail) and `derived` (a closed form says it; no sentence is quoted, and the column `paper` has the value of the
+closed form). Classes: **a** the sentence contradicts the paper itself or a law; **b** the paper does not state a
 parameter that decides; **c** the model; **metric** the measure is not quite what the sentence means;
 **noise** the effect is smaller than the spread of the runs."""
 
@@ -156,7 +157,7 @@ def _row(claim: Claim, name: str) -> str:
     links = [
         f"[{name}]({place})" for name, place in (("proof", said.proof), ("readings", said.reading)) if place
     ]
-    cells = [name + kind, _short(claim.quote), _paper(claim), measured(claim), claim.tolerance, verdict]
+    cells = [name + kind, _short(claim.quote or claim.note.strip()), _paper(claim), measured(claim), claim.tolerance, verdict]
     cells = [cell.replace("|", "\\|") for cell in cells]
     return f"| {' | '.join([*cells, said.class_, ', '.join(links)])} |"
 
@@ -194,8 +195,7 @@ def anchor(heading: str) -> str:
 
 
 def _sentence(claim: Claim) -> str:
-    note = f" {claim.note.strip()}" if claim.note else ""
-    return f'- `{claim.id}`: "{claim.quote}"{note}'
+    return f"- `{claim.id}`: {claim.sentence}"
 
 
 def _claims(reports: Sequence[Report]) -> list[Claim]:

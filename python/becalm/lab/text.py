@@ -41,6 +41,8 @@ def score(claims: Iterable[Claim]) -> str:
     undecided, fail = count(scored, UNDECIDED), count(scored, FAILS)
     text = f"{count(scored, HOLDS)} of {len(scored)} sentences of the paper hold"
     text += f", {undecided} undecided, {fail} fail"
+    if not scored:
+        text = "No sentence of the paper is quoted"
     others = [
         f"{kind} {count(of_kind(every, kind), HOLDS)} of {len(of_kind(every, kind))}"
         for kind in KINDS[1:]

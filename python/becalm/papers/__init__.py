@@ -4,5 +4,13 @@ Papers use the lab (`becalm.lab`) and what Santos 2002 and 2003 share (`becalm.p
 other. `becalm.lab.discovery` finds them by this list.
 """
 
-PAPERS = ("santos2002", "santos2003", "gran2010", "pfister2005", "ramakrishnan1990")
+PAPERS = (
+    "santos2002",
+    "santos2003",
+    "gran2010",
+    "pfister2005",
+    "ramakrishnan1990",
+    "alizadeh2010",
+    "zhu2015",
+)
 """Names of the packages, in the order in which they are listed."""

@@ -1,15 +1,21 @@
-"""Queueing theory of closed networks with windows, to hold simulations against. Runs no simulation.
+"""Closed forms to hold simulations against: queueing theory, fixed points of schemes. Runs no simulation.
 
     path = theory.ClosedNetwork(service=(2, 5, 3, 4), delay=63.5)
     path.knee                                      # the window at which the queues begin: 15.5
     solution = theory.mean_value_analysis(path, 40)
     solution.throughput, solution.response         # for windows 1 to 40
 
+    theory.Dcqcn(flows=2).queue()                  # packets at the fixed point of DCQCN: 20.15
+    theory.Dctcp(2, product=83.3, threshold=40)    # the sawtooth of DCTCP
+
 `network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
-of others; `queues` has the single server; `measures` power, efficiency, fairness and the time to converge.
+of others; `queues` has the single server; `measures` power, efficiency, fairness and the time to converge. `dcqcn`
+and `dctcp` have what follows from the laws of these schemes.
 """
 
 from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic
+from becalm.theory.dcqcn import Dcqcn
+from becalm.theory.dctcp import Dctcp
 from becalm.theory.measures import converged_at, efficiency, jain, power
 from becalm.theory.mva import Solution, mean_value_analysis
 from becalm.theory.network import ClosedNetwork
@@ -18,6 +24,8 @@ from becalm.theory.queues import at_least, best_utilization, mm1_response
 __all__ = [
     "Bounds",
     "ClosedNetwork",
+    "Dcqcn",
+    "Dctcp",
     "Solution",
     "asymptotic_bounds",
     "at_least",

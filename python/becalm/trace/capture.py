@@ -47,11 +47,12 @@ def write(trace: Trace, link: str, file: Path) -> None:
     chosen = packets.filter(packets["link"] == link)
     lids = _lids(trace)
     levels = dict(zip(trace.flows["flow"], trace.flows["sl"], strict=True))
-    unreliable = _unreliable(trace)
+    answers, unreliable = trace.scenario.resolved["packet"].get("answers_sl"), _unreliable(trace)
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", MAGIC, 2, 4, 0, 0, _SNAP, LINK_TYPE))
         for row in chosen.iter_rows(named=True):
-            fields = _fields(row, lids, levels[row["flow"]], unreliable=unreliable)
+            level = levels[row["flow"]] if row["kind"] == "data" or answers is None else answers
+            fields = _fields(row, lids, level, unreliable=unreliable)
             out.write(_record(row["time"], frames.frame(fields)))
 
 

@@ -4,4 +4,5 @@ crate::echoes! {
     EchoParams, Echoing;
     "ack" => ack::AckEcho,
     "ibta" => ibta::Ibta,
+    "rocev2" => rocev2::RoceV2,
 }

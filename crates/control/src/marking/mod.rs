@@ -18,6 +18,7 @@ crate::markers! {
     "input_output_triggered" => input_output_triggered::InputOutputTriggered,
     "ibta" => ibta::Ibta,
     "queue_threshold" => queue_threshold::QueueThreshold,
+    "ramp" => ramp::Ramp,
     "regeneration_cycle" => regeneration_cycle::RegenerationCycle,
     "queue_hysteresis" => queue_hysteresis::QueueHysteresis,
     "interval_average" => interval_average::IntervalAverage,

@@ -25,4 +25,6 @@ crate::responses! {
     "ibta" => ibta::Ibta,
     "table" => table::Tabulated,
     "binary_feedback" => binary_feedback::BinaryFeedback,
+    "dcqcn" => dcqcn::Dcqcn,
+    "dctcp" => dctcp::Dctcp,
 }

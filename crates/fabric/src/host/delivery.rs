@@ -69,6 +69,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             posted: cx.now,
             destination: self.flows.host_of(packet.flow),
             kind,
+            vl: self.flows.packets.answers_vl.unwrap_or(packet.vl),
             size: if kind == Kind::Ack { self.flows.packets.ack } else { self.flows.packets.cnp },
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,

@@ -201,7 +201,7 @@ impl Sender {
 mod tests {
     use super::*;
 
-    const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20 };
+    const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None };
 
     #[test]
     fn cuts_messages_into_packets() {

@@ -14,7 +14,7 @@ pub struct FlowSpec {
     pub source: NodeId,
     /// Receiving host.
     pub destination: NodeId,
-    /// Virtual lane of data packets, ACKs and CNPs.
+    /// Virtual lane of data packets, and of ACKs and CNPs unless these have one of their own.
     pub vl: u8,
     /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
     /// control by service level): then the pace holds for all of them together.

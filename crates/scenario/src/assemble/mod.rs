@@ -66,7 +66,7 @@ impl Scenario {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
             switch: sections.switch.config(),
-            packets: sections.packet.config(),
+            packets: sections.packet.config(&sections.switch),
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
@@ -115,7 +115,7 @@ impl Scenario {
     pub(crate) fn capacity_bytes(&self) -> u32 {
         match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
-            Room::Packets(packets) => packets.saturating_mul(self.sections.packet.config().largest()),
+            Room::Packets(packets) => packets.saturating_mul(self.sections.packet.sizes().largest()),
         }
     }
 
@@ -200,6 +200,9 @@ impl Scenario {
         watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from, self.plan.flows.len())));
         if self.sections.observe.frames.is_some() {
             watch = watch.with_early_stalls();
+        }
+        if *self.sections.observe.queues {
+            watch = watch.with_queues(from, vls);
         }
         if *self.sections.observe.spans {
             watch = watch.with_spans_of_roles();

@@ -21,10 +21,13 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
         ends(group, place, review);
         stop(group, review);
         spread(group, review);
-        lane(&group.sl, sections, review);
+        lane(group.sl.get(), group.sl.place(), sections, review);
     }
     for job in sections.jobs.items().iter().filter_map(|job| job.get()) {
-        lane(&job.sl, sections, review);
+        lane(job.sl.get(), job.sl.place(), sections, review);
+    }
+    if let Some(packet) = sections.packet.get() {
+        lane(packet.answers_sl.set(), packet.answers_sl.place(), sections, review);
     }
 }
 
@@ -75,16 +78,17 @@ fn spread(group: &Group, review: &mut Review<'_>) {
     }
 }
 
-fn lane(level: &Located<u32>, sections: &Sections, review: &mut Review<'_>) {
+/// Checks that a service level has a lane.
+fn lane(level: Option<&u32>, place: Place, sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
-    let (Some(&sl), Some(&vls), Some(_)) = (level.get(), switch.vls.get(), switch.sl_to_vl.get()) else { return };
+    let (Some(&sl), Some(&vls), Some(_)) = (level, switch.vls.get(), switch.sl_to_vl.get()) else { return };
     match switch.vl(sl) {
         Some(vl) if vl < vls => {}
         Some(vl) => {
-            review.add(level.place(), format!("service level {sl} uses VL {vl}, but switch.vls = {vls}"));
+            review.add(place, format!("service level {sl} uses VL {vl}, but switch.vls = {vls}"));
         }
         None => {
-            review.add(level.place(), format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
+            review.add(place, format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
         }
     }
 }

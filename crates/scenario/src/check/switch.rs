@@ -12,12 +12,13 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     storing(switch, sections, review);
     bypass(switch, review);
     lanes(switch, sections, review);
+    answers(switch, sections, review);
     weights(switch, sections, review);
 }
 
 fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
-    let (room, largest) = (buffer.0, packet.config().largest());
+    let (room, largest) = (buffer.0, packet.sizes().largest());
     if let Room::Bytes(bytes) = room
         && room.need(largest) > room.capacity()
     {
@@ -54,10 +55,30 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
 }
 
 /// The lanes that groups and jobs use; `None` for one whose service level could not be read.
-fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
+fn of_flows<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
     let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
     let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
     groups.chain(jobs).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
+}
+
+/// The lane of answers, if they have one of their own.
+fn of_answers(switch: &Switch, sections: &Sections) -> Option<u32> {
+    let sl = sections.packet.get()?.answers_sl.set()?;
+    Some(switch.vl(*sl).unwrap_or(0))
+}
+
+/// The lanes in use; `None` for one whose service level could not be read.
+fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
+    of_flows(switch, sections).chain(of_answers(switch, sections).map(Some))
+}
+
+/// Notes a service level of answers that is that of all flows.
+fn answers(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let (Some(packet), Some(vl)) = (sections.packet.get(), of_answers(switch, sections)) else { return };
+    let Some(flows) = of_flows(switch, sections).collect::<Option<Vec<u32>>>() else { return };
+    if flows.iter().all(|&flow| flow == vl) {
+        review.add(packet.answers_sl.place(), format!("does nothing: all flows use VL {vl}, too"));
+    }
 }
 
 /// Notes unused virtual lanes: settings without an effect.

@@ -44,7 +44,7 @@ fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
 /// The time that each message would take on an empty network.
 fn ideals(scenario: &Scenario, records: &[MessageRecord]) -> Vec<Time> {
     let network = &scenario.network;
-    let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.config());
+    let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.sizes());
     let paths = Paths::new(&network.topology, &network.routes);
     let unloaded = Unloaded::new(&network.topology, &paths, &switch);
     let mut known: HashMap<u32, Vec<PortId>> = HashMap::new();

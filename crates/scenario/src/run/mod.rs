@@ -48,8 +48,8 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
-    /// `frames`, `frames_groups`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages` where they
-    /// are observed; `jobs`, `ranks` and `ops` where there are any.
+    /// `frames`, `frames_groups`, `queues`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages`
+    /// where they are observed; `jobs`, `ranks` and `ops` where there are any.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,

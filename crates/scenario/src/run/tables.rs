@@ -3,7 +3,7 @@
 //! Rates are bytes on the wire per second. Summary tables cover the measured window, from warm-up to end.
 
 use becalm_engine::Time;
-use becalm_fabric::NodeKind;
+use becalm_fabric::{NodeKind, PortId};
 use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, snapshots, tree};
 
 use super::congestion::{Roles, victims};
@@ -40,6 +40,10 @@ pub(crate) fn all(scenario: &Scenario, observed: Observed<'_>, before: &Counters
     if observe.frames.is_some() {
         tables.extend(frames.tables(&groups));
     }
+    if let Some(queues) = &watch.queues {
+        let (outputs, ends) = switch_outputs(scenario);
+        tables.push(queues.table(&outputs, &ends, after.time));
+    }
     if *observe.spans {
         tables.push(tree::table(&watch.tree.spans(after.time), &ends(scenario)));
     }
@@ -52,6 +56,13 @@ fn ends(scenario: &Scenario) -> Vec<(String, u64, String)> {
     let name = |node| scenario.network.name(node).to_string();
     let links = scenario.network.links.iter();
     links.map(|link| (name(link.from.node), u64::from(link.from.port), name(link.to.node))).collect()
+}
+
+/// The outputs of all switches, and both ends of their links.
+fn switch_outputs(scenario: &Scenario) -> (Vec<PortId>, Vec<(String, u64, String)>) {
+    let of_switch = |link: &Link| scenario.network.topology.node(link.from.node).kind == NodeKind::Switch;
+    let links = scenario.network.links.iter().zip(ends(scenario)).filter(|(link, _)| of_switch(link));
+    links.map(|(link, ends)| (link.from, ends)).unzip()
 }
 
 /// The counters of every flow in the measured window.

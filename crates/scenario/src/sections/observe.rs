@@ -28,6 +28,8 @@ becalm_schema::table! {
         /// Step of frames: the same for every link, and how busy, stalled and marking it was, in one byte each. For
         /// reports; takes far less room than as many snapshots.
         pub frames: Option<Time> = None; ""; Time(1)..,
+        /// Whether to measure the queues of outputs: the bytes that wait, as marking policies see them.
+        pub queues: bool = false,
         /// Whether to record every period in which an output was root or branch of a congestion tree.
         pub spans: bool = false,
     }

@@ -1,11 +1,12 @@
-//! `[packet]`: sizes on the wire.
+//! `[packet]`: sizes on the wire, and the class of answers.
 
 use becalm_fabric::PacketConfig;
 
 use crate::sections::quantities::Bytes;
+use crate::sections::switch::Switch;
 
 becalm_schema::table! {
-    /// Sizes of packets.
+    /// Sizes of packets, and the class of answers.
     pub located struct Packet {
         /// Largest payload of a data packet; longer messages are cut.
         pub mtu: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 20),
@@ -13,6 +14,10 @@ becalm_schema::table! {
         pub header: Bytes = Bytes(20); ""; Bytes(0)..=Bytes(4096),
         /// An acknowledgement.
         pub ack: Bytes = Bytes(20); ""; Bytes(1)..=Bytes(4096),
+        /// A congestion notification packet; as large as an acknowledgement if it is left out.
+        pub cnp: Option<Bytes> = None; ""; Bytes(1)..=Bytes(4096),
+        /// Service level of acknowledgements and congestion notification packets; that of their flow if it is left out.
+        pub answers_sl: Option<u32> = None; ""; 0..=15,
     }
 }
 
@@ -22,8 +27,15 @@ impl Packet {
         self.mtu.0 + self.header.0
     }
 
-    /// The sizes as the fabric has them. Congestion notification packets are as large as ACKs.
-    pub fn config(&self) -> PacketConfig {
-        PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp: self.ack.0 }
+    /// The sizes as the fabric has them; answers on the lane of their flow.
+    pub fn sizes(&self) -> PacketConfig {
+        let cnp = self.cnp.unwrap_or(*self.ack).0;
+        PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp, answers_vl: None }
+    }
+
+    /// The sizes, and the lane of answers, as the fabric has them.
+    pub fn config(&self, switch: &Switch) -> PacketConfig {
+        let answers_vl = self.answers_sl.map(|sl| switch.vl(sl).expect("checked") as u8);
+        PacketConfig { answers_vl, ..self.sizes() }
     }
 }

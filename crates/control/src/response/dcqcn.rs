@@ -1,0 +1,248 @@
+//! The response of DCQCN: a congestion notification packet cuts the rate, a timer and a byte counter raise it again.
+//!
+//! # What it does
+//! The flow has a rate, a target rate and an estimate alpha of congestion, and begins at the rate of the link. Each
+//! congestion notification packet (CNP), in this order,
+//!
+//! 1. sets the target to the rate,
+//! 2. multiplies the rate by 1 - alpha / 2,
+//! 3. moves alpha up: (1 - g) alpha + g,
+//! 4. restarts the timers and the byte counter, and sets their stages to 0.
+//!
+//! Without a CNP for `alpha_timer`, and again after each further one, alpha falls to (1 - g) alpha. Each
+//! `increase_timer` is a stage of the timer, each `byte_counter` sent a stage of the counter. A stage of either raises
+//! the rate to the mean of rate and target. While both stages are below `fast_recovery`, the target stays (fast
+//! recovery); once both are above, it grows by `hyper_increase`; otherwise by `additive_increase`; never above the rate
+//! of the link. At the rate of the link nothing is timed or counted.
+//!
+//! # Source
+//! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, sections 3 and 5: preset
+//! `paper`. NVIDIA, "DCQCN CC Parameters", for ConnectX-4 and later, and the defaults that `mlxconfig` prints: preset
+//! `connectx`.
+//!
+//! # Parameters
+//! `preset` names the values of all keys that are left out:
+//!
+//! | key | in the paper | on ConnectX | `paper` | `connectx` |
+//! |---|---|---|---|---|
+//! | `g` | g | 1 - `dce_tcp_g` / 1024 | 1/256 | 5/1024 |
+//! | `initial_alpha` | alpha | `initial_alpha_value` | 1 | 1023/1024 |
+//! | `alpha_timer` | K | `dce_tcp_rtt` | 55 us | 1 us |
+//! | `cut_interval` | - | `rate_reduce_monitor_period` | 0 | 4 us |
+//! | `min_decrease_factor` | - | `rpg_min_dec_fac` | 0.5 | 0.5 |
+//! | `clamp_target` | - | `clamp_tgt_rate` | yes | no |
+//! | `increase_timer` | T | `rpg_time_reset` | 55 us | 300 us |
+//! | `byte_counter` | B | `rpg_byte_reset` | 10 MB | 32767 B |
+//! | `fast_recovery` | F | `rpg_threshold` | 5 | 1 |
+//! | `additive_increase` | R_AI | `rpg_ai_rate` | 1/1000 of the link: 40 Mb/s of 40 Gb/s | 5 Mb/s |
+//! | `hyper_increase` | R_HAI | `rpg_hai_rate` | 10 times `additive_increase` | 50 Mb/s |
+//! | `min_rate` | - | `rpg_min_rate` | 100 Mb/s | 1 Mb/s |
+//!
+//! - `cut_interval`: CNPs that come sooner after a cut act together when it is over. The paper leaves the limit to the
+//!   receiver: `cnp_interval` of `[echo.rocev2]`.
+//! - `min_decrease_factor`: the least ratio of the rates after and before a cut.
+//! - `clamp_target`: whether every cut sets the target; otherwise only the first one after an increase.
+//! - `window`: packets, or `"unlimited"`; the source has none.
+//!
+//! # Departures from the source
+//! - The paper's 40 Mb/s are meant for 40 Gb/s. The preset scales them with the link: at 400 Gb/s, the way back from half
+//!   of the rate would otherwise take 275 ms. The paper prints no `hyper_increase`, of which ten times the additive one is
+//!   usual, and no least rate.
+//! - Adapters update alpha once in every `dce_tcp_rtt`, up or down; here a CNP moves it up at once, and restarts the time.
+//!   With one CNP in 4 us or less the difference is below a part in a hundred.
+//! - A marked ACK counts as a CNP, for echoes that send none.
+//! - A rate within a millionth of the link's is the link's.
+//! - Rates are those of packets with their headers. A flow that begins anew has the initial state.
+
+use std::sync::Arc;
+
+use becalm_engine::Time;
+use becalm_fabric::policy::{FlowShape, Notice, Pace, Response, Sent};
+
+use super::window::Window;
+use crate::scheme::ResponseScheme;
+
+pub mod values;
+
+pub use values::{Params, Preset, Values};
+
+/// Below this distance from the rate of the link, as a share of it, the rate is that of the link.
+const NEAR: f64 = 1e-6;
+/// The link until the shape of the flow is known, in bits per second.
+const LINK: f64 = 40e9;
+
+/// The response. Rates are shares of the link's.
+#[derive(Clone, Debug)]
+pub struct Dcqcn {
+    values: Arc<Values>,
+    window: Window,
+    additive: f64,
+    hyper: f64,
+    min: f64,
+    rate: f64,
+    target: f64,
+    alpha: f64,
+    /// When alpha was last moved up; [`Time::MAX`] before the first CNP.
+    alpha_since: Time,
+    /// When the increase timer expires; [`Time::MAX`] at the rate of the link.
+    timer: Time,
+    /// Before this time there is no further cut.
+    rests_until: Time,
+    /// Whether a cut waits for that time.
+    cut_waits: bool,
+    /// Whether the rate has been raised since the last cut.
+    raised: bool,
+    timer_stage: u32,
+    byte_stage: u32,
+    bytes: u64,
+}
+
+impl ResponseScheme for Dcqcn {
+    type Params = Params;
+
+    fn new(params: &Params) -> Dcqcn {
+        Dcqcn::with(Arc::new(params.values()), params.window, LINK)
+    }
+}
+
+impl Dcqcn {
+    /// The initial state at a link with so many bits per second.
+    fn with(values: Arc<Values>, window: Window, link: f64) -> Dcqcn {
+        let share = |megabits: f64| (megabits * 1e6 / link).min(1.0);
+        let additive = values.additive_increase.map_or(values.additive_share, share);
+        Dcqcn {
+            window,
+            additive,
+            hyper: values.hyper_increase.map_or(10.0 * additive, share),
+            min: share(values.min_rate),
+            rate: 1.0,
+            target: 1.0,
+            alpha: values.initial_alpha,
+            alpha_since: Time::MAX,
+            timer: Time::MAX,
+            rests_until: Time::ZERO,
+            cut_waits: false,
+            raised: true,
+            timer_stage: 0,
+            byte_stage: 0,
+            bytes: 0,
+            values,
+        }
+    }
+
+    /// The rate and the target, as shares of the link's, and alpha as of its last change.
+    pub fn state(&self) -> (f64, f64, f64) {
+        (self.rate, self.target, self.alpha)
+    }
+
+    /// Follows the timers up to `now`.
+    fn advance(&mut self, now: Time) {
+        loop {
+            let cut = if self.cut_waits { self.rests_until } else { Time::MAX };
+            let next = cut.min(self.timer);
+            if next > now || next == Time::MAX {
+                return;
+            }
+            if next == cut {
+                self.cut(cut);
+            } else {
+                self.timer = next.saturating_add(self.values.increase_timer);
+                self.timer_stage += 1;
+                self.raise();
+            }
+        }
+    }
+
+    /// Handles a CNP.
+    fn notified(&mut self, now: Time) {
+        if now < self.rests_until {
+            self.cut_waits = true;
+        } else {
+            self.cut(now);
+        }
+    }
+
+    fn cut(&mut self, now: Time) {
+        let Values { g, clamp_target, min_decrease_factor, cut_interval, increase_timer, .. } = *self.values;
+        self.decay(now);
+        if clamp_target || self.raised {
+            self.target = self.rate;
+        }
+        let factor = (1.0 - self.alpha / 2.0).max(min_decrease_factor);
+        self.rate = (self.rate * factor).max(self.min);
+        self.alpha = (1.0 - g) * self.alpha + g;
+        (self.timer_stage, self.byte_stage, self.bytes) = (0, 0, 0);
+        self.alpha_since = now;
+        self.timer = now.saturating_add(increase_timer);
+        self.rests_until = now.saturating_add(cut_interval);
+        (self.cut_waits, self.raised) = (false, false);
+    }
+
+    /// Lets alpha fall for the time without a CNP; the times up to `now` are those of whole alpha timers.
+    fn decay(&mut self, now: Time) {
+        let Values { g, alpha_timer, .. } = *self.values;
+        let periods = now.since(self.alpha_since).0 / alpha_timer.0;
+        if periods > 0 {
+            self.alpha *= libm::pow(1.0 - g, periods as f64);
+        }
+    }
+
+    /// Raises the rate after a stage.
+    fn raise(&mut self) {
+        let (least, most) = (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage));
+        let fast_recovery = self.values.fast_recovery;
+        if most >= fast_recovery {
+            let step = if least > fast_recovery { self.hyper } else { self.additive };
+            self.target = (self.target + step).min(1.0);
+        }
+        self.rate = (self.rate + self.target) / 2.0;
+        self.raised = true;
+        if 1.0 - self.rate < NEAR {
+            (self.rate, self.target, self.timer) = (1.0, 1.0, Time::MAX);
+        }
+    }
+}
+
+impl Response for Dcqcn {
+    fn start(&mut self, flow: &FlowShape) {
+        *self = Dcqcn::with(self.values.clone(), self.window, flow.rate.bits_per_second());
+    }
+
+    fn pace(&self) -> Pace {
+        Pace { gap: 1.0 / self.rate - 1.0, window: self.window.0 }
+    }
+
+    fn notice(&mut self, now: Time, notice: &Notice) {
+        self.advance(now);
+        match notice {
+            Notice::Becn => self.notified(now),
+            Notice::Ack(ack) if ack.is_marked() => self.notified(now),
+            Notice::Ack(_) | Notice::Timer => {}
+            Notice::Restart => {
+                let (additive, hyper, min) = (self.additive, self.hyper, self.min);
+                let initial = Dcqcn::with(self.values.clone(), self.window, LINK);
+                *self = Dcqcn { additive, hyper, min, ..initial };
+            }
+        }
+    }
+
+    fn sent(&mut self, sent: &Sent) {
+        if self.rate >= 1.0 {
+            return;
+        }
+        self.bytes += u64::from(sent.bytes);
+        while self.bytes >= self.values.byte_counter && self.rate < 1.0 {
+            self.bytes -= self.values.byte_counter;
+            self.byte_stage += 1;
+            self.raise();
+        }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let next = if self.cut_waits { self.rests_until.min(self.timer) } else { self.timer };
+        (next < Time::MAX).then_some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! The parameters of DCQCN: presets, and keys that set other values.
+
+use becalm_engine::Time;
+
+use crate::response::window::Window;
+
+becalm_schema::words! {
+    /// Values of the keys that are left out.
+    pub enum Preset {
+        /// Those of the paper.
+        Paper = "paper",
+        /// The defaults of ConnectX adapters.
+        ConnectX = "connectx",
+    }
+}
+
+const SHORTEST: Time = Time::from_ns(100);
+const LONGEST: Time = Time::from_ms(1000);
+
+becalm_schema::table! {
+    /// Congestion notification packets cut the rate; a timer and a byte counter raise it again.
+    pub struct Params {
+        /// Values of all keys that are left out.
+        pub preset: Preset = Preset::Paper,
+        /// Weight of a CNP in alpha.
+        pub g: Option<f64> = None; ""; 1e-6..=1.0,
+        /// Alpha at the first CNP of a flow.
+        pub initial_alpha: Option<f64> = None; ""; 0.0..=1.0,
+        /// Time without a CNP after which alpha falls.
+        pub alpha_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
+        /// Least time between two cuts of the rate.
+        pub cut_interval: Option<Time> = None; ""; Time::ZERO..=LONGEST,
+        /// Least ratio of the rates after and before a cut.
+        pub min_decrease_factor: Option<f64> = None; ""; 0.0..=1.0,
+        /// Whether every cut sets the target to the rate before it.
+        pub clamp_target: Option<bool> = None,
+        /// Time of a stage of the timer.
+        pub increase_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
+        /// Bytes sent in a stage of the byte counter.
+        pub byte_counter: Option<u32> = None; "B"; 1000..=4_000_000_000,
+        /// Stages before the target grows.
+        pub fast_recovery: Option<u32> = None; "stages"; 1..=1000,
+        /// Growth of the target in a stage after fast recovery.
+        pub additive_increase: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
+        /// Growth of the target in a stage once both stages are above `fast_recovery`.
+        pub hyper_increase: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
+        /// Least rate of a flow.
+        pub min_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
+        /// Packets that may be sent and not yet acknowledged.
+        pub window: Window = Window::UNLIMITED; "packets",
+    }
+}
+
+/// The values that hold, from keys and preset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// Weight of a CNP in alpha.
+    pub g: f64,
+    /// Alpha at the first CNP.
+    pub initial_alpha: f64,
+    /// Time without a CNP after which alpha falls.
+    pub alpha_timer: Time,
+    /// Least time between two cuts.
+    pub cut_interval: Time,
+    /// Least ratio of the rates after and before a cut.
+    pub min_decrease_factor: f64,
+    /// Whether every cut sets the target.
+    pub clamp_target: bool,
+    /// Time of a stage of the timer.
+    pub increase_timer: Time,
+    /// Bytes of a stage of the byte counter.
+    pub byte_counter: u64,
+    /// Stages before the target grows.
+    pub fast_recovery: u32,
+    /// Growth of the target in Mb/s; `None`: `additive_share`.
+    pub additive_increase: Option<f64>,
+    /// Growth of the target as a share of the link's rate.
+    pub additive_share: f64,
+    /// Growth after that in Mb/s; `None`: ten times the additive one.
+    pub hyper_increase: Option<f64>,
+    /// Least rate in Mb/s.
+    pub min_rate: f64,
+}
+
+impl Preset {
+    /// The values of a preset.
+    pub fn values(self) -> Values {
+        let paper = Values {
+            g: 1.0 / 256.0,
+            initial_alpha: 1.0,
+            alpha_timer: Time::from_us(55),
+            cut_interval: Time::ZERO,
+            min_decrease_factor: 0.5,
+            clamp_target: true,
+            increase_timer: Time::from_us(55),
+            byte_counter: 10_000_000,
+            fast_recovery: 5,
+            additive_increase: None,
+            additive_share: 1e-3,
+            hyper_increase: None,
+            min_rate: 100.0,
+        };
+        match self {
+            Preset::Paper => paper,
+            Preset::ConnectX => Values {
+                g: 5.0 / 1024.0,
+                initial_alpha: 1023.0 / 1024.0,
+                alpha_timer: Time::from_us(1),
+                cut_interval: Time::from_us(4),
+                clamp_target: false,
+                increase_timer: Time::from_us(300),
+                byte_counter: 32_767,
+                fast_recovery: 1,
+                additive_increase: Some(5.0),
+                hyper_increase: Some(50.0),
+                min_rate: 1.0,
+                ..paper
+            },
+        }
+    }
+}
+
+impl Params {
+    /// The values that hold.
+    pub fn values(&self) -> Values {
+        let preset = self.preset.values();
+        Values {
+            g: self.g.unwrap_or(preset.g),
+            initial_alpha: self.initial_alpha.unwrap_or(preset.initial_alpha),
+            alpha_timer: self.alpha_timer.unwrap_or(preset.alpha_timer),
+            cut_interval: self.cut_interval.unwrap_or(preset.cut_interval),
+            min_decrease_factor: self.min_decrease_factor.unwrap_or(preset.min_decrease_factor),
+            clamp_target: self.clamp_target.unwrap_or(preset.clamp_target),
+            increase_timer: self.increase_timer.unwrap_or(preset.increase_timer),
+            byte_counter: self.byte_counter.map_or(preset.byte_counter, u64::from),
+            fast_recovery: self.fast_recovery.unwrap_or(preset.fast_recovery),
+            additive_increase: self.additive_increase.or(preset.additive_increase),
+            additive_share: preset.additive_share,
+            hyper_increase: self.hyper_increase.or(preset.hyper_increase),
+            min_rate: self.min_rate.unwrap_or(preset.min_rate),
+        }
+    }
+}

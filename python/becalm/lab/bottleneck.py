@@ -1,0 +1,121 @@
+"""One bottleneck: hosts that send for ever through one switch to one receiver, on links that are all alike.
+
+    S1 ... Sn -> T -> R
+
+The round trip of a packet and its ACK on the empty network is as asked for, exactly: the cables' delay follows from
+it. Buffers are unlimited, so the queue of the link `T->R` is what the schemes make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from becalm import theory
+from becalm.lab.model import Label, Outcome, Tables
+from becalm.lab.tables import only
+
+Table: TypeAlias = dict[str, Any]
+
+SWITCH, RECEIVER = "T", "R"
+
+FORWARDING = 0.1
+"""Forwarding delay of the switch in us."""
+ANSWER = 64
+"""Bytes of an ACK and of a congestion notification packet."""
+HEADER = 58
+"""Bytes of the headers of a RoCEv2 packet: Ethernet 14, IP 20, UDP 8, BTH 12, ICRC 4."""
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """The scene with everything that experiments vary."""
+
+    flows: int
+    rate: float
+    """Rate of all links in Gb/s."""
+    packet: int
+    """Bytes of a data packet, headers included."""
+    round_trip: float
+    """Time in us from the header of a packet to the end of its ACK, on the empty network."""
+    response: Table
+    marking: Table = field(default_factory=lambda: {"none": {}})
+    echo: Table = field(default_factory=lambda: {"ack": {}})
+    duration: float = 100.0
+    """Simulated time in ms."""
+    warmup: float = 20.0
+    """Time in ms before the measured window."""
+
+    @property
+    def delay(self) -> float:
+        """Delay of a cable in us: what the round trip leaves to each of the four on the way.
+
+        Raises:
+            ValueError: a round trip that is too short for the packets.
+
+        """
+        bits = 8e-3 * (self.packet + ANSWER)
+        rest = self.round_trip - 2 * FORWARDING - bits / self.rate
+        if rest < 0:
+            raise ValueError(f"round_trip: {self.round_trip} us; at least {self.round_trip - rest:g} us")
+        return rest / 4
+
+    @property
+    def product(self) -> float:
+        """Packets that the link sends in a round trip."""
+        return self.rate * self.round_trip / (8e-3 * self.packet)
+
+    def scenario(self) -> Table:
+        """Return the scenario as `becalm.Scenario` takes it."""
+        senders = f"S1..S{self.flows}"
+        cables = [{"between": [senders, SWITCH]}, {"between": [SWITCH, RECEIVER]}]
+        edges = {"hosts": [senders, RECEIVER], "switches": [SWITCH], "cables": cables}
+        return {
+            "run": {"duration": f"{self.duration:g} ms", "warmup": f"{self.warmup:g} ms"},
+            "topology": {
+                "edges": {**edges, "rate": f"{self.rate:g} Gb/s", "delay": f"{self.delay * 1e6:.0f} ps"}
+            },
+            "switch": {"buffer": "unlimited", "forwarding_delay": f"{FORWARDING:g} us"},
+            "packet": {
+                "mtu": f"{self.packet - HEADER} B",
+                "header": f"{HEADER} B",
+                "ack": f"{ANSWER} B",
+            },
+            "marking": self.marking,
+            "echo": self.echo,
+            "response": self.response,
+            "flows": [{"name": "flows", "from": [senders], "to": [RECEIVER]}],
+            "observe": {
+                "step": f"{self.duration / 10:g} ms",
+                "window": f"{self.duration / 10:g} ms",
+                "links": [],
+                "queues": True,
+            },
+        }
+
+
+def measure(outcomes: Sequence[Outcome]) -> Tables:
+    """Return `points`, one row per run: the bottleneck and its queue in packets, shares of the flows, marks."""
+    return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
+
+
+def _point(outcome: Outcome) -> dict[str, Label]:
+    """`mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue, `utilization`, `jain`, `marked`, and the labels."""
+    results = outcome.results
+    ends = {"from": SWITCH, "to": RECEIVER}
+    queue, link, flows = only(results.queues, ends), only(results.links, ends), results.flows
+    sizes = results.scenario.resolved["packet"]
+    packet = sum(int(str(sizes[key]).split()[0]) for key in ("mtu", "header"))
+    lengths = {name: queue[name] / packet for name in ("mean", "min", "p50", "p95", "p99", "max")}
+    marked, delivered = (np.asarray(flows[name].to_numpy(), float) for name in ("marked", "delivered_packets"))
+    return {
+        **outcome.labels,
+        **lengths,
+        "utilization": link["utilization"],
+        "jain": theory.jain(flows["rate"].to_numpy()),
+        "marked": float(marked.sum() / delivered.sum()),
+    }

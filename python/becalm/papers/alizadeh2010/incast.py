@@ -1,0 +1,52 @@
+"""More flows than the path holds packets: each has the least window, and the rest stand in the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becalm.lab.bottleneck import measure
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at
+from becalm.papers.alizadeh2010.scene import bottleneck, law
+from becalm.plot import COLOURS, curves, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FLOWS = (200, 300, 400)
+
+
+def experiments() -> list[Experiment]:
+    """The standing queue by the number of flows."""
+    return [
+        Experiment(
+            "alizadeh2010/incast",
+            "DCTCP: standing queue of an incast, simulated and N - C RTT",
+            cost=4,
+            points=_points,
+            measure=measure,
+            draw=_draw,
+        )
+    ]
+
+
+def _points(short: bool) -> list[Point]:
+    counts = FLOWS[-1:] if short else FLOWS
+    return [Point({"flows": n}, bottleneck(n, short=short).scenario()) for n in counts]
+
+
+def above_the_law(tables: Tables, flows: int) -> float:
+    """Mean queue less N - C RTT, in packets."""
+    return at(tables, "mean", flows=flows) - law(flows).standing_queue
+
+
+def _draw(tables: Tables) -> Figure:
+    made, axes = figure()
+    counts = np.arange(0, max(FLOWS) + 1, 10)
+    axes.plot(counts, [law(max(1, int(n))).standing_queue for n in counts], linestyle="--", label="N - C RTT")
+    curves(axes, tables["points"], x="flows", y="mean", linestyle="", marker="o", color=COLOURS[1], label="simulated")
+    axes.set(xlabel="flows", ylabel="mean queue (packets of 1500 B)")
+    axes.legend()
+    return made

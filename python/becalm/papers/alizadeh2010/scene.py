@@ -1,0 +1,35 @@
+"""Flows with DCTCP at one bottleneck of 10 Gb/s, with packets of 1500 B and a round trip of 100 us."""
+
+from __future__ import annotations
+
+from becalm.lab.bottleneck import Bottleneck
+from becalm.theory import Dctcp
+
+RATE = 10.0
+"""Gb/s."""
+PACKET = 1500
+"""Bytes of a packet with its headers."""
+ROUND_TRIP = 100.0
+"""us, on the empty network."""
+THRESHOLD = 40
+"""Packets: K of the figures at 10 Gb/s that are no sweep."""
+
+
+def law(flows: int, threshold: float = THRESHOLD) -> Dctcp:
+    """Return the closed forms of so many flows."""
+    return Dctcp(flows, RATE * ROUND_TRIP / (8e-3 * PACKET), threshold)
+
+
+def bottleneck(flows: int, threshold: float = THRESHOLD, *, short: bool) -> Bottleneck:
+    """Return the scene: packets that leave more than the threshold behind are marked."""
+    step = threshold * PACKET / 1000
+    return Bottleneck(
+        flows=flows,
+        rate=RATE,
+        packet=PACKET,
+        round_trip=ROUND_TRIP,
+        marking={"ramp": {"kmin": step, "kmax": step}},
+        response={"dctcp": {}},
+        duration=60 if short else 150,
+        warmup=30 if short else 50,
+    )

@@ -1,0 +1,80 @@
+"""The sawtooth of DCTCP: queue, window and estimate of synchronized flows at one bottleneck.
+
+M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, sections 3.3 and 3.4, in packets. All N flows grow by
+a packet per round trip until the queue is above the threshold K, and then cut their windows together:
+
+    W*    = (C RTT + K) / N                       the window at which the queue reaches K
+    alpha : alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2, about 2 / W*
+    D     = (W* + 1) alpha / 2                    amplitude of a window
+    Q_max = K + N,  Q_min = Q_max - N D
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Dctcp:
+    """Flows with DCTCP at one bottleneck; queues and windows in packets."""
+
+    flows: int
+    """N."""
+    product: float
+    """C RTT: packets that the link sends in a round trip without queue."""
+    threshold: float
+    """K: with more packets in the queue, every packet is marked."""
+
+    def __post_init__(self) -> None:
+        if self.flows < 1:
+            raise ValueError(f"flows: {self.flows}; 1 or more")
+        if self.product <= 0 or self.threshold < 0:
+            raise ValueError(
+                f"product, threshold: {self.product}, {self.threshold}; positive, and 0 or more"
+            )
+
+    @property
+    def window(self) -> float:
+        """W*: window of a flow when the queue reaches the threshold."""
+        return (self.product + self.threshold) / self.flows
+
+    @property
+    def alpha(self) -> float:
+        """Estimate of the share of marked packets, for large windows: sqrt(2 / W*), at most 1."""
+        return min(1.0, math.sqrt(2 / self.window))
+
+    @property
+    def largest_queue(self) -> float:
+        """K + N: each flow sends a packet more before it hears of the first mark."""
+        return self.threshold + self.flows
+
+    @property
+    def amplitude(self) -> float:
+        """Difference of the largest and the smallest queue, for large windows: sqrt(2 N (C RTT + K)) / 2."""
+        return math.sqrt(2 * self.flows * (self.product + self.threshold)) / 2
+
+    @property
+    def smallest_queue(self) -> float:
+        """Smallest queue; below 0, the link runs empty."""
+        return self.largest_queue - self.amplitude
+
+    @property
+    def period(self) -> float:
+        """Round trips between two cuts: a window grows by one packet in each."""
+        return self.amplitude / self.flows
+
+    @property
+    def least_threshold(self) -> float:
+        """Threshold from which on the queue never runs empty, whatever the number of flows: C RTT / 7."""
+        return self.product / 7
+
+    @property
+    def largest_gain(self) -> float:
+        """Weight g of a window in alpha up to which alpha averages over a period at least."""
+        return 1.386 / math.sqrt(2 * (self.product + self.threshold))
+
+    @property
+    def standing_queue(self) -> float:
+        """Queue of flows that all have the least window, one packet: N - C RTT, or 0."""
+        return max(0.0, self.flows - self.product)
