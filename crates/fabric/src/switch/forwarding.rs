@@ -152,6 +152,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the last byte of a packet that had to wait.
+    #[inline(never)]
     fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
         let at = self.state.at(input, vl);
         let arrival = self.state.storing[at].pop_front().expect("one for every event");
@@ -197,6 +198,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles credit for an output that waits for it.
+    #[inline(never)]
     fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         if !cx.called(&self.state.output(output).link, vl) {
             return;
@@ -206,6 +208,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
+    #[inline(never)]
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.output_mut(output).awaited = false;
@@ -227,6 +230,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the end of a packet whose room and credit have been seen to.
+    #[inline(never)]
     fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         self.state.output_mut(output).awaited = false;
         self.serve::<M, O>(output, cx);
