@@ -180,21 +180,26 @@ impl Tree {
         self.log = Some(Vec::new());
     }
 
+    /// The place of a lane.
     #[inline]
-    fn lane(&mut self, output: PortId, vl: u8) -> (&mut Lane, Record<'_>) {
-        let at = self.ports.index(output) * self.vls + usize::from(vl);
+    fn at(&self, output: PortId, vl: u8) -> usize {
+        self.ports.index(output) * self.vls + usize::from(vl)
+    }
+
+    /// Updates the role of a lane after a change.
+    fn settle(&mut self, now: Time, at: usize) {
         let record = Record { from: self.from, episodes: &mut self.episodes[at], at, log: &mut self.log };
-        (&mut self.lanes[at], record)
+        self.lanes[at].settle(now, record);
     }
 
     /// The role that a lane has now.
     pub fn role(&self, output: PortId, vl: u8) -> Role {
-        self.lanes[self.ports.index(output) * self.vls + usize::from(vl)].role
+        self.lanes[self.at(output, vl)].role
     }
 
     /// Times of a lane as root and as branch from the start of the window until `end`.
     pub fn episodes(&self, output: PortId, vl: u8, end: Time) -> (Episode, Episode) {
-        let at = self.ports.index(output) * self.vls + usize::from(vl);
+        let at = self.at(output, vl);
         let mut episodes = self.episodes[at];
         let lane = &self.lanes[at];
         Record { from: self.from, episodes: &mut episodes, at, log: &mut None }.add(lane.role, lane.since, end);
@@ -233,32 +238,34 @@ impl Joint for Tree {
 impl Observer for Tree {
     #[inline]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
-        let (lane, record) = self.lane(from, packet.vl);
+        let at = self.at(from, packet.vl);
+        let lane = &mut self.lanes[at];
         if lane.waited || lane.lags {
             lane.lags = lane.waited && !lane.empty;
             lane.waited = false;
-            lane.settle(now, record);
+            self.settle(now, at);
         }
     }
 
     #[inline]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
-        let (empty, long) = (bytes == 0, bytes > self.half);
-        let (lane, record) = self.lane(output, vl);
+        let (at, empty, long) = (self.at(output, vl), bytes == 0, bytes > self.half);
+        let lane = &mut self.lanes[at];
         if (lane.empty, lane.long) == (empty, long) {
             return;
         }
         (lane.empty, lane.long) = (empty, long);
         lane.lags &= !lane.empty;
-        lane.settle(now, record);
+        self.settle(now, at);
     }
 
     #[inline]
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
-        let (lane, record) = self.lane(output, vl);
+        let at = self.at(output, vl);
+        let lane = &mut self.lanes[at];
         lane.stalled = stalled;
         lane.waited |= stalled;
-        lane.settle(now, record);
+        self.settle(now, at);
     }
 }
 

@@ -39,7 +39,7 @@ struct Lane {
 ///
 /// It is evaluated when a waiting packet has joined its queue, and when a packet is about to leave. A departing packet
 /// does not count as waiting, and the credit that it takes does not count as left; so a packet that meets an empty
-/// queue is never marked.
+/// queue is never marked, and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     /// By port.

@@ -208,7 +208,7 @@ impl Marker for Ibta {
     }
 
     fn attention(&self) -> Attention {
-        if self.starvation.is_some() { Attention::Tails } else { Attention::Packets }
+        if self.starvation.is_some() { Attention::Tails } else { Attention::Queues }
     }
 
     fn is_congested(&self, output: u16, vl: u8) -> bool {

@@ -86,7 +86,7 @@ impl Marker for QueueThreshold {
     }
 
     fn attention(&self) -> Attention {
-        Attention::Packets
+        Attention::Queues
     }
 
     fn is_congested(&self, output: u16, vl: u8) -> bool {

@@ -98,6 +98,9 @@ pub trait SwitchView {
 pub enum Attention {
     /// Nothing: it never marks.
     Nothing,
+    /// Packets that join a queue and packets that leave one. One that could leave at once and meets no other packet for
+    /// its output and lane is not shown: it is not marked, and changes nothing.
+    Queues,
     /// Packets that arrive and packets that are about to leave.
     Packets,
     /// Also the time at which the last byte of a packet leaves: because of [`Marker::left`], or since it matters to

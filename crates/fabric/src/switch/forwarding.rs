@@ -104,13 +104,15 @@ impl<K: Marker> Switch<K> {
         cx.observer.buffer(cx.now, at, vl, buffer.packets);
         let waits = !state.can_cut_through::<M, O>(packet, ports, order, cx);
         let queued = waits || !M::one_lane(state);
-        if queued || !state.unmarked {
+        let is_met = || state.ports[M::at(state, output, vl)].lane.waiting > 0;
+        let shown = !state.unmarked && (queued || state.shows_passing || is_met());
+        if queued || shown {
             state.count::<M>(packet, ports);
         }
         if queued {
             state.enqueue::<M>(packet, ports, order, &cx.shared.config);
         }
-        if !state.unmarked {
+        if shown {
             let &Packet { vl, size, kind, tie, .. } = packet;
             let arrival = Arrival { now: cx.now, order, input, output, vl, size, kind, waits };
             if waits && !state.storing.is_empty() {
@@ -129,7 +131,7 @@ impl<K: Marker> Switch<K> {
             }
             self.arbitrate::<M, O>(cx);
         } else {
-            self.pass::<M, O>(packet, ports, order, cx);
+            self.pass::<M, O>(packet, ports, (order, shown), cx);
         }
     }
 
@@ -152,6 +154,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the last byte of a packet that had to wait.
+    #[inline(never)]
     fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
         let at = self.state.at(input, vl);
         let arrival = self.state.storing[at].pop_front().expect("one for every event");
@@ -161,12 +164,19 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Forwards a packet that cuts through; the queue that it skips is empty.
+    /// Forwards a packet that cuts through, with its place in the order of arrival and whether it is shown to the marker;
+    /// the queue that it skips is empty.
     #[inline(always)]
-    fn pass<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) {
-        let marked = self.mark(packet, ports, order, cx);
+    fn pass<M: Rules, O: Observer>(
+        &mut self,
+        packet: &Packet,
+        ports: Ports,
+        (order, shown): (u64, bool),
+        cx: &mut Context<'_, O>,
+    ) {
+        let marked = shown && self.ask_marker(packet, ports, order, cx);
         let state = &mut self.state;
-        if !state.unmarked {
+        if shown {
             state.discount::<M>(packet, ports);
         }
         if M::arbiter(&cx.shared.config) != Arbiter::RoundRobin && !state.arrival_order.waiting.is_empty() {
@@ -197,6 +207,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles credit for an output that waits for it.
+    #[inline(never)]
     fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         if !cx.called(&self.state.output(output).link, vl) {
             return;
@@ -206,6 +217,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
+    #[inline(never)]
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.output_mut(output).awaited = false;
@@ -227,6 +239,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the end of a packet whose room and credit have been seen to.
+    #[inline(never)]
     fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         self.state.output_mut(output).awaited = false;
         self.serve::<M, O>(output, cx);
@@ -277,7 +290,7 @@ impl<K: Marker> Switch<K> {
         let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
         let &Waiting { packet, order, input, .. } = state.pool.get(head);
         let ports = (input, output);
-        let marked = self.mark(&packet, ports, order, cx);
+        let marked = !state.unmarked && self.ask_marker(&packet, ports, order, cx);
         let state = &mut self.state;
         state.discount::<M>(&packet, ports);
         state.dequeue::<M>(output, vl, place, &cx.shared.config);
@@ -297,12 +310,6 @@ impl<K: Marker> Switch<K> {
             state.bypasses[lane].departed(order);
         }
         self.send::<M, O>(&packet, ports, marked, cx);
-    }
-
-    /// Whether the marker marks a packet that is about to leave.
-    #[inline(always)]
-    fn mark<O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) -> bool {
-        !self.state.unmarked && self.ask_marker(packet, ports, order, cx)
     }
 
     /// Asks the marker about a packet that is about to leave.

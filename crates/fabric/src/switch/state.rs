@@ -65,6 +65,8 @@ pub(crate) struct State {
     pub lazy_tails: bool,
     /// The marker need not be shown anything.
     pub unmarked: bool,
+    /// The marker must be shown packets that meet no other and leave at once.
+    pub shows_passing: bool,
     pub rules: rules::Kind,
 }
 
@@ -141,6 +143,7 @@ impl State {
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
             unmarked: attention == Attention::Nothing,
+            shows_passing: attention >= Attention::Packets,
             rules: rules::Kind::of(config, ports),
         }
     }
