@@ -111,15 +111,39 @@ pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python tools/pictures/fabric.py
 
 .PHONY: web
-web: web/node_modules/.done ## build the page of reports, python/becalm/report/template.html, from web/
-	cd web && npm run --silent check && npm run --silent build
+web: web/node_modules/.done ## build the pages from web/: reports, and the playground with the core that it has
+	cd web && npm run --silent check && npm run --silent build && node play.mjs
 
 .PHONY: web-check
-web-check: web/node_modules/.done build ## whether the committed page is what web/ gives, and reads what Python writes
+web-check: web/node_modules/.done build ## whether the committed pages are what web/ gives, and read what Python writes
 	@mkdir -p target
 	cd web && npm run --silent check && node build.mjs ../target/template.html
 	cmp target/template.html python/becalm/report/template.html
+	cd web && node play.mjs ../python/becalm/report/play.html ../target/play.html
+	cmp target/play.html python/becalm/report/play.html
 	cd web && PYTHON=$(CURDIR)/$(BIN)/python npm run --silent test
+
+CORE := target/wasm32-unknown-unknown/web/becalm_wasm.wasm
+
+.PHONY: playground
+playground: $(CORE) web/node_modules/.done ## build the playground with a new core, python/becalm/report/play.html
+	cd web && npm run --silent check && node play.mjs ../$(CORE)
+
+.PHONY: same
+same: build web/node_modules/.done ## whether the committed playground gives the fingerprints of this becalm
+	cd web && PYTHON=../$(BIN)/python node test/same.mjs ../python/becalm/report/play.html ../scenarios/*.toml scenes/*.toml
+
+.PHONY: same-core
+same-core: build $(CORE) web/node_modules/.done ## the same of a core that is compiled now
+	cd web && PYTHON=../$(BIN)/python node test/same.mjs ../$(CORE) ../scenarios/*.toml scenes/*.toml
+
+.PHONY: wasm-check
+wasm-check: need-wasm ## whether the core compiles as WebAssembly: it has no clock, no thread, no file of its own
+	cargo check --target wasm32-unknown-unknown --locked --quiet -p becalm-scenario -p becalm-report
+
+$(CORE): $(RUST) | need-wasm
+	cargo build --profile web --target wasm32-unknown-unknown --locked --quiet -p becalm-wasm
+	@touch $@
 
 web/node_modules/.done: web/package.json web/package-lock.json | need-node
 	cd web && npm ci --silent --no-audit --no-fund
@@ -186,7 +210,7 @@ $(VENV)/.built: $(VENV)/.done pyproject.toml $(RUST) | need-rust need-cc
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
-.PHONY: need-python need-rust need-cc need-valgrind need-node
+.PHONY: need-python need-rust need-cc need-valgrind need-node need-wasm
 need-python:
 	@[ -n "$(PYTHON)" ] || { echo 'becalm needs Python 3.11 or newer: https://www.python.org/downloads/' >&2; exit 1; }
 
@@ -198,6 +222,11 @@ need-cc:
 
 need-node:
 	@command -v npm >/dev/null || { echo 'the page is built with Node 20 or newer: https://nodejs.org' >&2; exit 1; }
+
+need-wasm: need-rust
+	@rustc --print target-libdir --target wasm32-unknown-unknown | xargs test -d || \
+		rustup target add wasm32-unknown-unknown || \
+		{ echo 'the playground needs the target wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown' >&2; exit 1; }
 
 need-valgrind:
 	@command -v valgrind >/dev/null || { echo 'the guard counts with valgrind (Debian: apt install valgrind)' >&2; exit 1; }

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from becalm.commands import administrator, offers, reports
+from becalm.commands import administrator, offers, play, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.explain import cli as explain
 from becalm.mistakes import printable
@@ -378,6 +378,7 @@ def design(
 administrator.register(app, guarded)
 offers.register(app)
 reports.register(app)
+play.register(app)
 
 
 app.command()(explain.explain)

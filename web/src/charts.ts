@@ -29,15 +29,18 @@ export interface Chart {
 }
 
 /** A chart that fills its place, with a legend under it; what it shows is in its description too. */
-export function chart(data: Chart): HTMLElement {
-  const title = titled(data);
-  const box = el("figure", { class: "chart" }, el("figcaption", {}, title));
+export function chart(first: Chart): HTMLElement {
+  let data = first;
+  const caption = el("figcaption");
+  const box = el("figure", { class: "chart" }, caption);
   const place = el("div", { class: "plot" });
   box.append(place);
   if (data.lines.length > 1) box.append(legend(data.lines));
   let plot: uPlot | null = null;
   const make = () => {
     plot?.destroy();
+    plot = null;
+    caption.textContent = titled(data);
     const width = place.clientWidth;
     if (width > 0) plot = new uPlot(options(data, width), aligned(data), place);
     place.setAttribute("role", "img");
@@ -46,7 +49,16 @@ export function chart(data: Chart): HTMLElement {
   new ResizeObserver(() => (plot ? plot.setSize({ width: place.clientWidth, height: data.height ?? 170 }) : make())).observe(place);
   onTheme(make);
   box.addEventListener("redraw", () => plot?.redraw(false, false));
+  box.addEventListener("update", (event) => {
+    data = (event as CustomEvent<Chart>).detail;
+    make();
+  });
   return box;
+}
+
+/** Shows other data in a chart; it has the same lines, by name. */
+export function update(box: HTMLElement, data: Chart): void {
+  box.dispatchEvent(new CustomEvent("update", { detail: data }));
 }
 
 function aligned(data: Chart): uPlot.AlignedData {

@@ -19,11 +19,17 @@ export class Details {
   readonly element = el("aside", { class: "details", "aria-label": "link", "aria-live": "off" });
 
   constructor(
-    private readonly page: RunPage,
+    private page: RunPage,
     private readonly store: Store,
   ) {
     store.on(() => this.draw());
     onTheme(() => this.draw());
+    this.draw();
+  }
+
+  /** Shows another run of the same fabric. */
+  show(page: RunPage): void {
+    this.page = page;
     this.draw();
   }
 

@@ -79,7 +79,7 @@ export class Painter {
   /** What is the same at all times, drawn once for a layout: cables below, nodes and names above. */
   private still(scene: Scene, ratio: number): void {
     const { width, height, view, theme, geometry, run } = scene;
-    const counts = [geometry.links.length, geometry.pitch, run.replication];
+    const counts = [geometry.links.length, geometry.pitch, run.replication, run.fingerprint];
     const key = [width, height, ratio, view.scale, view.x, view.y, theme.dark, ...counts].join();
     if (key === this.key) return;
     this.key = key;

@@ -25,11 +25,14 @@ export class Film {
   readonly element: HTMLElement;
   /** Milliseconds that the last pictures took. */
   readonly took: number[] = [];
-  private readonly canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "the fabric" });
+  private readonly canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "fabric" });
   private readonly slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "time" });
   private readonly clock = el("output", { class: "clock" });
   private readonly button = el("button", { type: "button", class: "play" }, "▶ Play");
   private readonly painter = new Painter();
+  /** Canvas and details; time, modes and zoom. */
+  readonly stage: HTMLElement;
+  readonly controls: HTMLElement;
   private readonly legend = el("canvas", { width: 140, height: 10, "aria-hidden": "true" });
   private view: View = { scale: 1, x: 0, y: 0 };
   private placed: Geometry | null = null;
@@ -37,12 +40,15 @@ export class Film {
   private playing = 0;
 
   constructor(
-    private readonly page: RunPage,
+    private page: RunPage,
     private readonly store: Store,
     details: HTMLElement,
+    private readonly name = "the fabric",
   ) {
     const box = el("div", { class: "fabric" }, this.canvas);
-    this.element = section("fabric", "Fabric over time", el("div", { class: "stage" }, box, details), this.controls());
+    this.stage = el("div", { class: "stage" }, box, details);
+    this.controls = this.row();
+    this.element = section("fabric", "Fabric over time", this.stage, this.controls);
     this.listen();
     new ResizeObserver(() => this.place()).observe(this.canvas);
     onTheme(() => this.draw());
@@ -50,6 +56,14 @@ export class Film {
       if (changed.has("run") || changed.has("focus")) this.place();
       else this.draw();
     });
+  }
+
+  /** Shows another run of the same fabric; zoom and time stay as they are. */
+  show(page: RunPage): void {
+    this.page = page;
+    this.slider.max = String((this.frames?.times.length ?? 1) - 1);
+    if (this.store.now.focus || !this.placed) this.place();
+    else this.draw();
   }
 
   private get run() {
@@ -60,7 +74,7 @@ export class Film {
     return this.run.frames;
   }
 
-  private controls(): HTMLElement {
+  private row(): HTMLElement {
     const { store } = this;
     const modes = this.modes();
     const lanes = (this.frames?.lanes ?? []).map((lane, i): [number, string] => [i, `VL ${lane.vl}`]);
@@ -242,7 +256,7 @@ export class Film {
     this.slider.value = String(now.time);
     this.slider.setAttribute("aria-valuetext", text);
     const whole = now.mode === "utilization" || now.mode === "stalledWhole" || time === undefined;
-    this.canvas.setAttribute("aria-label", whole ? "the fabric over the whole window" : `the fabric at ${text}`);
+    this.canvas.setAttribute("aria-label", whole ? `${this.name} over the whole window` : `${this.name} at ${text}`);
     const context = this.legend.getContext("2d") as CanvasRenderingContext2D;
     theme().shades.forEach((shade, i) => {
       context.fillStyle = shade;

@@ -14,7 +14,8 @@ import { percent, withUnit } from "./units";
 
 /** From this many hosts on, only the congestion tree is shown at first. */
 const MANY = 1000;
-const TITLES: Record<string, [string, string]> = {
+/** Titles of tables, and what their rows are. */
+export const TITLES: Record<string, [string, string]> = {
   groups: ["Groups of flows", ""],
   hottest: ["Hottest links", "by load over the measured window"],
   blocked: ["Most blocked links", "by time without credit"],
@@ -51,7 +52,8 @@ function last(run: Run): number {
   return (run.frames?.times.length ?? 1) - 1;
 }
 
-function start(page: RunPage): State {
+/** What a page shows at first. */
+export function start(page: RunPage): State {
   const run = page.runs[0];
   const frames = run.frames;
   return {

@@ -54,17 +54,30 @@ export function theme(): Theme {
 }
 
 let printing = false;
+const listeners = new Set<() => void>();
+const tell = () => {
+  for (const listener of listeners) listener();
+};
+let listening = false;
 
 /** Calls when the theme changes, and before and after the page is printed, which is always light. */
 export function onTheme(then: () => void): void {
-  asked.addEventListener("change", then);
-  new MutationObserver(then).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  listeners.add(then);
+  if (listening) return;
+  listening = true;
+  asked.addEventListener("change", tell);
+  new MutationObserver(tell).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   for (const [event, value] of [["beforeprint", true], ["afterprint", false]] as const) {
     addEventListener(event, () => {
       printing = value;
-      then();
+      tell();
     });
   }
+}
+
+/** Forgets all that would be called: for a page that replaces what it has drawn. */
+export function forgetThemes(): void {
+  listeners.clear();
 }
 
 /** Changes between light and dark. */

@@ -35,7 +35,7 @@ pub fn report<'py>(
     let about = json(about)?;
     let runs = runs.into_iter().map(run).collect::<PyResult<Vec<_>>>()?;
     let inner = &scenario.get().inner;
-    let made = py.detach(|| becalm_report::payload(inner, &runs, &about, Options { most_bytes, all }));
+    let made = py.detach(|| becalm_report::payload(inner, &runs, &about, Options { most_bytes, all, raw: false }));
     Ok((PyBytes::new(py, &made.bytes), made.every, made.omitted))
 }
 

@@ -1,5 +1,7 @@
 //! One replication, with progress and Ctrl-C.
 
+use std::time::{Duration, Instant};
+
 use becalm_scenario::{Progress, Results, RunError};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -7,6 +9,9 @@ use pyo3::types::PyDict;
 
 use crate::scenario::Scenario;
 use crate::{columns, errors};
+
+/// Wall time between two calls of the progress function.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs one replication of a scenario on up to `threads` threads, without holding the interpreter.
 ///
@@ -28,15 +33,7 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let inner = &scenario.get().inner;
     let mut raised: Option<PyErr> = None;
-    let outcome = py.detach(|| {
-        inner.run(replication, threads, &mut |now| match report(progress.as_ref(), now) {
-            Ok(()) => true,
-            Err(error) => {
-                raised = Some(error);
-                false
-            }
-        })
-    });
+    let outcome = py.detach(|| inner.run(replication, threads, &mut reporter(progress.as_ref(), &mut raised)));
     match outcome {
         Ok(results) => {
             report(progress.as_ref(), &end(inner, &results))?;
@@ -53,7 +50,20 @@ fn end(scenario: &becalm_scenario::Scenario, results: &Results) -> Progress {
     Progress { time: duration, duration, events: results.events, packet_hops: results.packet_hops }
 }
 
-pub(crate) fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
+/// Reports to Python about every 50 ms of wall time, and answers whether to go on; what Python raised is kept.
+pub(crate) fn reporter(progress: Option<&Py<PyAny>>, raised: &mut Option<PyErr>) -> impl FnMut(&Progress) -> bool {
+    let mut reported = Instant::now();
+    move |now| {
+        if reported.elapsed() < PROGRESS_EVERY {
+            return true;
+        }
+        reported = Instant::now();
+        *raised = report(progress, now).err();
+        raised.is_none()
+    }
+}
+
+fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! A run that records single packets.
 
 use becalm_engine::Time;
-use becalm_scenario::{Progress, RunError, TraceSpec};
+use becalm_scenario::{RunError, TraceSpec};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -32,15 +32,7 @@ pub fn trace<'py>(
     let inner = &scenario.get().inner;
     let spec = TraceSpec { flows, links, from: Time(start), until: Time(stop), most };
     let mut raised: Option<PyErr> = None;
-    let outcome = py.detach(|| {
-        inner.trace(replication, &spec, &mut |now: &Progress| match run::report(progress.as_ref(), now) {
-            Ok(()) => true,
-            Err(error) => {
-                raised = Some(error);
-                false
-            }
-        })
-    });
+    let outcome = py.detach(|| inner.trace(replication, &spec, &mut run::reporter(progress.as_ref(), &mut raised)));
     match outcome {
         Ok(trace) => {
             let dict = PyDict::new(py);

@@ -94,8 +94,13 @@ impl Pack {
         json!({"$": self.directory.len() - 1})
     }
 
-    /// The payload with this header, which refers to the arrays by the words that were given for them.
-    pub fn finish(self, mut header: Value) -> Vec<u8> {
+    /// The payload with this header, which refers to the arrays by the words that were given for them; deflated.
+    pub fn finish(self, header: Value) -> Vec<u8> {
+        deflated(&self.whole(header))
+    }
+
+    /// The payload before it is deflated.
+    pub fn whole(self, mut header: Value) -> Vec<u8> {
         header["format"] = FORMAT.into();
         header["arrays"] = self.directory.into();
         let mut text = header.to_string().into_bytes();
@@ -103,7 +108,7 @@ impl Pack {
         let mut whole = (text.len() as u64).to_le_bytes().to_vec();
         whole.extend(text);
         whole.extend(self.data);
-        deflated(&whole)
+        whole
     }
 }
 

@@ -29,12 +29,14 @@ pub struct Options {
     pub most_bytes: usize,
     /// Keep all shares of every link over time, in full resolution.
     pub all: bool,
+    /// Leave the payload as it is before it is deflated: for a page that takes it from memory.
+    pub raw: bool,
 }
 
 /// A payload, packed.
 #[derive(Clone, Debug)]
 pub struct Payload {
-    /// The bytes, deflated.
+    /// The bytes, deflated unless they were asked for raw.
     pub bytes: Vec<u8>,
     /// Every how manieth frame it has.
     pub every: usize,
@@ -46,7 +48,7 @@ pub struct Payload {
 pub fn payload(scenario: &Scenario, runs: &[Run], about: &Value, options: Options) -> Payload {
     let mut every = 1;
     loop {
-        let made = attempt(scenario, runs, about, options.all, every);
+        let made = attempt(scenario, runs, about, options, every);
         let frames = runs.iter().map(|run| run.tables.numbers("frames", "time").len()).max().unwrap_or(0);
         if options.most_bytes == 0 || made.bytes.len() <= options.most_bytes || every * 2 > frames {
             return made;
@@ -55,12 +57,12 @@ pub fn payload(scenario: &Scenario, runs: &[Run], about: &Value, options: Option
     }
 }
 
-fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, all: bool, every: usize) -> Payload {
+fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, every: usize) -> Payload {
     let mut pack = Pack::default();
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     let fabric = fabric::fabric(scenario, &mut pack);
     for run in runs {
-        let (frames, left_out) = frames::frames(&run.tables, every, all, &mut pack);
+        let (frames, left_out) = frames::frames(&run.tables, every, options.all, &mut pack);
         for name in left_out {
             if !omitted.contains(&name) {
                 omitted.push(name);
@@ -80,7 +82,8 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, all: bool, every: u
         "omitted": omitted,
         "runs": shown,
     });
-    Payload { bytes: pack.finish(header), every, omitted }
+    let bytes = if options.raw { pack.whole(header) } else { pack.finish(header) };
+    Payload { bytes, every, omitted }
 }
 
 fn one(scenario: &Scenario, run: &Run, frames: Value, pack: &mut Pack) -> Value {
@@ -144,7 +147,7 @@ mod tests {
         let scenario = Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"));
         let results = scenario.run(0, 1, &mut |_| true).unwrap();
         let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, tables: results.tables.into() };
-        let made = payload(&scenario, &[run], &json!({"title": "t"}), Options { most_bytes, all: false });
+        let made = payload(&scenario, &[run], &json!({"title": "t"}), Options { most_bytes, ..Options::default() });
         let whole = miniz_oxide::inflate::decompress_to_vec(&made.bytes).unwrap();
         let length = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
         let header = serde_json::from_slice(&whole[8..8 + length]).unwrap();

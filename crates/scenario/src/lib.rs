@@ -6,11 +6,12 @@
 //! - `resolve`: from names to one network and its flows.
 //! - `check`: checks that its parts fit together; all errors at once.
 //! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
-//!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::routing`] the paths.
+//!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::work_estimate`] its work, [`Scenario::routing`] the paths.
 //! - `assemble`: the model, as the fabric needs it.
 //! - `fabric`: its nodes, links and paths, for those who show them.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
 //! - `trace`: [`Scenario::trace`], a run that records single packets.
+//! - `variants`: the scenario with recordings for a page, and without congestion control.
 //!
 //! [`catalogue`] and [`json_schema`] describe the contents of scenarios, as data.
 //!
@@ -41,6 +42,8 @@ mod scenario;
 pub mod sections;
 mod summary;
 mod trace;
+mod variants;
+mod work;
 
 pub use catalogue::{catalogue, json_schema};
 pub use fabric::{Direction, FlowPaths};

@@ -1,7 +1,5 @@
 //! Traces: single packets, messages, waits, roles and gaps of one replication, as tables.
 
-use std::time::Instant;
-
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::Time;
 use becalm_fabric::{Fabric, FlowId, Kind, PortId};
@@ -9,7 +7,7 @@ use becalm_metrics::recorder::{Period, Recorder, Recording, Selection};
 use becalm_metrics::{Ports, Table};
 
 use crate::assemble::Traffic;
-use crate::run::{PROGRESS_EVERY, Progress, RunError};
+use crate::run::{Progress, RunError};
 use crate::scenario::Scenario;
 
 /// What is traced: `None` stands for all.
@@ -45,7 +43,7 @@ impl Scenario {
     /// Runs one replication on one thread up to the end of the trace, or until it is full. Numbers that do not exist are
     /// ignored.
     ///
-    /// `progress` is called about every 50 ms of wall time; when it answers `false`, the run ends.
+    /// `progress` is called every few thousand events; when it answers `false`, the run ends.
     ///
     /// # Errors
     /// [`RunError::Fabric`] for a flow without a route, [`RunError::Interrupted`] when `progress` answered `false`.
@@ -63,18 +61,15 @@ impl Scenario {
         let recorder = Recorder::new(&self.network.topology, vls, capacity, header, selection);
         let seed = self.sections.run.seed.wrapping_add(u64::from(replication));
         let mut simulator = Traced::simulator(self.fabric_spec(seed, Traffic::All), recorder)?;
-        let (step, mut reported) = (*self.sections.observe.step, Instant::now());
+        let step = *self.sections.observe.step;
         let mut target = Time::ZERO;
         while target < duration && !simulator.model.observer.is_over(simulator.now()) {
             target = target.saturating_add(step).min(duration);
             while simulator.run(target, 1 << 16) == becalm_engine::Stop::Events {
                 let (time, events) = (simulator.now(), simulator.events());
                 let packet_hops = simulator.model.packet_hops();
-                if reported.elapsed() >= PROGRESS_EVERY {
-                    reported = Instant::now();
-                    if !progress(&Progress { time, duration, events, packet_hops }) {
-                        return Err(RunError::Interrupted);
-                    }
+                if !progress(&Progress { time, duration, events, packet_hops }) {
+                    return Err(RunError::Interrupted);
                 }
             }
             for flow in 0..self.plan.flows.len() as u32 {

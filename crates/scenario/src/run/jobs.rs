@@ -11,7 +11,7 @@ use crate::resolve::Job;
 use crate::scenario::Scenario;
 use crate::sections::jobs::Job as Section;
 
-/// Wall time of a run alone between two calls of the progress function is that of so much simulated time at least.
+/// Steps of a run alone, after each of which the progress function is called.
 const STEPS: u64 = 100;
 
 /// What a job did.

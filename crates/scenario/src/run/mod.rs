@@ -12,7 +12,6 @@ mod tables;
 mod window;
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
 use becalm_engine::{Simulator, Stop, Time, Work};
 use becalm_fabric::{FabricError, FlowId};
@@ -26,8 +25,6 @@ use crate::sections::run::End;
 use counters::{Counters, Observed};
 use film::Film;
 
-/// Wall time between two calls of the progress function.
-pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 /// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", "flows kept their order", "no deadlock"];
 
@@ -86,7 +83,8 @@ impl Scenario {
     /// Runs one replication on up to `threads` threads; `replication` counts from 0 and moves the seed. The number of
     /// threads changes only the time that it takes.
     ///
-    /// `progress` is called about every 50 ms of wall time; when it answers `false`, the run ends.
+    /// `progress` is called every few thousand events, often many times in a millisecond: a run has no clock, so a caller
+    /// that wants to hear less often leaves calls out. When it answers `false`, the run ends.
     ///
     /// # Errors
     /// [`RunError::Fabric`] for a deadlock, [`RunError::Interrupted`] when `progress` answered `false`.
@@ -149,7 +147,6 @@ impl Prepared<'_> {
             duration: *scenario.sections.run.duration,
             drained: false,
             idle: false,
-            reported: Instant::now(),
         };
         let before = run.measure()?;
         let after = Counters::of(scenario, &run.model);
@@ -207,7 +204,6 @@ struct Running<'a> {
     drained: bool,
     /// Whether nothing was left to happen.
     idle: bool,
-    reported: Instant,
 }
 
 impl Running<'_> {
@@ -262,12 +258,8 @@ impl Running<'_> {
         if until == Time::ZERO {
             return Ok(Stop::Time);
         }
-        let (duration, reported, progress) = (self.duration, &mut self.reported, &mut self.progress);
+        let (duration, progress) = (self.duration, &mut self.progress);
         let mut report = |work: &Work| {
-            if reported.elapsed() < PROGRESS_EVERY {
-                return true;
-            }
-            *reported = Instant::now();
             progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
         };
         self.model.run(until, &mut report).ok_or(RunError::Interrupted)

@@ -14,6 +14,9 @@ pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
 /// # Errors
 /// The reason why it cannot be read: it is not there, not a file, or longer than `most` bytes.
 pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u8>, String> {
+    if cfg!(target_family = "wasm") {
+        return Err("cannot be read: a page in the browser reads no files".to_string());
+    }
     let path = path(name, errors);
     let about = std::fs::metadata(&path).map_err(|error| error.to_string())?;
     if !about.is_file() {

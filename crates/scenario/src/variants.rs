@@ -1,0 +1,94 @@
+//! Variants of a scenario that a page shows: with recordings, and without congestion control.
+
+use becalm_control::{EchoParams, MarkingParams, ResponseParams};
+use becalm_engine::Time;
+use becalm_schema::Located;
+
+use crate::scenario::Scenario;
+use crate::sections::flows::Group;
+use crate::sections::jobs::Job;
+
+impl Scenario {
+    /// The scenario with so many frames and all spans, where it does not ask for frames itself, and without series of
+    /// links, which a page does not show. No event of a run changes by it.
+    pub fn recorded(mut self, frames: u64) -> Scenario {
+        let step = Time((self.sections.run.duration.0 / frames.max(1)).max(1));
+        let mut observe = (*self.sections.observe).clone();
+        observe.frames = observe.frames.or(Some(step)).into();
+        observe.spans = true.into();
+        observe.links = Vec::new().into();
+        self.sections.observe = observe.into();
+        self
+    }
+
+    /// The scenario with nothing marked, and with sources that send at the rate of their link.
+    pub fn without_control(mut self) -> Scenario {
+        let sections = &mut self.sections;
+        sections.marking = MarkingParams::default().into();
+        sections.echo = EchoParams::default().into();
+        sections.response = ResponseParams::default().into();
+        sections.flows = changed(&sections.flows, |group: &mut Group| group.response = None.into());
+        sections.jobs = changed(&sections.jobs, |job: &mut Job| job.response = None.into());
+        self
+    }
+}
+
+/// The items, each changed.
+fn changed<T: Clone>(items: &Located<Vec<Located<T>>>, change: impl Fn(&mut T)) -> Located<Vec<Located<T>>> {
+    let each = |item: &Located<T>| {
+        let mut item = (**item).clone();
+        change(&mut item);
+        Located::from(item)
+    };
+    items.iter().map(each).collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+        [run]
+        duration = "1 ms"
+        [topology.dumbbell]
+        remote = 4
+        local = 4
+        [marking.input_triggered]
+        [response.lipd]
+        [[flows]]
+        name = "local"
+        from = ["B1..B4"]
+        to = ["BC"]
+        response.aimd = {}
+        [[flows]]
+        name = "remote"
+        from = ["A1..A4"]
+        to = ["BC"]
+    "#;
+
+    fn scenario() -> Scenario {
+        Scenario::parse(TEXT, "variants.toml").unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    #[test]
+    fn recordings_change_no_result() {
+        let (plain, recorded) = (scenario(), scenario().recorded(50));
+        let run = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap();
+        assert_eq!(run(&plain).fingerprint, run(&recorded).fingerprint);
+        let results = run(&recorded);
+        let frames = results.tables.iter().find(|table| table.name == "frames").expect("frames");
+        assert_eq!(frames.rows(), 50);
+        assert_eq!(*recorded.recorded(7).sections.observe.frames, Some(Time::from_us(20)), "what is there stays");
+    }
+
+    #[test]
+    fn without_control_is_the_scenario_without_its_schemes() {
+        let text = TEXT.replace("[marking.input_triggered]", "").replace("[response.lipd]", "");
+        let bare = Scenario::parse(&text.replace("response.aimd = {}", ""), "bare.toml").unwrap();
+        let without = scenario().without_control();
+        assert_eq!(without.resolved(), bare.resolved());
+        let fingerprint = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap().fingerprint;
+        assert_eq!(fingerprint(&without), fingerprint(&bare));
+        assert_ne!(fingerprint(&without), fingerprint(&scenario()));
+    }
+}

@@ -1,0 +1,164 @@
+//! The core for a page: texts in, JSON and payloads out, without a clock, a file or a thread.
+//!
+//! - [`check`]: the mistakes of a scenario, or what is known of it before a run.
+//! - [`run`]: a run, as the payload that a report has too.
+//! - [`catalogue`], [`version`]: what a scenario may hold, and of which becalm. The JSON Schema would double the module, and
+//!   the catalogue has the same keys.
+//! - `abi`: the same as functions of a WebAssembly module; the only file with `unsafe`.
+//!
+//! All errors are values: a page shows them. A panic is told to the page before the module stops.
+
+mod abi;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use becalm_report::{Options, Run, payload};
+use becalm_scenario::{Progress, RunError, Scenario};
+use becalm_schema::Errors;
+use serde_json::{Value, json};
+
+/// The name of the text in messages.
+const FILE: &str = "scenario";
+/// Frames of a run that does not ask for them.
+const FRAMES: u64 = 60;
+/// Most mistakes that are told at once; a text that is not a scenario has thousands.
+const MOST_MISTAKES: usize = 50;
+
+/// Checks a scenario. Gives JSON: `{"mistakes": [{"line", "key", "text"}]}`, or
+///
+/// - `summary`: values that need no run, as `Scenario::summary` has them,
+/// - `resolved`: every value, defaults included,
+/// - `packet_hops`: about how many a replication will have,
+/// - `memory`: bytes that it will use at least,
+/// - `controlled`: whether it has congestion control,
+/// - `bare`: a text that is equal for scenarios that differ only in congestion control.
+pub fn check(text: &str) -> Value {
+    let scenario = match Scenario::parse(text, FILE) {
+        Ok(scenario) => scenario.recorded(FRAMES),
+        Err(errors) => return mistakes(&errors),
+    };
+    let summary = scenario.summary();
+    let (packet_hops, memory) = (scenario.work_estimate(), scenario.memory_estimate().total());
+    let resolved = scenario.resolved();
+    let bare = scenario.without_control().resolved();
+    json!({
+        "summary": summary,
+        "packet_hops": packet_hops,
+        "memory": memory,
+        "controlled": bare != resolved,
+        "bare": hashed(&bare),
+        "resolved": resolved,
+    })
+}
+
+/// Runs one replication of a scenario, with or without its congestion control.
+///
+/// Gives JSON and a payload that is not deflated. The JSON is `{"fingerprint", "packet_hops", "events", "end"}`, the end
+/// in seconds; or, without a payload, `{"mistakes": [...]}` as from [`check`], or `{"failed": "..."}`.
+pub fn run(
+    text: &str,
+    replication: u32,
+    control: bool,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> (Value, Vec<u8>) {
+    let scenario = match Scenario::parse(text, FILE) {
+        Ok(scenario) => scenario.recorded(FRAMES),
+        Err(errors) => return (mistakes(&errors), Vec::new()),
+    };
+    let scenario = if control { scenario } else { scenario.without_control() };
+    let results = match scenario.run(replication, 1, progress) {
+        Ok(results) => results,
+        Err(RunError::Interrupted) => return (json!({"failed": "stopped"}), Vec::new()),
+        Err(RunError::Fabric(error)) => return (json!({"failed": error.to_string()}), Vec::new()),
+    };
+    let fingerprint = format!("{:016x}", results.fingerprint);
+    let told = json!({
+        "fingerprint": fingerprint,
+        "packet_hops": results.packet_hops,
+        "events": results.events,
+        "end": results.end.as_secs(),
+    });
+    let run = Run { replication, fingerprint, packet_hops: results.packet_hops, tables: results.tables.into() };
+    let options = Options { all: true, raw: true, ..Options::default() };
+    (told, payload(&scenario, &[run], &about(), options).bytes)
+}
+
+/// The contents of scenarios, as data for help and choices.
+pub fn catalogue() -> Value {
+    becalm_scenario::catalogue()
+}
+
+/// The version of becalm.
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+fn mistakes(errors: &Errors) -> Value {
+    let one = |error: &becalm_schema::Error| json!({"line": error.line, "key": error.key, "text": error.to_string()});
+    let listed: Vec<Value> = errors.list.iter().take(MOST_MISTAKES).map(one).collect();
+    json!({"mistakes": listed, "more": errors.list.len().saturating_sub(MOST_MISTAKES)})
+}
+
+fn hashed(value: &Value) -> String {
+    let mut hasher = DefaultHasher::new();
+    value.to_string().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// The texts of a page's header: the playground writes its own.
+fn about() -> Value {
+    json!({
+        "title": "", "facts": [], "notes": [], "diagnosis": [], "meanings": {}, "scenario": "", "parameters": [],
+        "provenance": [],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "[run]\nduration = \"1 ms\"\n[topology.dumbbell]\nremote = 2\nlocal = 2\n\
+        [marking.input_triggered]\n[response.lipd]\n[[flows]]\nname = \"f\"\nfrom = [\"B1..B2\"]\nto = [\"BC\"]\n";
+
+    #[test]
+    fn mistakes_have_their_lines_and_what_would_be_valid() {
+        let told = check(&TEXT.replace("remote", "remot"));
+        assert_eq!(told["mistakes"][0]["line"], 4);
+        let text = told["mistakes"][0]["text"].as_str().unwrap();
+        assert!(text.contains("did you mean `remote`"), "{text}");
+        let nothing = check("");
+        assert!(!nothing["mistakes"].as_array().unwrap().is_empty());
+        assert_eq!(run("]", 0, true, &mut |_| true).0["mistakes"][0]["line"], 1);
+    }
+
+    #[test]
+    fn a_check_tells_what_a_run_will_take() {
+        let told = check(TEXT);
+        assert_eq!((&told["summary"]["hosts"], &told["controlled"]), (&json!(7), &json!(true)));
+        let hops = run(TEXT, 0, true, &mut |_| true).0["packet_hops"].as_f64().unwrap();
+        assert!((told["packet_hops"].as_f64().unwrap() / hops - 1.0).abs() < 0.5);
+        let other = check(&TEXT.replace("lipd", "aimd"));
+        assert_eq!(told["bare"], other["bare"]);
+        assert_ne!(told["bare"], check(&TEXT.replace("1 ms", "2 ms"))["bare"]);
+        let plain = TEXT.replace("[marking.input_triggered]\n[response.lipd]\n", "");
+        assert_eq!(check(&plain)["controlled"], false);
+    }
+
+    #[test]
+    fn a_run_has_the_fingerprint_of_its_scenario_and_a_payload() {
+        let scenario = Scenario::parse(TEXT, FILE).unwrap();
+        let native = scenario.run(0, 1, &mut |_| true).unwrap().fingerprint;
+        let (told, payload) = run(TEXT, 0, true, &mut |_| true);
+        assert_eq!(told["fingerprint"], format!("{native:016x}"));
+        let length = u64::from_le_bytes(payload[..8].try_into().unwrap()) as usize;
+        let header: Value = serde_json::from_slice(&payload[8..8 + length]).unwrap();
+        assert_eq!(header["runs"][0]["fingerprint"], told["fingerprint"]);
+        assert_eq!(header["runs"][0]["frames"]["times"].as_array().unwrap().len(), FRAMES as usize);
+        assert_ne!(run(TEXT, 0, false, &mut |_| true).0["fingerprint"], told["fingerprint"]);
+    }
+
+    #[test]
+    fn a_run_can_be_stopped() {
+        assert_eq!(run(TEXT, 0, true, &mut |_| false).0, json!({"failed": "stopped"}));
+    }
+}

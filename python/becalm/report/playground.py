@@ -1,0 +1,53 @@
+"""The playground: a page that holds the core as WebAssembly, and runs scenarios in the browser.
+
+`play.html` is built from `web/` and `crates/wasm` by `make playground`, and committed: nobody needs Node or
+another Rust target to use it.
+"""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from pathlib import Path
+
+from becalm.errors import BecalmError
+
+_MARK = "<!--given-->"
+MOST_TEXT = 1_000_000
+"""Bytes of a scenario that the page opens with."""
+
+
+def page() -> Path:
+    """Return the path of the page that comes with becalm."""
+    return Path(__file__).parent / "play.html"
+
+
+def page_with(scenario: Path) -> Path:
+    """Return the path of a new page, in a folder of its own, that opens with a scenario.
+
+    A scenario with mistakes is opened too: the page shows them at their lines.
+
+    Raises:
+        BecalmError: the file is too long, or not text in UTF-8.
+        OSError: the file cannot be read.
+
+    """
+    data = scenario.read_bytes()
+    if len(data) > MOST_TEXT:
+        raise BecalmError(f"{scenario}: has {len(data):,} bytes, more than the {MOST_TEXT:,} of a page")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise BecalmError(f"{scenario}: is not text in UTF-8: {error}") from error
+    # A folder that only this user can read.
+    made = Path(tempfile.mkdtemp(prefix="becalm-")) / "play.html"
+    made.write_text(filled(data), encoding="utf-8", newline="\n")
+    return made
+
+
+def filled(scenario: bytes) -> str:
+    """Return the page with the text of a scenario."""
+    before, _, after = page().read_text(encoding="utf-8").partition(_MARK)
+    given = base64.b64encode(scenario).decode()
+    return f'{before}<script type="application/octet-stream" id="given">{given}</script>{after}'
+

@@ -1,0 +1,134 @@
+// The core as WebAssembly: texts in, values out. The other side is crates/wasm.
+
+export interface Mistake {
+  line: number | null;
+  key: string;
+  text: string;
+}
+
+export interface Mistakes {
+  mistakes: Mistake[];
+  /** How many more there are. */
+  more: number;
+}
+
+export interface Facts {
+  summary: { hosts: number; switches: number };
+  resolved: Record<string, unknown>;
+  packet_hops: number;
+  memory: number;
+  controlled: boolean;
+  bare: string;
+}
+
+export type Checked = Mistakes | Facts;
+
+export interface Told {
+  fingerprint: string;
+  packet_hops: number;
+  events: number;
+  end: number;
+}
+
+export type Outcome = { told: Told; payload: ArrayBuffer } | Mistakes | { failed: string };
+
+export interface Parameter {
+  name: string;
+  kind: string;
+  unit: string;
+  default: unknown;
+  required: boolean;
+  range: string;
+  help: string;
+}
+
+export interface Entry {
+  name: string;
+  doc: string;
+  parameters: Parameter[];
+}
+
+export type Catalogue = Record<string, Entry[]>;
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  becalm_take(length: number): number;
+  becalm_give_back(address: number, length: number): void;
+  becalm_check(text: number, length: number): number;
+  becalm_run(text: number, length: number, replication: number, control: number): number;
+  becalm_catalogue(): number;
+  becalm_version(): number;
+}
+
+/** Told how much of a run is done, and how many packet-hops; answers whether to go on. */
+export type Progress = (share: number, packetHops: number) => boolean;
+
+/** One instance of the module. Its memory never shrinks: take a new one for every run. */
+export class Core {
+  private readonly exports: Exports;
+  private panic = "";
+
+  constructor(module: WebAssembly.Module, progress: Progress = () => true) {
+    const becalm = {
+      progress: (share: number, packetHops: number) => (progress(share, packetHops) ? 0 : 1),
+      panicked: (address: number, length: number) => {
+        this.panic = this.text(address, length);
+      },
+    };
+    this.exports = new WebAssembly.Instance(module, { becalm }).exports as unknown as Exports;
+  }
+
+  check(text: string): Checked {
+    return JSON.parse(this.given(text, (at, length) => this.string(this.exports.becalm_check(at, length))));
+  }
+
+  run(text: string, control: boolean, replication = 0): Outcome {
+    const bytes = this.given(text, (at, length) => this.taken(this.exports.becalm_run(at, length, replication, control ? 1 : 0)));
+    const length = new DataView(bytes.buffer).getUint32(0, true);
+    const told = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+    return "fingerprint" in told ? { told, payload: bytes.slice(4 + length).buffer } : told;
+  }
+
+  catalogue(): Catalogue {
+    return JSON.parse(this.string(this.exports.becalm_catalogue()));
+  }
+
+  version(): string {
+    return this.string(this.exports.becalm_version());
+  }
+
+  /** Bytes of memory that the instance has. */
+  memory(): number {
+    return this.exports.memory.buffer.byteLength;
+  }
+
+  /** Hands a text over for a call; a panic becomes an error with its text. */
+  private given<T>(text: string, call: (address: number, length: number) => T): T {
+    const bytes = new TextEncoder().encode(text);
+    const address = this.exports.becalm_take(bytes.length);
+    new Uint8Array(this.exports.memory.buffer, address, bytes.length).set(bytes);
+    try {
+      const answer = call(address, bytes.length);
+      this.exports.becalm_give_back(address, bytes.length);
+      return answer;
+    } catch (error) {
+      throw this.panic ? new Error(this.panic) : error;
+    }
+  }
+
+  /** The bytes of an answer, which is freed. */
+  private taken(address: number): Uint8Array<ArrayBuffer> {
+    const length = new DataView(this.exports.memory.buffer).getUint32(address, true);
+    const bytes = new Uint8Array(this.exports.memory.buffer, address + 4, length).slice();
+    this.exports.becalm_give_back(address, length + 4);
+    return bytes;
+  }
+
+  private string(address: number): string {
+    return new TextDecoder().decode(this.taken(address));
+  }
+
+  private text(address: number, length: number): string {
+    return new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, address, length));
+  }
+}

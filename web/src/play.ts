@@ -1,0 +1,350 @@
+// The playground: a scenario, its sliders and its editor; runs of it, with and without congestion control.
+
+import { type Checked, type Facts, type Mistakes, type Outcome, type Told } from "./core";
+import { type RunPage, parse } from "./data";
+import { choice, el } from "./dom";
+import { Editor } from "./editor";
+import { Panel } from "./panel";
+import { type Port, Runner, type Wish } from "./runner";
+import { SCENES, story } from "./scenes";
+import { bytesOf, fromFragment, inflated, toFragment } from "./share";
+import { theme, toggleTheme } from "./theme";
+import { count, digits } from "./units";
+import { type Side, Versus } from "./versus";
+import type { Reply } from "./worker";
+
+declare global {
+  interface Window {
+    /** For tests and for those who script the page. */
+    playground?: Hook;
+  }
+}
+
+interface Hook {
+  /** Whether nothing runs and nothing waits. */
+  idle: () => boolean;
+  /** The fingerprints that are shown, left and right. */
+  fingerprints: () => string[];
+  /** Milliseconds from the last changes to their pictures. */
+  delays: number[];
+  /** Milliseconds that the last runs took. */
+  runs: number[];
+  text: () => string;
+  set: (text: string) => void;
+}
+
+type Beside = "without" | "kept" | "nothing";
+
+interface Result {
+  told: Told;
+  page: RunPage;
+}
+
+/** Packet-hops above which the page asks before it runs. */
+const MOST_HOPS = 1e6;
+/** Packet-hops in a second, before any were measured. */
+const SPEED = 1.5e6;
+/** Bytes that a page may take; a module can have 4 GB, and browsers give less. */
+const MOST_MEMORY = 1.5e9;
+
+class Playground {
+  readonly hook: Hook;
+  private text = "";
+  private facts: Facts | null = null;
+  private checks = 0;
+  private changed = 0;
+  private agreed = "";
+  private speed = SPEED;
+  private beside: Beside = "without";
+  private left: Result | null = null;
+  private right: Result | null = null;
+  private kept: Result | null = null;
+  /** What differs for runs without control: that of the run on the right, and that of the newest request. */
+  private bare = "";
+  private asked = { text: "", bare: "" };
+  private readonly checker: Port;
+  private readonly runners: Runner[];
+  private readonly versus = new Versus();
+  private readonly panel = new Panel((text) => this.set(text));
+  private readonly editor = new Editor((text) => this.set(text));
+  private readonly title = el("h1");
+  private readonly about = el("p", { class: "story" });
+  private readonly status = el("output", { class: "faint status" });
+  private readonly notice = el("div", { class: "notice", role: "alert", hidden: true });
+  private readonly edit = el("button", { type: "button", "aria-expanded": "false" }, "Edit the scenario");
+  private readonly scenes = el("select", {}, ...SCENES.map(({ text }) => el("option", {}, story(text).title)), el("option", { hidden: true }, "your own"));
+
+  constructor(
+    private readonly root: HTMLElement,
+    start: () => Port,
+  ) {
+    this.checker = start();
+    this.checker.onmessage = ({ data }) => this.told(data);
+    this.runners = [0, 1].map((side) => new Runner(start, this.listener(side)));
+    this.hook = {
+      idle: () => !this.runners.some((runner) => runner.busy) && this.changed === 0,
+      fingerprints: () => [this.left, this.right].flatMap((result) => result?.told.fingerprint ?? []),
+      delays: [],
+      runs: [],
+      text: () => this.text,
+      set: (text) => this.set(text),
+    };
+    this.build();
+    this.checker.postMessage({ kind: "about", id: 0 });
+  }
+
+  private build(): void {
+    const button = (label: string, work: () => void) => {
+      const made = el("button", { type: "button" }, label);
+      made.addEventListener("click", work);
+      return made;
+    };
+    this.scenes.addEventListener("change", () => this.open(SCENES[this.scenes.selectedIndex].text));
+    this.edit.addEventListener("click", () => this.showEditor(this.editor.element.hidden === true));
+    this.editor.element.hidden = true;
+    const light = button("Light or dark", () => {
+      toggleTheme();
+      light.setAttribute("aria-pressed", String(theme().dark));
+    });
+    const besides: [Beside, string][] = [["without", "without congestion control"], ["kept", "this run, kept"], ["nothing", "nothing"]];
+    const beside = choice("Beside it", besides, this.beside, (value) => this.compare(value)) as HTMLElement;
+    const stop = button("Stop", () => this.stop());
+    const tools = [el("label", { class: "choice" }, "Scene ", this.scenes), button("Copy link", () => void this.link()), button("Save as file", () => this.save()), light];
+    const heading = el("header", {}, this.title, this.about);
+    const controls = el("section", { "aria-label": "sliders" }, this.panel.element, el("div", { class: "row" }, beside, this.edit, stop, this.status));
+    this.root.replaceChildren(el("div", { class: "top" }, heading, el("div", { class: "tools" }, ...tools)), controls, this.notice, this.editor.element, this.versus.element);
+  }
+
+  /** Shows a scenario from elsewhere: a scene, a link, a file. */
+  open(text: string): void {
+    const scene = SCENES.findIndex((each) => each.text === text);
+    this.scenes.selectedIndex = scene < 0 ? SCENES.length : scene;
+    [this.left, this.right, this.bare] = [null, null, ""];
+    this.set(text);
+  }
+
+  private set(text: string): void {
+    this.text = text;
+    this.changed = performance.now();
+    this.editor.set(text);
+    this.panel.set(text);
+    const { title, more } = story(text);
+    this.title.textContent = title;
+    this.about.textContent = more;
+    document.title = `${title} – becalm`;
+    this.checks += 1;
+    this.checker.postMessage({ kind: "check", id: this.checks, text });
+  }
+
+  private told(reply: Reply): void {
+    if (reply.kind === "about") {
+      this.panel.describe(reply.catalogue);
+      this.editor.describe(reply.catalogue);
+      if (this.facts) this.panel.know(this.facts);
+      this.root.dataset.version = reply.version;
+    } else if (reply.kind === "checked" && reply.id === this.checks) {
+      this.know(reply.checked);
+    } else if (reply.kind === "broke") {
+      this.say(`The core stopped: ${reply.problem}`);
+    }
+  }
+
+  private know(checked: Checked): void {
+    if ("mistakes" in checked) {
+      this.mistaken(checked);
+      return;
+    }
+    this.facts = checked;
+    this.editor.mark(null);
+    this.panel.know(checked);
+    this.root.classList.remove("stale");
+    this.notice.hidden = true;
+    const replications = (checked.resolved.run as { replications: number }).replications;
+    this.versus.element.dataset.note = replications > 1 ? `The first of ${replications} replications.` : "";
+    if (checked.memory > MOST_MEMORY) {
+      this.refuse(`It needs at least ${digits(checked.memory / 1e9)} GB of memory, more than a page has: run it with becalm run.`);
+    } else if (checked.packet_hops > MOST_HOPS && this.agreed !== this.text) {
+      this.ask(checked.packet_hops);
+    } else {
+      this.run(checked);
+    }
+  }
+
+  private mistaken(found: Mistakes): void {
+    this.editor.mark(found);
+    this.stale();
+    const first = found.mistakes[0];
+    const where = first.line === null ? "" : `line ${first.line}: `;
+    const more = found.mistakes.length + found.more - 1;
+    const open = el("button", { type: "button" }, "Show in the editor");
+    open.addEventListener("click", () => this.showEditor(true));
+    this.say(`${where}${first.text}${more > 0 ? `, and ${more} more` : ""}`, ...(this.editor.element.hidden ? [open] : []));
+  }
+
+  private ask(hops: number): void {
+    this.stale();
+    const go = el("button", { type: "button", class: "go" }, "Run it");
+    go.addEventListener("click", () => {
+      this.agreed = this.text;
+      this.notice.hidden = true;
+      this.root.classList.remove("stale");
+      if (this.facts) this.run(this.facts);
+    });
+    const seconds = hops / this.speed;
+    this.say(`About ${digits(hops / 1e6)} million packet-hops: some ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`}.`, go);
+  }
+
+  private refuse(why: string): void {
+    this.stale();
+    this.say(why);
+  }
+
+  /** What is shown is not what the text says. */
+  private stale(): void {
+    this.changed = 0;
+    this.facts = null;
+    for (const runner of this.runners) runner.stop();
+    this.root.classList.add("stale");
+  }
+
+  private say(text: string, ...more: HTMLElement[]): void {
+    this.notice.replaceChildren(el("p", {}, text), ...more);
+    this.notice.hidden = false;
+  }
+
+  private run(facts: Facts): void {
+    this.runners[0].request({ text: this.text, control: true });
+    if (this.beside !== "without" || !facts.controlled) return;
+    // Without control nothing changes while only its parameters do.
+    if (facts.bare === this.bare && this.right) {
+      this.runners[1].stop();
+      return;
+    }
+    if (facts.bare === this.asked.bare && this.runners[1].busy) return;
+    this.asked = { text: this.text, bare: facts.bare };
+    this.runners[1].request({ text: this.text, control: false });
+  }
+
+  private listener(side: number) {
+    return {
+      progress: (share: number) => {
+        this.status.textContent = `running: ${Math.round(100 * share)} %`;
+      },
+      done: (wish: Wish, outcome: Outcome, milliseconds: number) => this.done(side, wish, outcome, milliseconds),
+      broke: (_: Wish, problem: string) => this.say(`The run stopped: ${problem}`),
+    };
+  }
+
+  private done(side: number, wish: Wish, outcome: Outcome, milliseconds: number): void {
+    if (!("told" in outcome)) {
+      if ("failed" in outcome) this.say(outcome.failed);
+      return;
+    }
+    const result = { told: outcome.told, page: parse(outcome.payload) as RunPage };
+    this.hook.runs.push(milliseconds);
+    if (milliseconds > 50) this.speed = (1000 * result.told.packet_hops) / milliseconds;
+    if (side === 1) {
+      this.right = result;
+      if (wish.text === this.asked.text) this.bare = this.asked.bare;
+      this.draw();
+      return;
+    }
+    this.left = result;
+    this.draw();
+    void this.remember();
+    if (wish.text !== this.text) return;
+    const since = this.changed;
+    this.changed = 0;
+    requestAnimationFrame(() => {
+      if (since > 0) this.hook.delays.push(performance.now() - since);
+      const delay = this.hook.delays.at(-1) ?? 0;
+      this.status.textContent = `${count(result.told.packet_hops)} packet-hops · simulated in ${Math.round(milliseconds)} ms · shown ${Math.round(delay)} ms after the change`;
+      this.root.dataset.ready = "true";
+    });
+  }
+
+  private draw(): void {
+    const controlled = this.facts?.controlled ?? true;
+    const note = this.versus.element.dataset.note ?? "";
+    const title = controlled ? "With congestion control" : "Without congestion control";
+    const sides: Side[] = [{ title: this.beside === "kept" ? "Now" : title, note, page: this.left?.page ?? null }];
+    if (this.beside === "without" && controlled) sides.push({ title: "Without congestion control", note, page: this.right?.page ?? null });
+    if (this.beside === "kept" && this.kept) sides.push({ title: "Kept", note, page: this.kept.page });
+    this.versus.show(sides);
+  }
+
+  private compare(beside: Beside): void {
+    this.beside = beside;
+    this.kept = beside === "kept" ? this.left : null;
+    this.draw();
+    if (this.facts) this.run(this.facts);
+  }
+
+  private stop(): void {
+    this.changed = 0;
+    for (const runner of this.runners) runner.stop();
+    this.status.textContent = "stopped";
+  }
+
+  private showEditor(on: boolean): void {
+    this.editor.element.hidden = !on;
+    this.edit.setAttribute("aria-expanded", String(on));
+    this.edit.textContent = on ? "Close the editor" : "Edit the scenario";
+    if (on) this.editor.shown();
+  }
+
+  private async remember(): Promise<void> {
+    const fragment = await toFragment(this.text);
+    history.replaceState(null, "", fragment);
+  }
+
+  private async link(): Promise<void> {
+    await this.remember();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.status.textContent = "The link is in the clipboard.";
+    } catch {
+      this.status.textContent = "The link is in the address bar.";
+    }
+  }
+
+  private save(): void {
+    const address = URL.createObjectURL(new Blob([this.text], { type: "application/toml" }));
+    el("a", { href: address, download: "scenario.toml" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+}
+
+function content(id: string): string {
+  return document.getElementById(id)?.textContent ?? "";
+}
+
+/** A text that `becalm play` has put into the page. */
+function given(): string | null {
+  const data = content("given");
+  return data ? new TextDecoder().decode(bytesOf(data)) : null;
+}
+
+async function main(): Promise<void> {
+  const root = document.getElementById("page") as HTMLElement;
+  try {
+    const wasm = await inflated(content("core"));
+    const address = URL.createObjectURL(new Blob([content("worker")], { type: "text/javascript" }));
+    const start = (): Port => {
+      const worker = new Worker(address);
+      worker.postMessage({ kind: "load", wasm });
+      return worker as Port;
+    };
+    const page = new Playground(root, start);
+    window.playground = page.hook;
+    page.open((await fromFragment(location.hash)) ?? given() ?? SCENES[0].text);
+    addEventListener("hashchange", async () => {
+      const text = await fromFragment(location.hash);
+      if (text !== null && text !== page.hook.text()) page.open(text);
+    });
+  } catch (error) {
+    root.replaceChildren(el("p", { role: "alert" }, error instanceof Error ? error.message : String(error)));
+  }
+}
+
+void main();

@@ -1,0 +1,81 @@
+// Schemes of a scenario: which it has, and its text with another one. What there is comes from the core's catalogue.
+
+import type { Entry, Parameter } from "./core";
+
+export const KINDS = ["marking", "echo", "response"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Parameters of a scheme that get sliders. */
+const MOST_SLIDERS = 5;
+/** A slider goes from a default over this to a default times this, if the range is wider. */
+const SPREAD = 16;
+
+/** The name of the scheme that a scenario has. */
+export function chosen(resolved: Record<string, unknown>, kind: Kind): string {
+  return Object.keys((resolved[kind] ?? {}) as object)[0] ?? "";
+}
+
+/** The text with another scheme in place of its own; values of parameters that both have are kept. */
+export function swapped(text: string, kind: Kind, scheme: Entry): string {
+  const lines = text.split("\n");
+  const old = [...span(lines, kind)];
+  const kept = old.map((at) => lines[at]);
+  // What follows a block up to the next heading belongs to what comes next.
+  const first = old.length > 0 ? old[0] : place(lines);
+  const gone = new Set(old);
+  const rest = (from: number, until: number) => lines.slice(from, until).filter((_, i) => !gone.has(from + i));
+  const block = table(kind, scheme, kept);
+  if (old.length === 0) block.push("");
+  return [...rest(0, first), ...block, ...rest(first, lines.length)].join("\n");
+}
+
+/** The lines of a kind's tables: headings, keys below them, and keys with dots. */
+function span(lines: string[], kind: Kind): number[] {
+  const own = new RegExp(String.raw`^\s*\[\s*${kind}\s*(\.|\])`);
+  const dotted = new RegExp(String.raw`^\s*${kind}\s*(\.[\w.-]+\s*)?=`);
+  const found: number[] = [];
+  let [inside, before] = [false, true];
+  lines.forEach((line, at) => {
+    if (/^\s*\[/.test(line)) {
+      inside = own.test(line);
+      before = false;
+    }
+    if (inside ? line.trim() !== "" && !/^\s*#/.test(line) : before && dotted.test(line)) found.push(at);
+  });
+  return found;
+}
+
+/** Where a new table goes: before the first group of flows or job. */
+function place(lines: string[]): number {
+  let at = lines.findIndex((line) => /^\s*\[\[\s*(flows|jobs)\s*\]\]/.test(line));
+  if (at < 0) return lines.length;
+  while (at > 0 && /^\s*#/.test(lines[at - 1])) at--;
+  return at;
+}
+
+function table(kind: Kind, scheme: Entry, old: string[]): string[] {
+  const own = (name: string) => old.find((line) => new RegExp(String.raw`^\s*${name}\s*=`).test(line));
+  const made: string[] = [];
+  for (const parameter of scheme.parameters) {
+    const line = own(parameter.name) ?? (made.length < MOST_SLIDERS ? written(parameter) : null);
+    if (line) made.push(line);
+  }
+  return [`[${kind}.${scheme.name}]`, ...made];
+}
+
+/** A parameter with a number that is worth moving, with its slider. */
+function written({ name, kind, range, required, default: preset }: Parameter): string | null {
+  const whole = kind.startsWith("an integer");
+  const time = kind.startsWith("a time");
+  if (!whole && !time && !kind.startsWith("a finite number")) return null;
+  const bounds = /^between (\S+) and (\S+)$/.exec(range)?.slice(1).map(Number);
+  const [number, unit] = time ? (/^([\d.]+) (\S+)$/.exec(String(preset))?.slice(1) ?? []) : [preset, ""];
+  const value = number === null || number === undefined ? (required && bounds ? bounds[1] / 2 : 0) : Number(number);
+  if (!(value > 0)) return null;
+  const [low, high] = bounds ?? [value / SPREAD, value * SPREAD];
+  const wide = high / value > SPREAD;
+  const from = wide ? Math.max(low, whole ? Math.floor(value / SPREAD) : value / SPREAD) : low;
+  const to = wide ? value * SPREAD : high;
+  const text = time ? `"${value} ${unit}"` : String(value);
+  return `${`${name} = ${text}`.padEnd(28)}# slider "${name.replaceAll("_", " ")}" ${from}..${to}${wide ? " log" : ""}`;
+}

@@ -1,0 +1,256 @@
+// Two runs of one fabric side by side: the same time, the same link, lines of both in each chart.
+
+import { type Chart, type Line, chart, update } from "./charts";
+import type { Run, RunPage, Table } from "./data";
+import { Details, linkName } from "./details";
+import { choice, el } from "./dom";
+import { Film } from "./film";
+import { periods } from "./gantt";
+import { TITLES, start } from "./run";
+import { type State, Store } from "./state";
+import { counted, table, written } from "./tables";
+import { forgetThemes } from "./theme";
+import { count, percent, withUnit } from "./units";
+
+export interface Side {
+  title: string;
+  /** What is shown while there is no run. */
+  note: string;
+  page: RunPage | null;
+}
+
+interface View {
+  box: HTMLElement;
+  heading: HTMLElement;
+  note: HTMLElement;
+  film: Film | null;
+  details: Details | null;
+}
+
+export class Versus {
+  readonly element = el("div", { class: "versus" });
+  /** Milliseconds that the last pictures took. */
+  readonly took: number[] = [];
+  private readonly films = el("div", { class: "films" });
+  private readonly controls = el("div", { class: "common" });
+  private readonly figures = el("div");
+  private readonly charts = el("div", { class: "multiples" });
+  private readonly more = el("div");
+  private store: Store | null = null;
+  private views: View[] = [];
+  private drawn = new Map<string, HTMLElement>();
+  private sides: Side[] = [];
+  private form: string[] = [];
+  private chosen = 0;
+
+  constructor() {
+    const fabric = el("section", { "aria-label": "fabric over time" }, this.films, this.controls);
+    const numbers = el("section", { "aria-label": "figures" }, el("h2", {}, "Figures"), this.figures);
+    const time = el("section", { "aria-label": "over time" }, el("h2", {}, "Over time"), this.charts);
+    this.element.append(fabric, time, numbers, this.more);
+  }
+
+  get now(): Readonly<State> | null {
+    return this.store?.now ?? null;
+  }
+
+  /** Shows a time by its place, at once. */
+  go(place: number): void {
+    this.views[0]?.film?.go(place);
+    this.store?.tell();
+  }
+
+  show(sides: Side[]): void {
+    this.sides = sides;
+    const pages = sides.flatMap(({ page }) => page ?? []);
+    if (pages.length > 0) {
+      const form = formOf(pages[0], sides.length);
+      if (form.some((part, i) => part !== this.form[i])) this.begin(pages[0], form);
+    }
+    sides.forEach((side, i) => this.views[i] && this.side(this.views[i], side));
+    if (!this.store || pages.length === 0) return;
+    this.figures.replaceChildren(figures(sides));
+    this.redraw(sides);
+    this.rest(sides);
+  }
+
+  /** Another fabric, or another number of sides: everything is made anew. */
+  private begin(page: RunPage, form: string[]): void {
+    forgetThemes();
+    const before = this.store?.now;
+    const fresh = start(page);
+    const same = before && form[0] === this.form[0];
+    this.store = new Store(same ? { ...before, time: Math.min(before.time, times(page) - 1) } : fresh);
+    this.form = form;
+    this.drawn.clear();
+    this.charts.replaceChildren();
+    this.controls.replaceChildren();
+    this.views = this.sides.map(() => ({ box: el("div", { class: "place" }), heading: el("h2"), note: el("p", { class: "faint" }), film: null, details: null }));
+    this.films.replaceChildren(...this.views.map((view) => el("div", { class: "side" }, view.heading, view.note, view.box)));
+    this.store.on((changed) => {
+      if (changed.has("time")) for (const each of this.charts.querySelectorAll(".chart")) each.dispatchEvent(new Event("redraw"));
+    });
+  }
+
+  private side(view: View, { title, note, page }: Side): void {
+    view.heading.textContent = title;
+    view.note.textContent = note;
+    const store = this.store as Store;
+    if (!page) return;
+    if (view.film && view.details) {
+      view.details.show(page);
+      view.film.show(page);
+      this.took.push(view.film.took.at(-1) ?? 0);
+      return;
+    }
+    view.details = new Details(page, store);
+    view.film = new Film(page, store, view.details.element, `fabric: ${title}`);
+    // The controls of one serve both.
+    if (view === this.views[0]) this.controls.replaceChildren(view.film.controls);
+    view.box.replaceChildren(view.film.stage);
+  }
+
+  private redraw(sides: Side[]): void {
+    for (const data of charts(sides, this.store as Store)) {
+      const old = this.drawn.get(data.title);
+      const lines = JSON.stringify(data.lines.map(({ name }) => name));
+      if (old && old.dataset.lines === lines) {
+        update(old, data);
+        continue;
+      }
+      const made = chart(data);
+      made.dataset.lines = lines;
+      if (old) old.replaceWith(made);
+      else this.charts.append(made);
+      this.drawn.set(data.title, made);
+    }
+  }
+
+  /** When outputs were roots and branches on both sides, and the tables of one. */
+  private rest(sides: Side[]): void {
+    const store = this.store as Store;
+    const rows = sides.flatMap(({ title, page }) => {
+      const found = page && periods(page, store);
+      return found ? [el("section", { "aria-label": `roots and branches, ${title}` }, el("h2", {}, `Roots and branches: ${title}`), found)] : [];
+    });
+    const open = this.more.querySelector("details")?.open ?? false;
+    const fold = el("details", { open }, el("summary", {}, "Links, victims, roots and branches as tables"), el("div"));
+    const fill = () => fold.lastElementChild?.replaceChildren(...(fold.open ? tables(sides, this.chosen, store, choose) : []));
+    const choose = (side: number) => {
+      this.chosen = side;
+      fill();
+    };
+    fold.addEventListener("toggle", fill);
+    fill();
+    this.more.replaceChildren(el("div", { class: "pair" }, ...rows), fold);
+  }
+}
+
+/** Equal for runs whose pictures may replace each other; the first part is that of the fabric alone. */
+function formOf(page: RunPage, sides: number): string[] {
+  const lanes = page.runs[0].frames?.lanes.map(({ vl }) => vl) ?? [];
+  return [page.fabric.names, lanes, page.groups, sides].map((part) => JSON.stringify(part));
+}
+
+function times(page: RunPage): number {
+  return page.runs[0].frames?.times.length ?? 1;
+}
+
+/** The charts of both: a line for each run. */
+function charts(sides: Side[], store: Store): Chart[] {
+  const pages = sides.flatMap(({ title, page }) => (page ? [{ title, page, run: page.runs[0] }] : []));
+  const longest = pages.reduce((a, b) => (times(b.page) > times(a.page) ? b : a)).run;
+  const cursor = () => longest.frames?.times[store.now.time] ?? null;
+  const common = { xUnit: "s", cursor };
+  const made: Chart[] = [];
+  const over = (title: string, yUnit: string, group: number, pick: (run: Run) => Float32Array | null | undefined) => {
+    const x = longest.overTime?.times ?? [];
+    const lines: Line[] = pages.map(({ title, run }) => {
+      const length = run.overTime?.times.length ?? 0;
+      return { name: title, values: padded(pick(run)?.subarray(group * length, (group + 1) * length) ?? [], x.length) };
+    });
+    made.push({ ...common, title, x, yUnit, lines });
+  };
+  pages[0].page.groups.forEach((name, group) => {
+    over(`Rate of ${name}`, "B/s", group, (run) => run.overTime?.rates);
+    if (pages.some(({ run }) => run.overTime?.marked?.some((value) => value > 0))) over(`Marked packets of ${name}`, "%", group, (run) => run.overTime?.marked);
+  });
+  const grown = pages.filter(({ run }) => run.growth);
+  if (grown.length > 0) {
+    const { growth } = grown[0].run;
+    const x = Array.from(growth?.roots ?? [], (_, i) => (i + 0.5) * (growth?.step ?? 0));
+    const lines = grown.map(({ title, run }) => ({ name: title, values: run.growth?.branches ?? [] }));
+    made.push({ ...common, title: "Branches of the congestion tree (outputs)", x, yUnit: "", lines });
+  }
+  return made;
+}
+
+function padded(values: ArrayLike<number>, length: number): (number | null)[] {
+  return Array.from({ length }, (_, i) => values[i] ?? null);
+}
+
+/** What matters of both in one table. */
+function figures(sides: Side[]): HTMLElement {
+  const pages = sides.map(({ page }) => page);
+  const known = pages.find((page) => page !== null) as RunPage;
+  const rows: [string, string[]][] = [];
+  const row = (name: string, of: (page: RunPage, run: Run) => string) => rows.push([name, pages.map((page) => (page ? of(page, page.runs[0]) : "…"))]);
+  known.groups.forEach((group, i) => {
+    const value = (name: string) => (_: RunPage, run: Run) => cell(run, "groups", i, name);
+    row(`rate of ${group}`, value("rate"));
+    row("    arrived, of what was offered", value("delivered_of_offered"));
+    row("    latency, half of the packets within", value("latency_p50"));
+    row("    latency, 99% within", value("latency_p99"));
+    row("    marked packets", value("marked_share"));
+  });
+  const roots = (run: Run) => roles(run, "root");
+  row("roots of congestion", (_, run) => count(roots(run)));
+  row("branches", (_, run) => count((find(run, "tree")?.total ?? 0) - roots(run)));
+  row("hosts that are victims", (_, run) => count(run.victims.length));
+  row("busiest link", (page, run) => {
+    const link = find(run, "hottest")?.rows[0]?.[0];
+    return typeof link === "number" ? `${linkName(page, link)}, ${cell(run, "hottest", 0, "utilization")}` : "–";
+  });
+  row("packet-hops", (_, run) => count(run.packetHops));
+  row("fingerprint", (_, run) => run.fingerprint);
+  const head = el("tr", {}, el("td"), ...sides.map(({ title }) => el("th", { scope: "col" }, title)));
+  const body = rows.map(([name, values]) => el("tr", {}, el("th", { scope: "row", class: name.startsWith(" ") ? "inner" : "" }, name.trim()), ...values.map((value) => el("td", {}, value))));
+  return el("table", { class: "data figures" }, el("thead", {}, head), el("tbody", {}, ...body));
+}
+
+function find(run: Run, name: string): Table | undefined {
+  return run.tables.find((each) => each.name === name);
+}
+
+function cell(run: Run, name: string, row: number, column: string): string {
+  const data = find(run, name);
+  const at = data?.columns.findIndex((each) => each.name === column) ?? -1;
+  return data && at >= 0 ? written(data.columns[at], data.rows[row]?.[at] ?? null) : "–";
+}
+
+function roles(run: Run, role: string): number {
+  const data = find(run, "tree");
+  const at = data?.columns.findIndex((each) => each.name === "role") ?? -1;
+  return data?.rows.filter((row) => row[at] === role).length ?? 0;
+}
+
+function tables(sides: Side[], chosen: number, store: Store, choose: (side: number) => void): HTMLElement[] {
+  const known = sides.flatMap(({ title, page }, i): [number, string][] => (page ? [[i, title]] : []));
+  const side = known.find(([i]) => i === chosen)?.[0] ?? known[0][0];
+  const page = sides[side].page as RunPage;
+  const list = choice("Tables of", known, side, choose);
+  const names = { meanings: {}, link: (link: number) => linkName(page, link), choose: (link: number) => store.set({ chosen: link }) };
+  const shown = page.runs[0].tables.map((data) => {
+    const [title, what] = TITLES[data.name] ?? [data.name, ""];
+    const rows = data.rows.length > 0 ? table(data, names) : el("p", {}, "None.");
+    return el("div", {}, el("h3", {}, title), el("p", { class: "faint" }, [counted(data), what].filter(Boolean).join(": ")), rows);
+  });
+  return [...(list ? [list] : []), ...shown];
+}
+
+/** One line about a run, for those who cannot see the pictures. */
+export function told(page: RunPage, milliseconds: number): string {
+  const run = page.runs[0];
+  const busiest = cell(run, "hottest", 0, "utilization");
+  return `${count(run.packetHops)} packet-hops in ${withUnit(milliseconds / 1000, "s")}; busiest link ${busiest}; ${percent(roles(run, "root") / Math.max(1, page.fabric.from.length))} of the links are roots`;
+}
