@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from becalm import jsons
 from becalm.commands import administrator, offers, play, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.explain import cli as explain
@@ -175,7 +175,7 @@ def reproduce(
         stop(str(error), BAD_INPUT)
     if as_json:
         for report in reports:
-            typer.echo(json.dumps(report.to_json()))
+            typer.echo(jsons.dumps(report.to_json()))
     else:
         console.show_reports(reports)
     if any(report.fails for report in reports):
@@ -200,7 +200,7 @@ def compare(
         scenes = comparison.compare(short, seed, threads, progress=bar.on_experiment)
     if as_json:
         for scene, found in scenes.items():
-            typer.echo(json.dumps({"scene": scene, "short": short, "schemes": found.to_dicts()}))
+            typer.echo(jsons.dumps({"scene": scene, "short": short, "schemes": found.to_dicts()}))
         return
     console.show_comparison(scenes, short=short)
 
@@ -370,7 +370,7 @@ def design(
             )
         place.write(made.fill)
     if as_json:
-        typer.echo(json.dumps(made.to_json()))
+        typer.echo(jsons.dumps(made.to_json()))
         return
     console.show_design(made, place.folder)
 

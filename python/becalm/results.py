@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from becalm import provenance
+from becalm import jsons, provenance
 from becalm.errors import ResultsError
 from becalm.folders import Kind
 from becalm.frames import Frames
@@ -220,7 +220,7 @@ class Results(Tables):
             with (folder / f"{name}.parquet").open("wb") as file:
                 write_table(table, file, metadata, check)
             manifest["tables"][name]["sha256"] = digest_of(folder / f"{name}.parquet")
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        (folder / MANIFEST).write_text(jsons.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
     def _repr_html_(self) -> str:
         """Return the report, for notebooks."""

@@ -23,6 +23,8 @@ export interface Chart {
   lines: Line[];
   height?: number;
   logarithmic?: boolean;
+  /** Marks at the points: few of them, with nothing between. */
+  marked?: boolean;
   yRange?: [number, number];
   /** Steps of time: a vertical line shows where the film is. */
   cursor?: () => number | null;
@@ -105,7 +107,7 @@ function options(data: Chart, width: number): uPlot.Options {
         dash: data.lines.length > 1 ? DASHES[i % DASHES.length] : [],
         width: 1.6,
         spanGaps: true,
-        points: { show: data.x.length < 3 },
+        points: { show: data.marked || data.x.length < 3, size: 6 },
       })),
       ...bands.flatMap(() => [
         { width: 0, points: { show: false } },

@@ -35,7 +35,7 @@ export interface Frames {
 
 export interface Column {
   name: string;
-  kind: "text" | "count" | "share" | "index" | "number" | "link";
+  kind: "text" | "count" | "share" | "index" | "number" | "link" | "page";
   unit: string;
 }
 
@@ -129,6 +129,8 @@ export interface SweepPage {
   kind: "sweep" | "tune";
   about: About;
   panels: Panel[];
+  /** Measures of a tuning on fresh seeds: the guideline against the best parameters. */
+  comparison?: Panel[];
   scatters: Scatter[];
   tables: (Table & { title: string })[];
 }

@@ -17,6 +17,11 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Text in which what is between backticks is code. */
+export function coded(text: string): Child[] {
+  return text.split("`").map((part, i, all) => (i % 2 === 1 && i < all.length - 1 ? el("code", {}, part) : i % 2 === 1 ? `\`${part}` : part));
+}
+
 /** A section with a heading that links and tests can name. */
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   const heading = el("h2", { id: `${id}-title` }, title);

@@ -1,7 +1,7 @@
 // What every page has: heading, diagnosis, parameters, provenance.
 
 import type { About } from "./data";
-import { el, section } from "./dom";
+import { coded, el, section } from "./dom";
 import { theme, toggleTheme } from "./theme";
 
 /** Puts the parts of a page between its heading and its end. */
@@ -25,14 +25,14 @@ function diagnosis(about: About): HTMLElement[] {
   if (about.diagnosis.length > 0) {
     const topics = [...new Set(about.diagnosis.map((each) => each.topic))];
     const line = ({ text, anchor }: About["diagnosis"][number]) =>
-      el("li", {}, text, ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
+      el("li", {}, ...coded(text), ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
     const part = (topic: string) => {
       const said = about.diagnosis.filter((each) => each.topic === topic);
       return el("div", {}, el("h3", {}, topic), el("ul", {}, ...said.map(line)));
     };
     made.push(section("diagnosis", "Diagnosis", el("div", { class: "topics" }, ...topics.map(part))));
   }
-  if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, note))));
+  if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, ...coded(note)))));
   return made;
 }
 

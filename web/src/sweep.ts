@@ -9,11 +9,17 @@ import { onTheme, theme } from "./theme";
 
 export function sweepPage(page: SweepPage, root: HTMLElement): void {
   const parts: HTMLElement[] = [];
+  if (page.comparison && page.comparison.length > 0) {
+    const note = el("p", { class: "faint" }, "Means on fresh seeds, which the search has not seen.");
+    parts.push(section("comparison", "Guideline against the best parameters", note, el("div", { class: "multiples" }, ...page.comparison.map(compared))));
+  }
   if (page.scatters.length > 0) parts.push(section("scatter", "Trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
   if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", el("div", { class: "multiples" }, ...page.panels.map(panel))));
   const tables = page.tables.map((data) => {
-    const caption = el("p", { class: "faint" }, counted(data));
-    return section(data.name, data.title, caption, table(data, { meanings: page.about.meanings }));
+    const caption = el("p", { class: "faint" }, `${counted(data)} ${data.total === 1 ? "row" : "rows"}`);
+    // Tables of keys and runs have columns of the same names, with other meanings.
+    const meanings = data.name === "groups" ? page.about.meanings : {};
+    return section(data.name, data.title, caption, table(data, { meanings }));
   });
   frame(root, page.about, null, ...parts, ...tables);
 }
@@ -27,9 +33,14 @@ function panel(data: Panel): HTMLElement {
     const order = numbers.map((_, i) => i).sort((a, b) => numbers[a] - numbers[b]);
     const sorted = (values: (number | null)[] | undefined) => (values ? order.map((i) => values[i]) : undefined);
     const lines = data.lines.map((line) => ({ name: line.name, values: sorted(line.values) ?? [], low: sorted(line.low), high: sorted(line.high) }));
-    return chart({ title, x: order.map((i) => numbers[i]), xUnit: "", yUnit: unit, lines, height: 200 });
+    return chart({ title, x: order.map((i) => numbers[i]), xUnit: "", yUnit: unit, lines, height: 200, marked: true });
   }
   return bars(title, data);
+}
+
+/** A measure of the candidates, by case: a bar each, the guideline first. */
+function compared(data: Panel): HTMLElement {
+  return bars(data.title, data);
 }
 
 function bars(title: string, data: Panel): HTMLElement {
@@ -103,5 +114,6 @@ const MARKS = ["●", "◆", "▲", "■", "✚"];
 function range(values: number[]): [number, number] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
-  return [low - room, high + room];
+  // What is never negative has no negative ticks.
+  return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
 }

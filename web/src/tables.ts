@@ -4,6 +4,9 @@ import type { Cell, Column, Table } from "./data";
 import { el } from "./dom";
 import { count, digits, percent, withUnit } from "./units";
 
+/** A page beside this one: no other address is made a link. */
+const PAGE = /^[^/:?#\\]+\/[0-9a-f]+\.html$/;
+
 export interface Names {
   meanings: Record<string, string>;
   /** The text of a link's cell, and what clicking it does. */
@@ -18,9 +21,9 @@ export function table(data: Table, names: Names): HTMLElement {
   const heads = data.columns.map((column, i) => {
     const button = el("button", { type: "button" }, heading(column));
     const meaning = names.meanings[`${data.name}.${column.name}`] ?? names.meanings[column.name];
-    const head = el("th", { scope: "col", class: column.kind, ...(meaning ? { title: meaning } : {}) }, button);
+    const head = el("th", { scope: "col", class: column.kind, ...(meaning ? { title: meaning.replaceAll("`", "") } : {}) }, button);
     button.addEventListener("click", () => {
-      sorted = { column: i, down: sorted?.column === i ? !sorted.down : column.kind !== "text" && column.kind !== "link" };
+      sorted = { column: i, down: sorted?.column === i ? !sorted.down : !["text", "link", "page"].includes(column.kind) };
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
       body.replaceChildren(...order(data, sorted.column, sorted.down, names).map((row) => line(data, row, names)));
@@ -74,6 +77,10 @@ function cell(column: Column, value: Cell, names: Names): HTMLElement {
     made.append(button);
     return made;
   }
+  if (column.kind === "page" && typeof value === "string" && PAGE.test(value)) {
+    made.append(el("a", { href: value }, value.replace(/^.*\//, "").replace(".html", "")));
+    return made;
+  }
   made.textContent = written(column, value);
   if (column.kind === "share" && typeof value === "number") {
     made.style.setProperty("--share", `${Math.round(1000 * Math.min(1, value)) / 10}%`);
@@ -85,7 +92,8 @@ function cell(column: Column, value: Cell, names: Names): HTMLElement {
 /** A value as text. */
 export function written(column: Column, value: Cell): string {
   if (value === null) return "–";
-  if (typeof value === "string") return value === "inf" ? "∞" : value;
+  if (typeof value !== "number") return value === "inf" ? "∞" : String(value);
+  if (column.kind === "text") return String(value);
   if (column.kind === "share") return percent(value);
   if (column.kind === "index") return value.toFixed(3);
   if (column.kind === "count") return count(value);

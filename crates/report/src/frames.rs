@@ -9,8 +9,10 @@ use crate::tables::Tables;
 const FINE: u8 = 10;
 /// A step of shares that tell more of a link.
 const COARSE: u8 = 17;
-/// Bytes that a share that is not needed for the tree may take, unless everything is asked for.
-const MOST_BYTES: usize = 20_000;
+/// Bytes that the shares that are not needed for the tree may take together, unless everything is asked for.
+const MOST_BYTES: usize = 24_000;
+/// One row in so many tells whether a share can be small enough: most of them are far from it, and packing takes time.
+const SAMPLED: usize = 8;
 /// Shares of a link besides its buffer and its role, the most telling first.
 const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];
 
@@ -51,11 +53,13 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
             }));
         }
     }
-    let (mut details, mut omitted) = (Map::new(), Vec::new());
+    let (mut details, mut omitted, mut room) = (Map::new(), Vec::new(), MOST_BYTES);
     for name in DETAILS {
         let exact = column(name, &first);
         let bytes = if all { exact } else { exact.into_iter().map(|share| rounded_up(share, COARSE)).collect() };
-        if all || deflated(&bytes).len() <= MOST_BYTES {
+        let size = if all { Some(0) } else { size_within(&bytes, width, room) };
+        if let Some(size) = size {
+            room -= size;
             details.insert(name.to_string(), pack.bytes(&bytes, Filter::None));
         } else {
             omitted.push(name);
@@ -63,6 +67,16 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
     }
     let times: Vec<f64> = first.iter().map(|&row| times[row]).collect();
     (json!({"times": times, "lanes": kept, "details": details}), omitted)
+}
+
+/// The size of rows of bytes, deflated, if it is at most `most`.
+fn size_within(bytes: &[u8], width: usize, most: usize) -> Option<usize> {
+    let sample: Vec<u8> = bytes.chunks(width.max(1)).step_by(SAMPLED).flatten().copied().collect();
+    // Rows are alike, and a sample of them is a little larger than its part.
+    if deflated(&sample).len() > most.saturating_mul(2) / SAMPLED.min(bytes.len().div_ceil(width.max(1))).max(1) {
+        return None;
+    }
+    Some(deflated(bytes).len()).filter(|&size| size <= most)
 }
 
 /// Every `every`th item, the last one always.
@@ -112,6 +126,17 @@ mod tests {
         assert_eq!(frames["lanes"].as_array().unwrap().len(), 1);
         assert!(omitted.is_empty());
         assert_eq!([255, 254, 1, 17, 18, 0].map(|share| rounded_up(share, COARSE)), [255, 254, 17, 17, 34, 0]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_what_does_is_measured() {
+        let calm = vec![17u8; 100_000];
+        let size = size_within(&calm, 1000, 2000).expect("it is small");
+        assert_eq!(size, deflated(&calm).len());
+        assert_eq!(size_within(&calm, 1000, size - 1), None);
+        let busy: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        assert_eq!(size_within(&busy, 1000, 20_000), None);
+        assert_eq!(size_within(&[], 0, 10), Some(deflated(&[]).len()));
     }
 
     #[test]

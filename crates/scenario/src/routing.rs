@@ -8,7 +8,7 @@ use becalm_metrics::Table;
 use crate::scenario::Scenario;
 
 /// Most steps from switch to switch that are followed to count the pairs of hosts on each link.
-const MOST_STEPS: u64 = 20_000_000;
+const MOST_STEPS: u64 = 5_000_000;
 
 impl Scenario {
     /// Routes and paths, as four tables. Links have the order of the table `links` of results, flows that of `flows`.

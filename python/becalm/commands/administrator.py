@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from becalm import jsons
 from becalm.errors import BecalmError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def whatif(
             on_faults=None if as_json else show.show_faults,
         )
     if as_json:
-        typer.echo(json.dumps(show.to_json(found)))
+        typer.echo(jsons.dumps(show.to_json(found)))
         return
     show.show(found, every=every)
 

@@ -58,14 +58,21 @@ def report(
     replication: Replication = None,
     max_size: MaxSize = "5MB",
     full: Full = False,
+    runs: Annotated[
+        bool,
+        typer.Option("--runs", help="Write a page of every run of a sweep, too, to which its page links."),
+    ] = False,
 ) -> None:
     """Write one HTML file that shows a run, a sweep or a tuning. It loads nothing and needs no server."""
     from becalm import console
     from becalm.folders import free_file, new_file
 
     page = out or free_file(Path("report.html"))
+    folder = page.with_name(f"{page.stem}-runs") if runs else None
+    if folder is not None and folder.exists():
+        stop(f"{folder}: already exists; choose another --out", BAD_INPUT)
     with new_file(page) as partial:
-        text = _page(source, title, replication, max_size, full=full)
+        text = _page(source, title, replication, max_size, full=full, folder=folder)
         partial.write_text(text, encoding="utf-8", newline="\n")
     console.say(str(page))
 
@@ -134,11 +141,22 @@ def has_screen() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
 
 
-def _page(source: Path, title: str | None, replication: int | None, max_size: str, *, full: bool) -> str:
+def _page(
+    source: Path,
+    title: str | None,
+    replication: int | None,
+    max_size: str,
+    *,
+    full: bool,
+    folder: Path | None = None,
+) -> str:
     from becalm import _core
-    from becalm.report.source import page_of
+    from becalm.report.source import page_of, run_pages
 
     size = _core.bytes(max_size)
     if size is None:
         stop(f"--max-size {max_size}: not a size; valid: a number with a unit, such as 5MB", BAD_INPUT)
-    return page_of(source, title=title, replication=replication, max_size=int(size), full=full)
+    if folder is not None:
+        run_pages(source, folder, max_size=int(size))
+    pages = folder.name if folder else None
+    return page_of(source, title=title, replication=replication, max_size=int(size), full=full, pages=pages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from becalm import jsons
 from becalm.errors import DesignError
 from becalm.folders import Kind
 
@@ -112,7 +112,7 @@ class Design:
         from becalm.design import files
         from becalm.plot import save
 
-        (folder / INDEX).write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+        (folder / INDEX).write_text(jsons.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
         (folder / "functions.csv").write_text(files.functions(self.law, self.check), encoding="utf-8")
         (folder / "response.toml").write_text(files.toml(self.table), encoding="utf-8")
         for form in files.FORMATS:

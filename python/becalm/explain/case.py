@@ -29,7 +29,7 @@ class Case:
 
     @cached_property
     def victims(self) -> Places:
-        """Flows that cross no bottleneck but wait behind one, and lose, alone or with others of their host."""
+        """Flows that cross no bottleneck but wait behind one, and lose, alone or with others of a host."""
         facts = self.facts
         if not self.bottlenecks:
             return np.array([], dtype=np.int64)

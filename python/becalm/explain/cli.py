@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from becalm import jsons
 from becalm.exits import guarded
 
 
@@ -27,7 +27,7 @@ def explain(
 
     found = becalm.explain(becalm.load_results(folder), replication)
     if as_json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(jsons.dumps(found.to_json()))
         return
     for line in found.lines():
         indent = "" if not line.startswith(" ") else "    "

@@ -219,7 +219,9 @@ class Facts:
     def loses(self) -> NDArray[np.bool_]:
         """Whether each flow delivers less than it offers, by more than chance."""
         missing = self.flows.offered - self.flows.delivered
-        return missing > self._room(self.flows.offered, self._deviation)
+        room = self._room(self.flows.offered, self._deviation)
+        lost: NDArray[np.bool_] = missing > room
+        return lost
 
     def lose_together(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether each of the chosen flows loses, alone or with the chosen ones of its group and host.
@@ -232,8 +234,8 @@ class Facts:
             np.bincount(flows.account, np.where(chosen, values, 0.0), minlength=count)
             for values in (flows.offered, flows.delivered, self._deviation**2)
         ]
-        offered, delivered, deviation = summed[0], summed[1], np.sqrt(summed[2])
-        together = offered - delivered > self._room(offered, deviation)
+        offered, delivered, squares = (each.astype(np.float64) for each in summed)
+        together = offered - delivered > self._room(offered, np.sqrt(squares))
         return chosen & (self.loses | together[flows.account])
 
     def _room(self, offered: Floats, deviation: Floats) -> Floats:

@@ -29,7 +29,8 @@ host, scaled
   offer more than it carries, or to which its sources mostly send while it has a lasting queue or flows across
   it lose; or an overloaded link that is no root, since control holds it or starves it. Flows that cross a
   bottleneck have a part in the congestion.
-- A *victim* is a flow that crosses no bottleneck, waits behind one on a branch, and loses.
+- A *victim* is a flow that crosses no bottleneck, waits behind one on a branch, and loses, alone or
+  with the others of its group and host: each of many flows offers too little to tell alone.
 
 ## Causes of bottlenecks
 

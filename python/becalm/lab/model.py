@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from becalm.intervals import Interval, mean_interval
+from becalm.jsons import number
 from becalm.lab.expect import Expectation
 from becalm.lab.printed import Drawn
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
@@ -175,8 +176,11 @@ class Claim:
     def from_json(data: dict[str, Any]) -> Claim:
         """Make a claim from what `to_json` returned."""
         said = {key: data.get(key, "") for key in ("note", "kind", "proof", "reading")}
-        own = {key: data[key] for key in ("id", "quote", "paper", "seeds", "values", "tolerance", "verdict")}
-        return Claim(**own, remarks=Remarks(class_=data.get("class", ""), **said))
+        own = {key: data[key] for key in ("id", "quote", "paper", "seeds", "tolerance", "verdict")}
+        values = [
+            list(map(number, each)) if isinstance(each, list) else number(each) for each in data["values"]
+        ]
+        return Claim(**own, values=values, remarks=Remarks(class_=data.get("class", ""), **said))
 
 
 def _listed(measured: Measured) -> list[float]:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from becalm import jsons
 from becalm.lab.discovery import about, select
 from becalm.lab.model import Claim, Remarks, Report
 from becalm.lab.reports import replace_file, reproduce
@@ -234,7 +235,7 @@ def _keep(folder: Path, paper: str, reports: Sequence[Report]) -> None:
     there = read(folder, paper) if (folder / paper / VERDICTS).exists() else []
     found = {report.id: report for report in [*there, *reports]}
     data = [found[item.id].to_json() for item in select([paper]) if item.id in found]
-    replace_file(folder / paper / VERDICTS, json.dumps(data, indent=1) + "\n")
+    replace_file(folder / paper / VERDICTS, jsons.dumps(data, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from becalm import jsons
 from becalm.errors import ResultsError
 from becalm.folders import Taken, reserve_file
 from becalm.lab import printed
@@ -114,7 +115,7 @@ def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, 
     save(drawing(experiment, report), figure)
     if points is not None:
         replace_file(_file(out, experiment, "csv"), points.write_csv())
-    replace_file(_file(out, experiment, "json"), json.dumps(report.to_json(), indent=2) + "\n")
+    replace_file(_file(out, experiment, "json"), jsons.dumps(report.to_json(), indent=2) + "\n")
     return Report(report.id, report.title, report.claims, [figure], report.tables)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from becalm import _core
+from becalm import _core, jsons
 from becalm.columns import COLUMNS
 from becalm.errors import ResultsError
 
@@ -89,7 +88,7 @@ def payload(
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
     about = _about(results, title, chosen[0].replication)
-    return _core.report(results.scenario.core, runs, json.dumps(about), room, full)[0]
+    return _core.report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
 
 
 def filled(packed: bytes, title: str) -> str:

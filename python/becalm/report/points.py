@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm import _core, provenance
+from becalm import _core, jsons, provenance
 from becalm.errors import ResultsError
 from becalm.parquet import read_table
 from becalm.report.page import flat, heading
@@ -15,8 +15,12 @@ from becalm.report.page import flat, heading
 if TYPE_CHECKING:
     import polars as pl
 
-    from becalm.sweep.plan import Plan
+    from becalm.results import Results
+    from becalm.store import Store
+    from becalm.sweep.plan import Plan, Planned
 
+BEST = "tuned"
+"""What a tuning calls the parameters that it found."""
 TUNE = "tune.json"
 """The file of a tuning's folder that says what was found."""
 MEASURES = (
@@ -27,31 +31,38 @@ MEASURES = (
     ("latency_p99", "number", "s"),
 )
 """Columns of the table `groups` that a sweep's page draws: name, kind, unit."""
+TUNED = {
+    "delivered": ("number", "B/s"),
+    **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
+    **dict.fromkeys(("victims", "victims_uncapped", "hot_link"), ("share", "")),
+    "fairness": ("index", ""),
+    "loss": ("index", ""),
+}
+"""Kind and unit of the measures of a tuning."""
 MOST_ROWS = 500
 """Rows of a table of points."""
+KEY = 16
+"""Letters of a run's key in the name of its page."""
 MOST_LINES = 6
 """Lines of a chart that can still be told apart."""
 
 
-def sweep_page(file: Path, title: str | None) -> bytes:
+def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes:
     """Return the payload of a sweep: those of its points that are in its store.
+
+    Args:
+        file: of the sweep.
+        title: the heading; the file's name when None.
+        pages: folder of the pages of its runs, relative to the page; None: there are none.
 
     Raises:
         ResultsError: no point is there yet.
         BecalmError: a file with mistakes.
 
     """
-    from becalm.store import Store
-    from becalm.sweep.plan import look
-    from becalm.sweep.spec import read_spec
     from becalm.sweep.table import Point, SweepResults
 
-    spec = read_spec(file)
-    store = Store.open(spec.store)
-    plan = look(spec.points(), store, "summary")
-    whole = [point for point in plan.points if all(key in plan.found for key in point.keys)]
-    if not whole:
-        raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}: run it first")
+    store, plan, whole = _stored(file)
     results = SweepResults([Point(point, store) for point in whole])
     groups, keys = results.table("groups"), results.keys
     about = heading(title or file.stem, provenance.describe()) | {
@@ -65,9 +76,53 @@ def sweep_page(file: Path, title: str | None) -> bytes:
         "about": about,
         "panels": list(_panels(groups, keys)),
         "scatters": [],
-        "tables": [_table("groups", "Groups at every point", groups, results.units["groups"], keys)],
+        "tables": [
+            # `share` sums up the links of all hosts: it says nothing about one of them.
+            _table("groups", "Groups at every point", groups.drop("share"), results.units["groups"], keys),
+            _runs(whole, keys, store, pages),
+        ],
     }
-    return _core.pack(json.dumps(page))
+    return _core.pack(jsons.dumps(page))
+
+
+def sweep_runs(file: Path) -> Iterator[tuple[str, Results]]:
+    """Give the runs of a sweep that its page links to, each with the name of its page."""
+    store, _, whole = _stored(file)
+    for key in list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]:
+        yield f"{key[:KEY]}.html", store.get(key)
+
+
+def _stored(file: Path) -> tuple[Store, Plan, list[Planned]]:
+    """Return the store of a sweep, its plan, and the points of which all runs are there."""
+    from becalm.store import Store
+    from becalm.sweep.plan import look
+    from becalm.sweep.spec import read_spec
+
+    spec = read_spec(file)
+    store = Store.open(spec.store)
+    plan = look(spec.points(), store, "summary")
+    whole = [point for point in plan.points if all(key in plan.found for key in point.keys)]
+    if not whole:
+        raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}: run it first")
+    return store, plan, whole
+
+
+def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: str | None) -> dict[str, Any]:
+    """Return the table of the runs: links to their pages, or else their files in the store."""
+    numbers = {key: all(isinstance(each.changes.get(key), int | float) for each in points) for key in keys}
+    own = [(key, "count" if numbers[key] else "text") for key in keys]
+    kinds = [*own, ("replication", "count"), ("run", "page" if pages else "text")]
+    rows = [
+        [
+            *(_cell(point.changes.get(key)) for key in keys),
+            replication,
+            f"{pages}/{run[:KEY]}.html" if pages else str(store.path(run)),
+        ]
+        for point in points
+        for replication, run in enumerate(point.keys)
+    ]
+    columns = [{"name": name, "kind": kind, "unit": ""} for name, kind in kinds]
+    return {"name": "runs", "title": "Runs", "total": len(rows), "columns": columns, "rows": rows[:MOST_ROWS]}
 
 
 def plan_runs(plan: Plan) -> int:
@@ -89,13 +144,13 @@ def tune_page(folder: Path, title: str | None) -> bytes:
         page = _tune(told, trials, validation, title or folder.name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / TUNE}: is not what becalm writes: {error}") from error
-    return _core.pack(json.dumps(page))
+    return _core.pack(jsons.dumps(page))
 
 
 def _tune(
     told: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
 ) -> dict[str, Any]:
-    gain = told["gain"]
+    gain = {key: jsons.number(value) for key, value in told["gain"].items()}
     about = heading(title, {key: told[key] for key in ("becalm", "model")}) | {
         "facts": [f"{told['trials']} trials", f"{told['runs']} runs", f"recommended: {told['recommended']}"],
         "notes": [
@@ -119,12 +174,36 @@ def _tune(
         "kind": "tune",
         "about": about,
         "panels": [panel] if importance else [],
+        "comparison": list(_comparison(validation, told["guideline"])),
         "scatters": list(_scatters(told, trials)),
         "tables": [
             _table("validation", "Guidelines and tuned parameters, on fresh seeds", validation, {}, ()),
             _table("trials", "Trials", trials, {}, ()),
         ],
     }
+
+
+def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, Any]]:
+    """Give a chart of every measure on fresh seeds: by case, the guideline against the best parameters."""
+    names = validation["candidate"].unique(maintain_order=True).to_list()
+    # The guideline and what was found come first; other guidelines follow.
+    order = [name for name in (guideline, BEST) if name in names]
+    order += [name for name in names if name not in order]
+    by_case = "case" in validation.columns
+    cases = validation["case"].unique(maintain_order=True).to_list() if by_case else ["all"]
+    for measure, dtype in validation.schema.items():
+        if not dtype.is_float():
+            continue
+        lines = []
+        for name in order[:MOST_LINES]:
+            own = validation.filter(validation["candidate"] == name)
+            parts = [own.filter(own["case"] == case) if by_case else own for case in cases]
+            values = [part[measure].mean() if part.height else None for part in parts]
+            lines.append({"name": name, "values": [_cell(value) for value in values]})
+        title = measure.replace("_", " ")
+        x = {"name": "case", "values": cases}
+        kind, unit = TUNED.get(measure, ("number", ""))
+        yield {"title": title, "unit": unit, "kind": kind, "x": x, "lines": lines}
 
 
 def _scatters(told: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
@@ -150,9 +229,11 @@ def _scatters(told: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, A
             if _finite(row[x]) and _finite(row[y])
         ]
         points.sort(key=lambda point: str(point["kind"]) == "best of all")
-        column = {"kind": "number", "unit": ""}
-        name = f"{y} over {x}"
-        made.append({"title": name, "x": {"name": x} | column, "y": {"name": y} | column, "points": points})
+        ends = {}
+        for axis, name in (("x", x), ("y", y)):
+            kind, unit = TUNED.get(name, ("count" if name == "number" else "number", ""))
+            ends[axis] = {"name": name.replace("_", " "), "kind": kind, "unit": unit}
+        made.append({"title": f"{ends['y']['name']} over {ends['x']['name']}", **ends, "points": points})
     return made
 
 
@@ -205,12 +286,17 @@ def _table(
         shown = "text" if not kind.is_numeric() else "number" if kind.is_float() else "count"
         unit = units.get(column, "")
         share = shown == "number" and not unit and column not in keys and column != "jain" and bool(units)
-        columns.append({"name": column, "kind": "share" if share else shown, "unit": unit})
+        found = ("share" if share else shown, unit)
+        if name in ("validation", "trials"):
+            found = TUNED.get(column, found)
+        columns.append({"name": column, "kind": found[0], "unit": found[1]})
     rows = [[_cell(value) for value in row] for row in table.head(MOST_ROWS).iter_rows()]
     return {"name": name, "title": title, "total": table.height, "columns": columns, "rows": rows}
 
 
 def _cell(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return float(f"{value:.6g}") if _finite(value) else None
     return value if value is None or isinstance(value, int | str) else str(value)

@@ -23,6 +23,7 @@ def page_of(
     replication: int | None = None,
     max_size: int = MOST_SIZE,
     full: bool = False,
+    pages: str | None = None,
 ) -> str:
     """Return the page of what a path names.
 
@@ -33,6 +34,7 @@ def page_of(
         replication: the only one to show of a run; all when None.
         max_size: bytes of the page; see `becalm.report`.
         full: see `becalm.report`.
+        pages: folder of the pages of a sweep's runs, relative to its page; see `run_pages`.
 
     Raises:
         ResultsError: it is none of these, or it is damaged.
@@ -44,9 +46,38 @@ def page_of(
     if (source / TUNE).is_file():
         return filled(tune_page(source, title), title or source.name)
     if source.suffix == ".toml" and source.is_file():
-        return filled(sweep_page(source, title), title or source.name)
+        return filled(sweep_page(source, title, pages), title or source.name)
     results = _results(source)
     return report(results, title=title, replication=replication, max_size=max_size, full=full)
+
+
+def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE) -> int:
+    """Write a page of every run of a sweep that is in its store, as its page links to them.
+
+    Args:
+        source: the sweep's file.
+        folder: a new folder.
+        max_size: bytes of a page.
+
+    Returns:
+        How many there are.
+
+    Raises:
+        ResultsError: it is no sweep, or none of its points is in the store.
+        FileExistsError: the folder is there already.
+
+    """
+    from becalm.report.points import sweep_runs
+
+    if source.suffix != ".toml" or not source.is_file():
+        raise ResultsError(f"{source}: has no runs of its own; valid: a sweep (.toml)")
+    count = 0
+    for name, results in sweep_runs(source):
+        if count == 0:
+            folder.mkdir(parents=True)
+        (folder / name).write_text(report(results, max_size=max_size), encoding="utf-8", newline="\n")
+        count += 1
+    return count
 
 
 def _results(source: Path) -> Results:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from becalm import jsons
 from becalm.errors import BecalmError, StoreError
 from becalm.mistakes import reason
 from becalm.results import MANIFEST, Replication, Results
@@ -63,7 +64,7 @@ def pack(results: Results, key: str, keep: str) -> bytes:
     manifest = {**slim.manifest(), "key": key, "keep": keep}
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        _add(archive, MANIFEST, json.dumps(manifest).encode(), zipfile.ZIP_DEFLATED)
+        _add(archive, MANIFEST, jsons.dumps(manifest).encode(), zipfile.ZIP_DEFLATED)
         for name, table in kept.items():
             _add(archive, f"{name}.parquet", _parquet(table), zipfile.ZIP_STORED)
         archive.comment = f"becalm run {FORMAT} {keep} {results.fingerprint}".encode()

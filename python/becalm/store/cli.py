@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from becalm import jsons
 from becalm.exits import BAD_INPUT, FAILED, guarded, stop
 
 DEFAULT = Path("results/store")
@@ -36,7 +36,7 @@ def ls(
     failed = {key: store.failure(key) for key in store.failed()}
     if as_json:
         for row in [*found, *({"key": key, **(failure or {})} for key, failure in failed.items())]:
-            typer.echo(json.dumps(row))
+            typer.echo(jsons.dumps(row))
         return
     rows = [
         (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from becalm import jsons
 from becalm.exits import BAD_INPUT, FAILED, guarded, stop
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
     from becalm import console
 
     if as_json:
-        typer.echo(json.dumps(summary))
+        typer.echo(jsons.dumps(summary))
         return
     parts = [f"{summary['points']} points, {summary['runs']} runs: {summary['found']} found"]
     if summary["to_do"]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from becalm import jsons
 from becalm.exits import BAD_INPUT, guarded, stop
 from becalm.sweep.cli import (
     Address,
@@ -105,7 +105,7 @@ def tune(
         write_new(opensm, options.configuration(best, none, fabric))
         write_new(rollback, options.rollback(best, fabric))
     if as_json:
-        typer.echo(json.dumps(tuned.to_json(), default=str))
+        typer.echo(jsons.dumps(tuned.to_json(), default=str))
         return
     _show(tuned)
     console.say(f"study, runs, trials and tuned.toml in {out}")

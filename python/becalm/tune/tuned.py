@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm import _core, manager
+from becalm import _core, jsons, manager
 from becalm.errors import BecalmError
 from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
@@ -119,7 +118,7 @@ class Tuned:
     def save(self, folder: Path, scenario: Scenario) -> None:
         """Write `tune.json`, `trials.parquet`, `validation.parquet` and `tuned.toml` into a folder."""
         texts = {
-            "tune.json": json.dumps(self.to_json(), indent=2, default=str) + "\n",
+            "tune.json": jsons.dumps(self.to_json(), indent=2, default=str) + "\n",
             "tuned.toml": self.scenario(scenario).to_toml(),
         }
         for name, text in texts.items():
