@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use crate::key::{Entry, Key};
 use crate::time::Time;
 
-/// Most places that an event goes forward in the line; one that would have to go further is kept in a heap.
+/// Most places that an event goes forward in a row; one that would have to go further is kept in a heap.
 const STEPS: usize = 8;
 
 /// A place in the line.
@@ -24,15 +24,77 @@ impl Ticket {
     }
 }
 
-/// Pending events, earliest first, for events that come nearly in their order: most go to the end of the line or a few
-/// places before it. Events are large, so the line holds tickets for them.
+/// Tickets in their order.
 #[derive(Debug)]
-pub(crate) struct Line<E> {
+struct Row {
     /// Sorted from `at` on.
-    line: Vec<Ticket>,
+    tickets: Vec<Ticket>,
     /// The first that has not been taken.
     at: usize,
-    /// The events of all tickets since the line was empty.
+    /// Its time; [`Time::MAX`] where there is none.
+    next: Time,
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Row { tickets: Vec::new(), at: 0, next: Time::MAX }
+    }
+}
+
+impl Row {
+    #[inline]
+    fn first(&self) -> Option<Ticket> {
+        self.tickets.get(self.at).copied()
+    }
+
+    /// Adds a ticket if it comes after all others.
+    #[inline]
+    fn append(&mut self, ticket: Ticket) -> bool {
+        match self.tickets.last() {
+            Some(last) if last.rank() > ticket.rank() => return false,
+            Some(_) => {}
+            None => self.next = ticket.time,
+        }
+        self.tickets.push(ticket);
+        true
+    }
+
+    /// Adds a ticket at most [`STEPS`] places before the end, if it belongs there.
+    fn insert(&mut self, ticket: Ticket) -> bool {
+        let mut place = self.tickets.len();
+        let first = self.at.max(place.saturating_sub(STEPS));
+        while place > first && self.tickets[place - 1].rank() > ticket.rank() {
+            place -= 1;
+        }
+        if place == first && place > self.at && self.tickets[place - 1].rank() > ticket.rank() {
+            return false;
+        }
+        self.tickets.insert(place, ticket);
+        self.next = self.tickets[self.at].time;
+        true
+    }
+
+    /// Moves on to the next ticket.
+    #[inline]
+    fn advance(&mut self) {
+        self.at += 1;
+        self.next = match self.tickets.get(self.at) {
+            Some(next) => next.time,
+            None => {
+                self.tickets.clear();
+                self.at = 0;
+                Time::MAX
+            }
+        };
+    }
+}
+
+/// Pending events, earliest first, for events that come nearly in their order: most go to the end of one of two rows, as
+/// where there are long and short packets whose ends are events. Events are large, so rows hold tickets for them.
+#[derive(Debug)]
+pub(crate) struct Line<E> {
+    rows: [Row; 2],
+    /// The events of all tickets since both rows were empty.
     events: Vec<E>,
     /// The time of the first event; [`Time::MAX`] where there is none.
     pub next: Time,
@@ -41,7 +103,7 @@ pub(crate) struct Line<E> {
 
 impl<E> Default for Line<E> {
     fn default() -> Self {
-        Line { line: Vec::new(), at: 0, events: Vec::new(), next: Time::MAX, heap: BinaryHeap::new() }
+        Line { rows: [Row::default(), Row::default()], events: Vec::new(), next: Time::MAX, heap: BinaryHeap::new() }
     }
 }
 
@@ -51,84 +113,74 @@ impl<E: Copy> Line<E> {
     pub fn push(&mut self, entry: Entry<E>) {
         let ticket = Ticket { time: entry.time, key: entry.key, event: self.events.len() as u32 };
         self.next = self.next.min(entry.time);
-        let mut place = self.line.len();
-        let first = self.at.max(place.saturating_sub(STEPS));
-        self.line.push(ticket);
-        while place > first && self.line[place - 1].rank() > ticket.rank() {
-            self.line[place] = self.line[place - 1];
-            place -= 1;
+        let [long, short] = &mut self.rows;
+        if !(long.append(ticket) || short.append(ticket) || short.insert(ticket)) {
+            return self.heap.push(entry);
         }
-        if place == first && place > self.at && self.line[place - 1].rank() > ticket.rank() {
-            return self.push_far(place, entry);
-        }
-        self.line[place] = ticket;
         self.events.push(entry.event);
     }
 
-    /// Adds an event to the heap and closes the gap that was made for it in the line.
-    #[cold]
-    fn push_far(&mut self, gap: usize, entry: Entry<E>) {
-        self.line.remove(gap);
-        self.heap.push(entry);
+    /// The row with the earlier first ticket.
+    #[inline]
+    fn first_row(&self) -> usize {
+        let [long, short] = &self.rows;
+        let is_short = match short.next == long.next {
+            true => short.first().is_some_and(|short| long.first().is_none_or(|long| short.rank() < long.rank())),
+            false => short.next < long.next,
+        };
+        usize::from(is_short)
     }
 
     /// The rank of the earliest event.
     #[inline]
     pub fn first(&self) -> Option<(Time, Key)> {
-        let line = self.line.get(self.at).map(|ticket| ticket.rank());
+        let row = self.rows[self.first_row()].first().map(Ticket::rank);
         match self.heap.peek() {
-            Some(heap) => Some(line.map_or((heap.time, heap.key), |line| line.min((heap.time, heap.key)))),
-            None => line,
+            Some(heap) => Some(row.map_or((heap.time, heap.key), |row| row.min((heap.time, heap.key)))),
+            None => row,
         }
     }
 
     /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<Entry<E>> {
-        let ticket = match self.line.get(self.at) {
-            Some(&ticket) if self.heap.is_empty() => ticket,
-            _ => return self.pop_either(),
-        };
-        Some(self.take(ticket))
+        if !self.heap.is_empty() {
+            return self.pop_either();
+        }
+        self.pop_row()
     }
 
-    /// Takes the earliest event of the line and the heap.
+    /// Takes the earliest event of the rows and the heap.
     #[cold]
     fn pop_either(&mut self) -> Option<Entry<E>> {
-        let first = self.first()?;
-        if let Some(&ticket) = self.line.get(self.at)
-            && ticket.rank() == first
-        {
-            let entry = self.take(ticket);
-            self.next = self.first().map_or(Time::MAX, |(time, _)| time);
-            return Some(entry);
-        }
-        let entry = self.heap.pop();
+        let row = self.rows[self.first_row()].first().map(Ticket::rank);
+        let entry = match row.is_some() && row == self.first() {
+            true => self.pop_row(),
+            false => self.heap.pop(),
+        };
         self.next = self.first().map_or(Time::MAX, |(time, _)| time);
         entry
     }
 
-    /// Takes the first event of the line.
+    /// Takes the earliest event of the rows.
     #[inline]
-    fn take(&mut self, Ticket { time, key, event }: Ticket) -> Entry<E> {
+    fn pop_row(&mut self) -> Option<Entry<E>> {
+        let row = self.first_row();
+        let Ticket { time, key, event } = self.rows[row].first()?;
         let event = self.events[event as usize];
-        self.at += 1;
-        self.next = match self.line.get(self.at) {
-            Some(next) => next.time,
-            None => {
-                self.line.clear();
-                self.events.clear();
-                self.at = 0;
-                Time::MAX
-            }
-        };
-        Entry { time, key, event }
+        self.rows[row].advance();
+        self.next = self.rows[0].next.min(self.rows[1].next);
+        if self.rows.iter().all(|row| row.tickets.is_empty()) {
+            self.events.clear();
+        }
+        Some(Entry { time, key, event })
     }
 
     /// All events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
+        let tickets = self.rows.iter().flat_map(|row| &row.tickets[row.at..]);
         let entry = |&Ticket { time, key, event }: &Ticket| Entry { time, key, event: self.events[event as usize] };
-        self.line[self.at..].iter().map(entry).chain(self.heap.iter().copied())
+        tickets.map(entry).chain(self.heap.iter().copied())
     }
 }
 

@@ -48,7 +48,11 @@ pub(crate) fn sort<E: Copy>(
     let ends = &mut scratch.ends;
     ends[..buckets].fill(0);
     scratch.words.clear();
-    scratch.words.extend(words.inspect(|&word| ends[bucket(word)] += 1));
+    // `map`, since with `inspect` the number of words would not be known in advance.
+    scratch.words.extend(words.map(|word| {
+        ends[bucket(word)] += 1;
+        word
+    }));
     let (mut sum, mut most) = (0, 0);
     for end in &mut ends[..buckets] {
         most = most.max(*end);

@@ -187,6 +187,7 @@ impl Tree {
     }
 
     /// Updates the role of a lane after a change.
+    #[inline(never)]
     fn settle(&mut self, now: Time, at: usize) {
         let record = Record { from: self.from, episodes: &mut self.episodes[at], at, log: &mut self.log };
         self.lanes[at].settle(now, record);

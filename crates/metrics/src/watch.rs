@@ -95,7 +95,7 @@ impl Joint for Watch {
 }
 
 impl Observer for Watch {
-    #[inline]
+    #[inline(always)]
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         self.fingerprint.hop(now, from, packet);
         self.tree.hop(now, from, packet);
@@ -118,12 +118,12 @@ impl Observer for Watch {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
         self.occupancy.buffer(now, input, vl, packets);
     }
 
-    #[inline]
+    #[inline(always)]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         self.tree.queue(now, output, vl, bytes);
         if let Some(queues) = &mut self.queues {

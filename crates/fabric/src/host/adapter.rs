@@ -365,7 +365,7 @@ impl Adapter {
     }
 
     /// Whether the next buffer has room; reports the beginning and the end of a wait.
-    #[inline]
+    #[inline(always)]
     fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
         let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
         if !has_credit || self.stalled[usize::from(vl)] {

@@ -56,7 +56,7 @@ impl State {
     }
 
     /// Whether a packet that arrives now can leave at once.
-    #[inline]
+    #[inline(always)]
     pub fn can_cut_through<M: Rules, O: Observer>(
         &self,
         packet: &Packet,

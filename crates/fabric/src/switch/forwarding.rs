@@ -35,6 +35,17 @@ impl<K: Marker> Switch<K> {
     // instructions. The run loop distributes events, so it must not hold any of it.
     #[inline(always)]
     pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
+        let Event::Arrive(packet) = event else { return self.handle_other(port, event, cx) };
+        match self.state.rules {
+            rules::Kind::Common => self.arrive::<Common, O>(port, packet, cx),
+            rules::Kind::OneLane => self.arrive::<OneLane, O>(port, packet, cx),
+            rules::Kind::Configured => self.arrive::<Configured, O>(port, packet, cx),
+        }
+    }
+
+    /// Handles any event but an arrival.
+    #[inline(never)]
+    fn handle_other<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         match self.state.rules {
             rules::Kind::Common => self.handle_by::<Common, O>(port, event, cx),
             rules::Kind::OneLane => self.handle_by::<OneLane, O>(port, event, cx),
@@ -45,16 +56,19 @@ impl<K: Marker> Switch<K> {
     #[inline(always)]
     fn handle_by<M: Rules, O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         match *event {
-            Event::Arrive(ref packet) => self.arrive::<M, O>(port, packet, cx),
             Event::Ready(slot) => self.ready::<M, O>(port, Slot::from(slot), cx),
             Event::Credit { vl } => self.credit::<M, O>(port, vl, cx),
             Event::Stored { vl } => self.stored(port, vl, cx),
             Event::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
             Event::Free => self.free::<M, O>(port, cx),
             Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
-            Event::Wake | Event::Post(_) | Event::Rank(_) | Event::Left(_) | Event::Timer(_) | Event::Drained(_) => {
-                unreachable!("{event:?} is not for a switch")
-            }
+            Event::Arrive(_)
+            | Event::Wake
+            | Event::Post(_)
+            | Event::Rank(_)
+            | Event::Left(_)
+            | Event::Timer(_)
+            | Event::Drained(_) => unreachable!("{event:?} is no other event of a switch"),
         }
     }
 
@@ -154,7 +168,6 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the last byte of a packet that had to wait.
-    #[inline(never)]
     fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
         let at = self.state.at(input, vl);
         let arrival = self.state.storing[at].pop_front().expect("one for every event");
@@ -207,7 +220,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles credit for an output that waits for it.
-    #[inline(never)]
+    #[inline]
     fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         if !cx.called(&self.state.output(output).link, vl) {
             return;
@@ -217,7 +230,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the end of a packet: frees the output and the room, and returns the credit.
-    #[inline(never)]
+    #[inline]
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.output_mut(output).awaited = false;
@@ -239,7 +252,7 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Handles the end of a packet whose room and credit have been seen to.
-    #[inline(never)]
+    #[inline]
     fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         self.state.output_mut(output).awaited = false;
         self.serve::<M, O>(output, cx);
@@ -328,18 +341,19 @@ impl<K: Marker> Switch<K> {
     fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let (units, at, buffer) = (state.room.need(size), M::at(state, output, vl), M::at(state, input, vl));
-        let place = state.ports[buffer].input.place;
-        let lane = &mut state.ports[at].lane;
-        (lane.last_place, lane.last_tie) = (place, tie);
+        let units = state.room.need(size);
         let from = PortId { node: state.node, port: output };
         let transmission = state.transmission::<M>(output, size);
         if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
-        let at = M::at(state, output, 0);
-        let out = &mut state.ports[at].output;
+        let (lane, at, buffer) = (M::at(state, output, vl), M::at(state, output, 0), M::at(state, input, vl));
+        let ports = &mut state.ports[..];
+        let place = ports[buffer].input.place;
+        let lane = &mut ports[lane].lane;
+        (lane.last_place, lane.last_tie) = (place, tie);
+        let out = &mut ports[at].output;
         if out.link.credited {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
@@ -357,12 +371,12 @@ impl<K: Marker> Switch<K> {
         };
         let tail = cx.launch(from, &out.link, packet, transmission);
         out.busy_until = tail;
-        let buffer = &mut state.ports[buffer].input;
+        let buffer = &mut ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
             return cx.return_credit(&buffer.credit_return, vl, units, tail);
         }
         buffer.leaving += 1;
-        state.ports[at].output.awaited = true;
+        ports[at].output.awaited = true;
         cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl, units });
     }
 }
