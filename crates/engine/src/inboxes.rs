@@ -19,6 +19,14 @@ const FIRST_ROOM: usize = 16;
 /// No group has its turn.
 const NOBODY: usize = usize::MAX;
 
+/// The next event.
+#[derive(Debug)]
+pub(crate) enum Next<E> {
+    /// At this place of the inbox that was lent.
+    Listed(usize),
+    Alone(Entry<E>),
+}
+
 /// Pending events, earliest first in each group.
 #[derive(Debug)]
 pub(crate) struct Inboxes<E> {
@@ -116,52 +124,66 @@ impl<E: Copy> Inboxes<E> {
         list.push(entry);
     }
 
-    /// Takes the next event if it happens at `until` or before: the earliest of the group that has its turn.
+    /// The next event, if it happens at `until` or before: the earliest of the group that has its turn. `inbox` is what
+    /// [`Inboxes::lend`] gave.
     #[inline(always)]
-    pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Option<Next<E>> {
         loop {
-            if self.listed < self.local.next || self.goes_first() {
+            if self.listed < self.local.next || self.goes_first(inbox) {
                 if self.listed <= until {
-                    return Some(self.pop_listed());
+                    return Some(Next::Listed(self.next_listed(inbox)));
                 }
             } else if self.local.next <= until
                 && let Some(local) = self.local.pop()
             {
-                return Some(local);
+                return Some(Next::Alone(local));
             }
-            if !self.next_turn(until) {
+            std::mem::swap(&mut self.inbox, inbox);
+            let has_turn = self.next_turn(until);
+            std::mem::swap(&mut self.inbox, inbox);
+            if !has_turn {
                 return None;
             }
         }
     }
 
+    /// Lends the inbox of the group that has its turn, so that its events need not be copied.
+    pub fn lend(&mut self) -> Vec<Entry<E>> {
+        std::mem::take(&mut self.inbox)
+    }
+
+    /// Takes the inbox back.
+    pub fn take_back(&mut self, inbox: Vec<Entry<E>>) {
+        self.inbox = inbox;
+    }
+
     /// Whether the next event of the inbox comes before the local one of the same time, if there are both.
     #[inline]
-    fn goes_first(&self) -> bool {
+    fn goes_first(&self, inbox: &[Entry<E>]) -> bool {
         if self.listed != self.local.next {
             return false;
         }
-        let listed = self.inbox.get(self.first_listed).filter(|_| self.at < self.order.len());
+        let listed = inbox.get(self.first_listed).filter(|_| self.at < self.order.len());
         let rank = |entry: &Entry<E>| (entry.time, entry.key);
         listed.map(rank).zip(self.local.first()).is_some_and(|(listed, local)| listed < local)
     }
 
-    /// Takes the next event of the inbox; there is one.
+    /// Moves on in the inbox, which holds another event; returns the place of that event.
     #[inline(always)]
-    fn pop_listed(&mut self) -> Entry<E> {
-        let entry = self.inbox[self.first_listed];
+    fn next_listed(&mut self, inbox: &[Entry<E>]) -> usize {
+        let place = self.first_listed;
         self.at += 1;
-        self.look_at_next();
-        entry
+        self.look_at_next(inbox);
+        place
     }
 
     /// Notes the time of the next event of the inbox. Looking at it now, the processor has it at hand when it is handled.
     #[inline]
-    fn look_at_next(&mut self) {
+    fn look_at_next(&mut self, inbox: &[Entry<E>]) {
         self.listed = Time::MAX;
         if let Some(&word) = self.order.get(self.at) {
             self.first_listed = word as u32 as usize;
-            self.listed = self.inbox[self.first_listed].time;
+            self.listed = inbox[self.first_listed].time;
         }
     }
 
@@ -208,9 +230,10 @@ impl<E: Copy> Inboxes<E> {
         let slot = self.slot();
         (self.turn, self.next, self.at) = (group, group + 1, 0);
         self.filled[slot][group / 64] &= !(1 << (group % 64));
-        self.inbox = std::mem::take(&mut self.lists[slot * self.groups + group]);
-        sort(&self.inbox, self.span, &mut self.order, &mut self.scratch);
-        self.look_at_next();
+        let inbox = std::mem::take(&mut self.lists[slot * self.groups + group]);
+        sort(&inbox, self.span, &mut self.order, &mut self.scratch);
+        self.look_at_next(&inbox);
+        self.inbox = inbox;
     }
 
     /// Puts back what the group that has its turn may not handle yet.

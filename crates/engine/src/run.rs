@@ -5,7 +5,7 @@
 //! group needs stays in the cache. Every entity sees the same events at the same times in the same order as it would
 //! without groups.
 
-use crate::inboxes::Inboxes;
+use crate::inboxes::{Inboxes, Next};
 use crate::key::{Entry, Key};
 use crate::queue::Queue;
 use crate::time::Time;
@@ -74,12 +74,26 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Takes the next event if it happens at `until` or before: the earliest, or that of the group that has its turn.
+    /// The next event if it happens at `until` or before: the earliest, or that of the group that has its turn, whose inbox
+    /// is the one that was lent.
     #[inline(always)]
-    fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+    fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Option<Next<E>> {
         match &mut self.pending {
-            Pending::Whole(queue) => queue.pop_until(until),
-            Pending::Groups(inboxes) => inboxes.pop_until(until),
+            Pending::Whole(queue) => queue.pop_until(until).map(Next::Alone),
+            Pending::Groups(inboxes) => inboxes.next(until, inbox),
+        }
+    }
+
+    fn lend(&mut self) -> Vec<Entry<E>> {
+        match &mut self.pending {
+            Pending::Whole(_) => Vec::new(),
+            Pending::Groups(inboxes) => inboxes.lend(),
+        }
+    }
+
+    fn take_back(&mut self, inbox: Vec<Entry<E>>) {
+        if let Pending::Groups(inboxes) = &mut self.pending {
+            inboxes.take_back(inbox);
         }
     }
 
@@ -165,19 +179,36 @@ impl<M: Model> Simulator<M> {
     /// On [`Stop::Time`] and [`Stop::Idle`] the clock stands at `until`, except that an idle run without a bound
     /// (`until` is [`Time::MAX`]) keeps the time of its last event. An interruptible run is a loop over short ones.
     pub fn run(&mut self, until: Time, max_events: u64) -> Stop {
-        for _ in 0..max_events {
-            let Some(entry) = self.agenda.pop_until(until) else {
-                let idle = self.agenda.is_empty();
-                if until != Time::MAX {
-                    self.agenda.now = self.agenda.now.max(until);
-                }
-                return if idle { Stop::Idle } else { Stop::Time };
-            };
-            self.agenda.now = entry.time;
-            self.events += 1;
-            self.model.handle(entry.time, entry.key, &entry.event, &mut self.agenda);
+        let mut inbox = self.agenda.lend();
+        let done = self.handle_next(until, max_events, &mut inbox);
+        self.agenda.take_back(inbox);
+        if done {
+            return Stop::Events;
         }
-        Stop::Events
+        let idle = self.agenda.is_empty();
+        if until != Time::MAX {
+            self.agenda.now = self.agenda.now.max(until);
+        }
+        if idle { Stop::Idle } else { Stop::Time }
+    }
+
+    /// Handles so many events; returns whether there were so many up to and including `until`.
+    fn handle_next(&mut self, until: Time, events: u64, inbox: &mut Vec<Entry<M::Event>>) -> bool {
+        for _ in 0..events {
+            let alone;
+            let &Entry { time, key, ref event } = match self.agenda.next(until, inbox) {
+                Some(Next::Listed(place)) => &inbox[place],
+                Some(Next::Alone(entry)) => {
+                    alone = entry;
+                    &alone
+                }
+                None => return false,
+            };
+            self.agenda.now = time;
+            self.events += 1;
+            self.model.handle(time, key, event, &mut self.agenda);
+        }
+        true
     }
 
     /// Handles all events up to and including `until`.
