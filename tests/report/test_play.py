@@ -144,6 +144,7 @@ def test_every_scheme_of_the_core_can_be_chosen(shown: Any) -> None:  # noqa: AN
 def test_mistakes_are_shown_at_their_lines(shown: Any) -> None:  # noqa: ANN401
     with pytest.raises(becalm.ScenarioError) as found:
         becalm.Scenario(BROKEN)
+    lines = [each["line"] for each in found.value.mistakes]
     shown.execute_script("playground.set(arguments[0])", BROKEN)
     wait(shown, "document.querySelectorAll('#mistakes li').length > 0")
     told = [text.split(": ", 1)[1] for text in str(found.value).splitlines()]
@@ -151,16 +152,16 @@ def test_mistakes_are_shown_at_their_lines(shown: Any) -> None:  # noqa: ANN401
         "return [...document.querySelectorAll('#mistakes li')].map((e) => e.textContent)"
     )
     assert [each.split(": ", 1)[1] for each in listed] == told
-    assert [each.split(": ")[0] for each in listed] == [f"line {each.line}" for each in found.value.mistakes]
+    assert [each.split(": ")[0] for each in listed] == [f"line {line}" for line in lines]
     shown.execute_script("document.querySelector('.notice button').click()")
     wait(shown, "!document.getElementById('scenario').hidden")
     wrong = shown.execute_script(
         "return [...document.querySelectorAll('.gutter .wrong')].map((e) => e.textContent)"
     )
-    assert wrong == [f"✕ {each.line}" for each in found.value.mistakes]
+    assert wrong == [f"✕ {line}" for line in lines]
     shown.execute_script("document.querySelector('#mistakes button').click()")
     line = "const a = document.activeElement; return a.value.slice(0, a.selectionStart).split('\\n').length"
-    assert shown.execute_script(line) == found.value.mistakes[0].line
+    assert shown.execute_script(line) == lines[0]
     assert "dumbbell" in text(shown, ".help h3")
     shown.execute_script(
         "playground.set(arguments[0])", BROKEN.replace("remot ", "remote ").replace("Nobody", "BC")
