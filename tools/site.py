@@ -36,7 +36,7 @@ def main() -> None:
     stage()
     reports()
     rust()
-    _folder(STAGE / "play").joinpath("index.html").write_text("x")
+    shutil.copy(ROOT / "python/becalm/report/play.html", _folder(STAGE / "play") / "index.html")
     shutil.rmtree(SITE, ignore_errors=True)
     _call(sys.executable, "-m", "zensical", "build", "--clean", "--strict", "--config-file", "mkdocs.yml")
 

@@ -1,4 +1,4 @@
-"""Runs scenarios with the installed becalm; prints one JSON object per line: fingerprint, packet-hops, CPU seconds.
+"""Runs scenarios with the installed becalm; prints JSON lines: fingerprint, packet-hops, CPU seconds.
 
 Arguments are files. One that takes longer than MOST seconds has no fingerprint.
 """
@@ -35,7 +35,11 @@ def main() -> None:
         except TooLongError:
             print(json.dumps({"file": file}), flush=True)
             continue
-        told = {"file": file, "fingerprint": f"{done['fingerprint']:016x}", "packet_hops": done["packet_hops"]}
+        told = {
+            "file": file,
+            "fingerprint": f"{done['fingerprint']:016x}",
+            "packet_hops": done["packet_hops"],
+        }
         print(json.dumps(told | {"seconds": time.process_time() - begin}), flush=True)
 
 

@@ -50,4 +50,3 @@ def filled(scenario: bytes) -> str:
     before, _, after = page().read_text(encoding="utf-8").partition(_MARK)
     given = base64.b64encode(scenario).decode()
     return f'{before}<script type="application/octet-stream" id="given">{given}</script>{after}'
-

@@ -1,0 +1,64 @@
+"""A browser for tests of pages, and what they ask of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs becalm[web-test]: selenium")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+if not (CHROMIUM and DRIVER):
+    pytest.skip("needs a browser: chromium and chromium-driver", allow_module_level=True)
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def chromium() -> Iterator[Any]:
+    """Give a browser that notes messages and requests."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--window-size=1400,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    driver.set_script_timeout(60)
+    yield driver
+    driver.quit()
+
+
+def wait(browser: Any, condition: str, seconds: float = 60) -> None:  # noqa: ANN401
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, seconds, 0.02).until(lambda driver: driver.execute_script(f"return {condition}"))
+
+
+def text(browser: Any, selector: str) -> str:  # noqa: ANN401
+    found: str = browser.execute_script("return document.querySelector(arguments[0]).textContent", selector)
+    return found
+
+
+def requests(browser: Any) -> list[str]:  # noqa: ANN401
+    """Return the addresses that were asked for since the last call."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [each["params"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    return [each["request"]["url"] for each in asked]
+
+
+def violations(browser: Any, scheme: str) -> list[tuple[str, list[str]]]:  # noqa: ANN401
+    """Return what axe finds in a page, light or dark."""
+    if not AXE.is_file():
+        pytest.skip("needs axe-core: npm ci in web/")
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    found = browser.execute_async_script("axe.run().then(arguments[0])")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert len(found["passes"]) > 20
+    return [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]]

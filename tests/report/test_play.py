@@ -1,0 +1,245 @@
+"""The playground in a real browser: it simulates what becalm simulates, shows mistakes, and loads nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import chromium, requests, text, violations, wait
+
+import becalm
+from becalm.report import playground
+
+READY = "document.getElementById('page').dataset.ready === 'true' && playground.idle()"
+BROKEN = """\
+[run]
+duration = "1 ms"
+[topology.dumbbell]
+remot = 2
+[[flows]]
+name = "f"
+from = ["B1"]
+to = ["Nobody"]
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    yield from chromium()
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any) -> Any:  # noqa: ANN401
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(playground.page().as_uri())
+    wait(browser, READY)
+    return browser
+
+
+@pytest.fixture
+def shown(opened: Any) -> Any:  # noqa: ANN401
+    """The first scene, as it is at first."""
+    select_scene(opened, 0)
+    return opened
+
+
+def select_scene(browser: Any, number: int) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    list_ = Select(browser.find_element(By.CSS_SELECTOR, ".tools select"))
+    browser.execute_script("playground.set('')")
+    wait(browser, "document.querySelector('.stale') !== null")
+    browser.execute_script("document.querySelector('.tools select').selectedIndex = -1")
+    list_.select_by_index(number)
+    wait(browser, f"{READY} && document.querySelector('.stale') === null")
+
+
+def native(scenario: str) -> str:
+    return becalm.run(becalm.Scenario(scenario), threads=1).fingerprints[0]
+
+
+def settle(browser: Any) -> list[str]:  # noqa: ANN401
+    wait(browser, READY)
+    found: list[str] = browser.execute_script("return playground.fingerprints()")
+    return found
+
+
+def test_it_simulates_what_becalm_simulates(shown: Any) -> None:  # noqa: ANN401
+    scenario = shown.execute_script("return playground.text()")
+    left, right = settle(shown)
+    assert left == native(scenario)
+    assert left != right
+    assert (
+        shown.execute_script("return document.getElementById('page').dataset.version") == becalm.__version__
+    )
+
+
+def test_eight_sliders_change_the_run_and_its_picture(shown: Any) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    sliders = shown.find_elements(By.CSS_SELECTOR, ".slider input")
+    assert len(sliders) == 8
+    before = settle(shown)
+    picture = "return document.querySelector('.fabric canvas').toDataURL()"
+    first = shown.execute_script(picture)
+    for slider in sliders:
+        shown.execute_script("arguments[0].focus()", slider)
+        slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        assert slider.get_attribute("aria-valuetext")
+        after = settle(shown)
+        assert after[0] != before[0]
+        before = after
+    assert before[0] == native(shown.execute_script("return playground.text()"))
+    assert shown.execute_script(picture) != first
+    assert shown.execute_script("return playground.delays.length") >= 8
+
+
+def test_without_control_only_the_scene_matters(shown: Any) -> None:  # noqa: ANN401
+    """A parameter of control leaves the run without it alone; traffic does not."""
+    left, right = settle(shown)
+    scenario = shown.execute_script("return playground.text()")
+    runs = shown.execute_script("return playground.runs.length")
+    shown.execute_script(
+        "playground.set(arguments[0])", re.sub(r"threshold = \d+", "threshold = 3", scenario)
+    )
+    changed = settle(shown)
+    assert changed[0] != left
+    assert changed[1] == right
+    assert shown.execute_script("return playground.runs.length") == runs + 1
+    shown.execute_script("playground.set(arguments[0])", scenario.replace("load = 0.4", "load = 0.3"))
+    assert settle(shown)[1] != right
+
+
+def test_every_scheme_of_the_core_can_be_chosen(shown: Any) -> None:  # noqa: ANN401
+    import json
+
+    from becalm import _core
+
+    offered = json.loads(_core.catalogue())
+    for kind in ("marking", "echo", "response"):
+        options = f"[...document.querySelector('select[data-kind={kind}]').options]"
+        names = shown.execute_script(f"return {options}.map((option) => option.value)")
+        assert names == [each["name"] for each in offered[kind]]
+    choose = (
+        "const list = document.querySelector('select[data-kind=marking]'); list.value = 'queue_threshold';"
+        "list.dispatchEvent(new Event('change'))"
+    )
+    shown.execute_script(choose)
+    fingerprints = settle(shown)
+    scenario = shown.execute_script("return playground.text()")
+    assert "[marking.queue_threshold]" in scenario and "[marking.ibta]" not in scenario
+    assert fingerprints[0] == native(scenario)
+    assert shown.execute_script("return document.querySelectorAll('.slider').length") == 9
+
+
+def test_mistakes_are_shown_at_their_lines(shown: Any) -> None:  # noqa: ANN401
+    with pytest.raises(becalm.ScenarioError) as found:
+        becalm.Scenario(BROKEN)
+    lines = [each["line"] for each in found.value.mistakes]
+    shown.execute_script("playground.set(arguments[0])", BROKEN)
+    wait(shown, "document.querySelectorAll('#mistakes li').length > 0")
+    told = [text.split(": ", 1)[1] for text in str(found.value).splitlines()]
+    listed = shown.execute_script(
+        "return [...document.querySelectorAll('#mistakes li')].map((e) => e.textContent)"
+    )
+    assert [each.split(": ", 1)[1] for each in listed] == told
+    assert [each.split(": ")[0] for each in listed] == [f"line {line}" for line in lines]
+    shown.execute_script("document.querySelector('.notice button').click()")
+    wait(shown, "!document.getElementById('scenario').hidden")
+    wrong = shown.execute_script(
+        "return [...document.querySelectorAll('.gutter .wrong')].map((e) => e.textContent)"
+    )
+    assert wrong == [f"✕ {line}" for line in lines]
+    shown.execute_script("document.querySelector('#mistakes button').click()")
+    line = "const a = document.activeElement; return a.value.slice(0, a.selectionStart).split('\\n').length"
+    assert shown.execute_script(line) == lines[0]
+    assert "dumbbell" in text(shown, ".help h3")
+    shown.execute_script(
+        "playground.set(arguments[0])", BROKEN.replace("remot ", "remote ").replace("Nobody", "BC")
+    )
+    settle(shown)
+    wait(shown, "document.querySelector('.stale') === null")
+    assert text(shown, "#mistakes").strip() == "No mistakes."
+
+
+def test_a_long_run_is_asked_about_first(shown: Any) -> None:  # noqa: ANN401
+    runs = shown.execute_script("return playground.runs.length")
+    scenario = shown.execute_script("return playground.text()")
+    shown.execute_script("playground.set(arguments[0])", scenario.replace('"2 ms"', '"60 ms"'))
+    wait(shown, "document.querySelector('.notice .go') !== null && !document.querySelector('.notice').hidden")
+    assert "million packet-hops" in text(shown, ".notice")
+    assert shown.execute_script("return playground.runs.length") == runs
+
+
+def test_a_link_holds_the_scenario(shown: Any, browser: Any) -> None:  # noqa: ANN401
+    scenario = shown.execute_script("return playground.text()").replace("load = 0.4", "load = 0.35")
+    shown.execute_script("playground.set(arguments[0])", scenario)
+    fingerprint = settle(shown)[0]
+    wait(shown, "location.hash.length > 100")
+    address = shown.current_url
+    assert len(address) < 2500
+    browser.get("about:blank")
+    browser.get(address)
+    wait(browser, f"window.playground !== undefined && {READY}")
+    assert browser.execute_script("return playground.text()") == scenario
+    assert settle(browser)[0] == fingerprint
+
+
+def test_the_newest_request_wins(shown: Any) -> None:  # noqa: ANN401
+    scenario = shown.execute_script("return playground.text()")
+    loads = [f"load = 0.{step}" for step in range(11, 40, 2)]
+    for load in loads:
+        shown.execute_script("playground.set(arguments[0])", scenario.replace("load = 0.4", load))
+    last = scenario.replace("load = 0.4", loads[-1])
+    assert settle(shown)[0] == native(last)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(shown: Any, scheme: str) -> None:  # noqa: ANN401
+    shown.execute_script(
+        "if (document.getElementById('scenario').hidden) document.querySelector('[aria-expanded]').click()"
+    )
+    assert violations(shown, scheme) == []
+
+
+def test_no_message_and_no_request(opened: Any) -> None:  # noqa: ANN401
+    """After all of the above."""
+    asked = requests(opened)
+    assert asked
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:", "about:"))] == []
+    assert opened.get_log("browser") == []
+
+
+def test_the_command_opens_a_page_with_a_scenario(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        "# </script><img src=x onerror=alert(1)>\n"
+        + BROKEN.replace("remot ", "remote ").replace("Nobody", "BC")
+    )
+    call = [sys.executable, "-m", "becalm", "play", str(file)]
+    done = subprocess.run(call, capture_output=True, text=True, check=True, env=without_screen())
+    page = Path(done.stdout.strip())
+    assert page.is_file() and page.parent != playground.page().parent
+    browser.get(page.as_uri())
+    wait(browser, f"window.playground !== undefined && {READY}")
+    assert browser.execute_script("return playground.text()") == file.read_text()
+    assert browser.execute_script("return document.images.length") == 0
+    assert settle(browser)[0] == native(file.read_text())
+
+
+def without_screen() -> dict[str, str]:
+    import os
+
+    gone = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    return {key: value for key, value in os.environ.items() if key not in gone} | {
+        "TMPDIR": tempfile.gettempdir()
+    }
