@@ -23,6 +23,7 @@ PAGES = (
     "README.md",
     "docs/tour.md",
     "docs/administrators.md",
+    "docs/roce.md",
     "docs/design.md",
     "docs/comparison.md",
     "docs/sweeps.md",

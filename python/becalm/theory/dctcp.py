@@ -60,6 +60,11 @@ class Dctcp:
         return self.largest_queue - self.amplitude
 
     @property
+    def lost(self) -> float:
+        """Share of the link that stays unused: the windows are short of C RTT while the queue would be below 0."""
+        return max(0.0, -self.smallest_queue) ** 2 / (2 * self.amplitude * self.product)
+
+    @property
     def period(self) -> float:
         """Round trips between two cuts: a window grows by one packet in each."""
         return self.amplitude / self.flows

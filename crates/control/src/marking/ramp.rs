@@ -7,10 +7,13 @@
 //! `kmin` = `kmax` the ramp is a step, as DCTCP asks for. The random number is drawn from the packet and the switch, so it
 //! is the same with any number of threads.
 //!
+//! With `judged` = `"arrival"`, Q is the number of bytes that a packet finds waiting when it arrives. Its mark then waits
+//! in the queue with it, and the source hears of it later by the time that the queue takes.
+//!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the congestion point of DCQCN:
 //! RED on the instantaneous queue, with Kmin 5 kB, Kmax 200 kB and Pmax 1% for links of 40 Gb/s. M. Alizadeh et al.,
-//! "Data Center TCP (DCTCP)", SIGCOMM 2010: a step at K. Y. Li et al., "HPCC: High Precision Congestion Control",
+//! "Data Center TCP (DCTCP)", SIGCOMM 2010: a step at K, judged on arrival. Y. Li et al., "HPCC: High Precision Congestion Control",
 //! SIGCOMM 2019, and its simulator (HPCC group, switch-node.cc): 100 and 400 kB per 25 Gb/s of the port, Pmax 20%; the
 //! step for DCTCP at 30 kB per 10 Gb/s; the queue is read without the packet that leaves.
 //!
@@ -19,12 +22,15 @@
 //! - `pmax`: the probability at `kmax`.
 //! - `per`: the rate in Gb/s of the port that `kmin` and `kmax` are meant for; at another port they grow and shrink with
 //!   its rate. If it is left out, they hold for every port.
+//! - `judged`: whether the queue is read when a packet leaves or when it arrives.
 //! - `root_only`: whether a port without credit marks nothing: it is not the root of the congestion.
 //!
 //! # Departures from the source
 //! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator says so.
 //! - `root_only` is not known to Ethernet, and off by default: DCQCN marks victims, too.
-//! - The packet is judged when its header leaves, since switches here cut through.
+//! - A packet leaves when its header does, since switches here cut through.
+
+use std::collections::VecDeque;
 
 use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -35,6 +41,16 @@ use crate::scheme::MarkingScheme;
 
 /// Bytes of a kB.
 const KB: f64 = 1000.0;
+
+becalm_schema::words! {
+    /// When the queue is read for a packet.
+    pub enum Judged {
+        /// When it leaves: the bytes that it leaves behind.
+        Departure = "departure",
+        /// When it arrives: the bytes that it finds.
+        Arrival = "arrival",
+    }
+}
 
 becalm_schema::table! {
     /// The probability of a mark rises with the queue of an output, from one threshold to another.
@@ -47,6 +63,8 @@ becalm_schema::table! {
         pub pmax: f64 = 0.01; ""; 0.0..=1.0,
         /// Rate of a port for which the thresholds are meant, if they are to grow with the rate.
         pub per: Option<f64> = None; "Gb/s"; 1e-3..=1e5,
+        /// When the queue is read for a packet.
+        pub judged: Judged = Judged::Departure,
         /// Whether a port marks only while it has credit to send.
         pub root_only: bool = false,
     }
@@ -73,35 +91,63 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Ramp {
     params: Params,
+    vls: usize,
+    /// By port and lane: the packets that may be marked when they leave, by their order of arrival, with the probability.
+    /// Only with [`Judged::Arrival`].
+    judged: Vec<VecDeque<(u64, f64)>>,
 }
 
 impl MarkingScheme for Ramp {
     type Params = Params;
 
-    fn new(params: &Params, _: SwitchShape) -> Ramp {
-        Ramp { params: params.clone() }
+    fn new(params: &Params, shape: SwitchShape) -> Ramp {
+        let lanes = match params.judged {
+            Judged::Departure => 0,
+            Judged::Arrival => usize::from(shape.ports) * usize::from(shape.vls),
+        };
+        Ramp { params: params.clone(), vls: usize::from(shape.vls), judged: vec![VecDeque::new(); lanes] }
     }
 }
 
 impl Ramp {
-    /// The queue behind a packet in bytes, in terms of the rate that the thresholds are meant for: what that rate would
-    /// send in the time that the queue takes.
-    fn queue<V: SwitchView>(&self, departure: &Departure, switch: &V) -> f64 {
-        let queue = left_behind(departure, switch);
-        let Some(per) = self.params.per else { return queue as f64 };
+    /// The probability of a mark at a queue of so many bytes at a port.
+    fn probability<V: SwitchView>(&self, queue: u64, output: u16, switch: &V) -> f64 {
+        let Some(per) = self.params.per else { return self.params.probability(queue as f64) };
+        // What a port of that rate would send in the time that the queue takes.
         let size = queue.min(u64::from(u32::MAX)) as u32;
-        switch.packet_time(departure.output, size).as_secs() * per * 1e9 / 8.0
+        self.params.probability(switch.packet_time(output, size).as_secs() * per * 1e9 / 8.0)
+    }
+
+    /// The probability with which a packet was judged on arrival.
+    fn judgement(&mut self, departure: &Departure) -> f64 {
+        let lane = &mut self.judged[usize::from(departure.output) * self.vls + usize::from(departure.vl)];
+        // Packets of different inputs may leave in another order than they arrived.
+        let place = lane.binary_search_by_key(&departure.order, |(order, _)| *order);
+        place.ok().and_then(|place| lane.remove(place)).map_or(0.0, |(_, probability)| probability)
     }
 }
 
 impl Marker for Ramp {
-    fn arrived<V: SwitchView>(&mut self, _: &Arrival, _: &V) {}
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        let &Arrival { order, output, vl, size, kind, .. } = arrival;
+        if self.params.judged == Judged::Departure || kind != Kind::Data {
+            return;
+        }
+        let found = switch.waiting_bytes(output, vl).saturating_sub(u64::from(size));
+        let probability = self.probability(found, output, switch);
+        if probability > 0.0 {
+            self.judged[usize::from(output) * self.vls + usize::from(vl)].push_back((order, probability));
+        }
+    }
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         if departure.kind != Kind::Data {
             return false;
         }
-        let probability = self.params.probability(self.queue(departure, switch));
+        let probability = match self.params.judged {
+            Judged::Departure => self.probability(left_behind(departure, switch), departure.output, switch),
+            Judged::Arrival => self.judgement(departure),
+        };
         // The credit that the packet itself takes is not left.
         let is_root = || !self.params.root_only || switch.credit(departure.output, departure.vl) > 1;
         probability > 0.0 && is_root() && (probability >= 1.0 || departure.draw() < probability)

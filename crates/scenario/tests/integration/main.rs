@@ -16,6 +16,7 @@ mod random;
 mod reading;
 mod ready;
 mod resolved;
+mod rocev2;
 mod running;
 mod saturation;
 mod scenes;

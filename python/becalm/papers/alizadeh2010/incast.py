@@ -34,7 +34,7 @@ def experiments() -> list[Experiment]:
 
 def _points(short: bool) -> list[Point]:
     counts = FLOWS[-1:] if short else FLOWS
-    return [Point({"flows": n}, bottleneck(n, short=short).scenario()) for n in counts]
+    return [Point({"flows": n}, bottleneck(n, initial=1.0, short=short).scenario()) for n in counts]
 
 
 def above_the_law(tables: Tables, flows: int) -> float:

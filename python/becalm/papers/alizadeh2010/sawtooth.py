@@ -8,6 +8,7 @@ import numpy as np
 
 from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import select_rows
 from becalm.papers.alizadeh2010.scene import bottleneck, law
 from becalm.plot import COLOURS, MARKERS, curves, panels
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FLOWS = (1, 2, 5, 10, 20, 40)
+JUDGED = ("arrival", "departure")
+"""When the queue is read for a mark; the paper's switches do it when a packet arrives."""
 
 
 def experiments() -> list[Experiment]:
@@ -23,7 +26,7 @@ def experiments() -> list[Experiment]:
         Experiment(
             "alizadeh2010/sawtooth",
             "DCTCP: queue and marks by number of flows, simulated and by the sawtooth",
-            cost=8,
+            cost=10,
             points=_points,
             measure=measure,
             draw=_draw,
@@ -33,7 +36,11 @@ def experiments() -> list[Experiment]:
 
 def _points(short: bool) -> list[Point]:
     counts = (2, 10) if short else FLOWS
-    return [Point({"flows": n}, bottleneck(n, short=short).scenario()) for n in counts]
+    return [
+        Point({"flows": n, "judged": judged}, bottleneck(n, judged=judged, short=short).scenario())
+        for judged in JUDGED
+        for n in counts
+    ]
 
 
 def _draw(tables: Tables) -> Figure:
@@ -47,11 +54,16 @@ def _draw(tables: Tables) -> Figure:
         )
     ):
         left.plot(counts, values, color=COLOURS[place], linestyle="--", label=f"{name}, closed form")
-        style = {"linestyle": "", "marker": MARKERS[place], "color": COLOURS[place]}
-        curves(left, tables["points"], x="flows", y=name, label=f"{name}, simulated", **style)
-    right.plot(counts, [each.alpha for each in laws], color=COLOURS[0], linestyle="--", label="alpha, closed form")
-    style = {"linestyle": "", "marker": MARKERS[0], "color": COLOURS[0]}
-    curves(right, tables["points"], x="flows", y="marked", label="marked packets, simulated", **style)
+        for when, fill in zip(JUDGED, ("full", "none"), strict=True):
+            style = {"linestyle": "", "marker": MARKERS[place], "color": COLOURS[place], "fillstyle": fill}
+            table = select_rows(tables["points"], {"judged": when})
+            curves(left, table, x="flows", y=name, label=f"{name}, judged on {when}", **style)
+    alpha = [each.alpha for each in laws]
+    right.plot(counts, alpha, color=COLOURS[0], linestyle="--", label="alpha, closed form")
+    for when, fill in zip(JUDGED, ("full", "none"), strict=True):
+        style = {"linestyle": "", "marker": MARKERS[0], "color": COLOURS[0], "fillstyle": fill}
+        table = select_rows(tables["points"], {"judged": when})
+        curves(right, table, x="flows", y="marked", label=f"marked, judged on {when}", **style)
     left.set(xlabel="flows", ylabel="queue (packets of 1500 B)", ylim=(0, None))
     right.set(xlabel="flows", ylabel="share", ylim=(0, 1))
     left.legend()

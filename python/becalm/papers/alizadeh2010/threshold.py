@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
-from becalm.lab.tables import at
-from becalm.papers.alizadeh2010.scene import bottleneck, law
-from becalm.plot import COLOURS, curves, figure
+from becalm.lab.tables import at, select_rows
+from becalm.papers.alizadeh2010.scene import BURST, bottleneck, law
+from becalm.plot import COLOURS, MARKERS, curves, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ def experiments() -> list[Experiment]:
         Experiment(
             "alizadeh2010/threshold",
             "DCTCP: utilization by threshold, two flows",
-            cost=9,
+            cost=12,
             points=_points,
             measure=measure,
             draw=_draw,
@@ -33,17 +33,24 @@ def experiments() -> list[Experiment]:
 
 def _points(short: bool) -> list[Point]:
     thresholds = (5, 65) if short else THRESHOLDS
-    return [Point({"threshold": k}, bottleneck(FLOWS, k, short=short).scenario()) for k in thresholds]
+    return [
+        Point({"threshold": k, "burst": burst}, bottleneck(FLOWS, k, burst=burst, short=short).scenario())
+        for burst in (1, BURST)
+        for k in thresholds
+    ]
 
 
-def lost(tables: Tables, threshold: int) -> float:
+def lost(tables: Tables, threshold: int, burst: int) -> float:
     """Share of the link that is not used."""
-    return 1 - at(tables, "utilization", threshold=threshold)
+    return 1 - at(tables, "utilization", threshold=threshold, burst=burst)
 
 
 def _draw(tables: Tables) -> Figure:
     made, axes = figure()
-    curves(axes, tables["points"], x="threshold", y="utilization", marker="o", label="simulated")
+    for place, burst in enumerate((1, BURST)):
+        table = select_rows(tables["points"], {"burst": burst})
+        style = {"marker": MARKERS[place], "color": COLOURS[place]}
+        curves(axes, table, x="threshold", y="utilization", label=f"bursts of {burst}", **style)
     least = law(FLOWS).least_threshold
     axes.axvline(least, color=COLOURS[-1], linestyle="--", label=f"C RTT / 7, {least:.1f}")
     axes.set(xlabel="threshold (packets of 1500 B)", ylabel="utilization of the link")

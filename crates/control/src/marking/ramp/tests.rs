@@ -108,6 +108,23 @@ fn a_port_without_credit_marks_nothing_if_only_roots_mark() {
 }
 
 #[test]
+fn a_packet_may_be_judged_by_the_queue_that_it_finds() {
+    use crate::marking::trigger::fake::{SIZE, Switch, shape};
+    let packets = |n: u32| f64::from(n * SIZE) / 1000.0;
+    let step = Params { kmin: packets(3), kmax: packets(3), ..Params::default() };
+    let marked = |judged, leave: [u64; 6]| {
+        let mut marker = Ramp::new(&Params { judged, ..step.clone() }, shape());
+        let mut switch = Switch::new(16);
+        (0..6).for_each(|i| assert_eq!(switch.arrive(&mut marker, (i % 2) as u16, 2, 0), i));
+        leave.map(|order| switch.depart(&mut marker, order))
+    };
+    // They find 0, 1, ... 5 packets: more than three only the last two. They leave 5, 4, ... 0 behind.
+    assert_eq!(marked(Judged::Arrival, [0, 1, 2, 3, 4, 5]), [false, false, false, false, true, true]);
+    assert_eq!(marked(Judged::Arrival, [1, 5, 0, 2, 4, 3]), [false, true, false, false, true, false]);
+    assert_eq!(marked(Judged::Departure, [0, 1, 2, 3, 4, 5]), [true, true, false, false, false, false]);
+}
+
+#[test]
 fn refuses_a_kmin_above_kmax() {
     let wrong = read::<Params>("kmin = 300", "f.toml").unwrap_err();
     assert_eq!(wrong.to_string(), "f.toml:1: kmin = 300: must be at most kmax = 200");
