@@ -8,7 +8,7 @@
 
 use becalm_engine::Time;
 
-use crate::config::{Arbiter, Bypass, InputReads, Queueing, Switching};
+use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ids::PortId;
@@ -61,7 +61,10 @@ impl<K: Marker> Switch<K> {
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
     #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
-        let output = cx.shared.routes.port(self.state.rank, packet.destination);
+        let output = match M::paths(&cx.shared.config) {
+            PathSelection::Destination => cx.shared.routes.port(self.state.rank, packet.destination),
+            law => self.state.choose_port(law, (input, packet), cx),
+        };
         let output = output.expect("routes were checked for every flow");
         if !self.state.one_rate && self.runs_dry(packet, (input, output), cx) {
             return;
@@ -93,15 +96,24 @@ impl<K: Marker> Switch<K> {
     /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
     #[inline(always)]
     fn admit<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, cx: &mut Context<'_, O>) {
-        let ((input, output), vl) = (ports, packet.vl);
+        let ((input, output), came_on) = (ports, packet.vl);
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
         let (units, at) = (state.room.need(packet.size), state.port(input));
-        let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
+        let buffer = state.settle::<M, O>(input, came_on, cx.now, cx.observer);
         buffer.taken += units;
         buffer.packets += 1;
-        cx.observer.buffer(cx.now, at, vl, buffer.packets);
+        cx.observer.buffer(cx.now, at, came_on, buffer.packets);
+        let onward;
+        let packet = match cx.shared.routes.lanes() {
+            Some(lanes) if !M::one_lane(state) => {
+                onward = Packet { vl: lanes.next(state.rank, input, output, came_on), ..*packet };
+                &onward
+            }
+            _ => packet,
+        };
+        let vl = packet.vl;
         let waits = !state.can_cut_through::<M, O>(packet, ports, order, cx);
         let queued = waits || !M::one_lane(state);
         let is_met = || state.ports[M::at(state, output, vl)].lane.waiting > 0;
@@ -110,7 +122,7 @@ impl<K: Marker> Switch<K> {
             state.count::<M>(packet, ports);
         }
         if queued {
-            state.enqueue::<M>(packet, ports, order, &cx.shared.config);
+            state.enqueue::<M>(packet, ports, (came_on, order), &cx.shared.config);
         }
         if shown {
             let &Packet { vl, size, kind, tie, .. } = packet;
@@ -131,7 +143,7 @@ impl<K: Marker> Switch<K> {
             }
             self.arbitrate::<M, O>(cx);
         } else {
-            self.pass::<M, O>(packet, ports, (order, shown), cx);
+            self.pass::<M, O>(packet, ports, (came_on, order, shown), cx);
         }
     }
 
@@ -164,14 +176,14 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Forwards a packet that cuts through, with its place in the order of arrival and whether it is shown to the marker;
+    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival and whether it is shown to the marker;
     /// the queue that it skips is empty.
     #[inline(always)]
     fn pass<M: Rules, O: Observer>(
         &mut self,
         packet: &Packet,
         ports: Ports,
-        (order, shown): (u64, bool),
+        (came_on, order, shown): (u8, u64, bool),
         cx: &mut Context<'_, O>,
     ) {
         let marked = shown && self.ask_marker(packet, ports, order, cx);
@@ -187,7 +199,7 @@ impl<K: Marker> Switch<K> {
                 state.unblock_all_outputs();
             }
         }
-        self.send::<M, O>(packet, ports, marked, cx);
+        self.send::<M, O>(packet, ports, (came_on, marked), cx);
         self.arbitrate::<M, O>(cx);
     }
 
@@ -289,7 +301,7 @@ impl<K: Marker> Switch<K> {
         let state = &self.state;
         let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
         let &Waiting { packet, order, input, .. } = state.pool.get(head);
-        let ports = (input, output);
+        let (ports, came_on) = ((input, output), state.came_on::<M>(head, packet.vl));
         let marked = !state.unmarked && self.ask_marker(&packet, ports, order, cx);
         let state = &mut self.state;
         state.discount::<M>(&packet, ports);
@@ -309,7 +321,7 @@ impl<K: Marker> Switch<K> {
             let lane = state.at(output, vl);
             state.bypasses[lane].departed(order);
         }
-        self.send::<M, O>(&packet, ports, marked, cx);
+        self.send::<M, O>(&packet, ports, (came_on, marked), cx);
     }
 
     /// Asks the marker about a packet that is about to leave.
@@ -323,12 +335,18 @@ impl<K: Marker> Switch<K> {
         marked
     }
 
-    /// Puts a packet on its link.
+    /// Puts a packet, which came on a lane, on its link.
     #[inline(always)]
-    fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
+    fn send<M: Rules, O: Observer>(
+        &mut self,
+        packet: &Packet,
+        ports: Ports,
+        (came_on, marked): (u8, bool),
+        cx: &mut Context<'_, O>,
+    ) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let (units, at, buffer) = (state.room.need(size), M::at(state, output, vl), M::at(state, input, vl));
+        let (units, at, buffer) = (state.room.need(size), M::at(state, output, vl), M::at(state, input, came_on));
         let place = state.ports[buffer].input.place;
         let lane = &mut state.ports[at].lane;
         (lane.last_place, lane.last_tie) = (place, tie);
@@ -359,10 +377,10 @@ impl<K: Marker> Switch<K> {
         out.busy_until = tail;
         let buffer = &mut state.ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
-            return cx.return_credit(&buffer.credit_return, vl, units, tail);
+            return cx.return_credit(&buffer.credit_return, came_on, units, tail);
         }
         buffer.leaving += 1;
         state.ports[at].output.awaited = true;
-        cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl, units });
+        cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl: came_on, units });
     }
 }
