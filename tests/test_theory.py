@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -148,3 +150,33 @@ def test_converged_at() -> None:
     assert theory.converged_at(time, values, 15.5, 1) == 5
     assert theory.converged_at(time, values, 0, 1) is None
     assert theory.converged_at(time, values, 8, 8) == 0
+
+
+def test_hashed_flows_leave_paths_unused() -> None:
+    printed = {1: 1.0, 2: 0.75, 4: 0.684, 8: 0.656, 16: 0.644, 64: 0.635}
+    assert [theory.used_paths(n) for n in printed] == pytest.approx(list(printed.values()), abs=5e-4)
+    assert theory.used_paths(4, 1) == 0.25
+    assert theory.used_paths(4, 0) == 0
+
+
+@pytest.mark.parametrize(("paths", "flows"), [(1, 3), (2, 2), (3, 3), (3, 5), (4, 4)])
+def test_the_fullest_path_against_all_ways_to_put_the_flows(paths: int, flows: int) -> None:
+    ways = list(itertools.product(range(paths), repeat=flows))
+    fullest = [max(way.count(path) for path in range(paths)) for way in ways]
+    assert theory.fullest_path(paths, flows) == pytest.approx(sum(fullest) / len(ways))
+
+
+def test_the_fullest_of_many_paths() -> None:
+    """100,000 draws of 64 flows."""
+    loads = np.random.default_rng(1).multinomial(64, np.full(64, 1 / 64), size=100_000)
+    assert theory.fullest_path(64) == pytest.approx(loads.max(axis=1).mean(), rel=0.005)
+
+
+def test_the_wait_of_a_sprayed_packet() -> None:
+    assert theory.sprayed_wait(2.0, 0.5) == 1.0
+    assert theory.sprayed_wait(2.0, 0.5, sources=4) == 0.75
+    assert theory.sprayed_wait(2.0, 0.5, sources=1) == 0
+    with pytest.raises(ValueError, match="utilization: 1"):
+        theory.sprayed_wait(1.0, 1)
+    with pytest.raises(ValueError, match="paths: 0"):
+        theory.used_paths(0)

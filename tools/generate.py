@@ -27,6 +27,7 @@ CHOICES = {
     "patterns": ("flows.pattern", "Who sends to whom among the hosts in `from`: one of these tables."),
     "collectives": ("jobs.collective", "A collective operation of all ranks: one of these tables."),
     "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
+    "paths": ("switch.paths", "Which of several equal ports a packet takes: one of these tables."),
     "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
 }
 

@@ -75,6 +75,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "rate": "Delivered bytes over the length of the measured window.",
         "share": "`rate` over the rate of the source's link.",
         "marked": "Delivered packets that carried a congestion mark.",
+        "out_of_order": "Delivered packets that arrived before an earlier one; see `switch.paths`.",
         "dropped": "Messages that found the host's send queue full and were dropped.",
         "latency_mean": f"Mean latency of delivered data packets: the {_LATENCY}.",
         "latency_p50": "Median latency.",

@@ -113,6 +113,44 @@ pub enum InputReads {
     One,
 }
 
+/// The law by which a switch chooses among equal ports, when the header of a packet is through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathSelection {
+    /// That of the forwarding table: one port for each destination.
+    Destination,
+    /// By a hash of the flow, which differs from switch to switch if it is salted (ECMP). An ACK or a CNP is a packet of a
+    /// flow of its own.
+    Flow {
+        /// Whether the switch is part of the hash.
+        salted: bool,
+    },
+    /// By a hash of the packet (oblivious spraying).
+    Packet,
+    /// In turn, for each set of equal ports.
+    RoundRobin,
+    /// The port with the least work waiting, among those that have credit if any has; a hash decides between equals.
+    LeastWaiting {
+        /// Ports that are drawn and compared; [`PathSelection::ALL`] for all.
+        sample: u32,
+    },
+    /// As [`PathSelection::LeastWaiting`], for the first packet of a flowlet; the others follow it.
+    Flowlet {
+        /// Idle time of a flow at a switch after which a new flowlet begins.
+        gap: Time,
+    },
+}
+
+impl PathSelection {
+    /// A sample of all ports.
+    pub const ALL: u32 = u32::MAX;
+
+    /// Whether packets of a flow arrive in the order in which they were sent.
+    #[inline]
+    pub const fn keeps_order(self) -> bool {
+        matches!(self, PathSelection::Destination | PathSelection::Flow { .. })
+    }
+}
+
 /// All switches are alike.
 #[derive(Clone, Debug)]
 pub struct SwitchConfig {
@@ -126,6 +164,8 @@ pub struct SwitchConfig {
     pub switching: Switching,
     /// The policy by which a free output chooses a packet.
     pub arbiter: Arbiter,
+    /// The law by which a switch chooses among equal ports.
+    pub paths: PathSelection,
     /// How packets wait.
     pub queueing: Queueing,
     /// How many packets an input buffer may send at once.

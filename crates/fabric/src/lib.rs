@@ -78,6 +78,7 @@
 //!         forwarding_delay: Time::from_ns(40),
 //!         switching: Switching::CutThrough,
 //!         arbiter: Arbiter::RoundRobin,
+//!         paths: PathSelection::Destination,
 //!         queueing: Queueing::Voq,
 //!         input_reads: InputReads::Many,
 //!         vl_arbitration: VlArbitration::RoundRobin,
@@ -123,8 +124,8 @@ mod switch;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
-    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, Queueing, RateChange, Room,
-    SwitchConfig, Switching, VlArbitration, WhenFull,
+    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, PathSelection, Queueing,
+    RateChange, Room, SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;
@@ -133,10 +134,10 @@ pub use host::job::JobSpec;
 pub use host::traffic::{SourceSpec, Traffic};
 pub use ids::{FlowId, NodeId, PortId, RankId, SourceId};
 pub use message::Message;
-pub use network::generators::{ClosSpec, DumbbellSpec, FatTreeSpec, Level};
+pub use network::generators::{ClosSpec, DragonflySpec, DumbbellSpec, FatTreeSpec, Level, TorusSpec};
 pub use network::latency::Unloaded;
 pub use network::link::Rate;
-pub use network::routing::{Paths, Routes};
+pub use network::routing::{LaneChanges, Paths, PortClass, PortSet, Routes};
 pub use network::topology::{Cable, Node, NodeKind, Topology};
 pub use packet::{Kind, Packet};
 pub use parallel::fabric::ParallelFabric;

@@ -9,7 +9,7 @@ use crate::ids::FlowId;
 pub enum Kind {
     /// A segment of a message.
     Data,
-    /// An acknowledgement of a data packet and all before it.
+    /// An acknowledgement of a data packet and of others that arrived before it.
     Ack,
     /// A congestion notification packet.
     Cnp,

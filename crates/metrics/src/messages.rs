@@ -27,19 +27,15 @@ pub struct MessageRecord {
 #[derive(Clone, Debug)]
 pub struct Messages {
     from: Time,
-    /// By flow: when the first byte of the message that is arriving left the source; [`Time::MAX`] between messages.
-    began: Vec<Time>,
-    /// The number of the data packet that arrived last.
-    last: u32,
     records: Vec<MessageRecord>,
     /// ACKs of last packets: flow, number of the packet, time.
     acks: Vec<(u32, u32, Time)>,
 }
 
 impl Messages {
-    /// Records those of so many flows that are delivered from `from` on.
-    pub fn new(from: Time, flows: usize) -> Messages {
-        Messages { from, began: vec![Time::MAX; flows], last: 0, records: Vec::new(), acks: Vec::new() }
+    /// Records those that are delivered from `from` on.
+    pub fn new(from: Time) -> Messages {
+        Messages { from, records: Vec::new(), acks: Vec::new() }
     }
 
     /// The messages, in the order in which they were delivered.
@@ -65,33 +61,23 @@ impl Joint for Messages {
     fn join(&mut self, other: Self, _: &dyn Fn(NodeId) -> bool) {
         self.records.extend(other.records);
         self.acks.extend(other.acks);
-        // A message arrives at one host, which one of the two has seen.
-        self.began.iter_mut().zip(other.began).for_each(|(own, its)| *own = (*own).min(its));
     }
 }
 
 impl Observer for Messages {
     fn delivered(&mut self, now: Time, packet: &Packet) {
-        match packet.kind {
-            Kind::Data => {
-                self.last = packet.sequence;
-                let began = &mut self.began[packet.flow.index()];
-                *began = (*began).min(packet.injected);
-            }
-            // The ACK of a last packet is marked as one, as the packet was.
-            Kind::Ack if packet.last && now >= self.from => self.acks.push((packet.flow.0, packet.sequence, now)),
-            Kind::Ack | Kind::Cnp => {}
+        // The ACK of a last packet is marked as one, as the packet was.
+        if packet.kind == Kind::Ack && packet.last && now >= self.from {
+            self.acks.push((packet.flow.0, packet.sequence, now));
         }
     }
 
     fn message(&mut self, now: Time, delivery: &Delivery) {
-        let first_byte = std::mem::replace(&mut self.began[delivery.flow.index()], Time::MAX);
         if now < self.from {
             return;
         }
-        let &Delivery { flow, posted, bytes, .. } = delivery;
-        let (flow, last) = (flow.0, self.last);
-        let acknowledged = Time::MAX;
+        let &Delivery { flow, last, posted, began: first_byte, bytes, .. } = delivery;
+        let (flow, acknowledged) = (flow.0, Time::MAX);
         self.records.push(MessageRecord { flow, last, bytes, posted, first_byte, delivered: now, acknowledged });
     }
 }
@@ -106,19 +92,18 @@ mod tests {
         Time::from_us(n)
     }
 
-    /// Two packets of a message that is posted at 1 us, with their ACKs.
+    /// A message of two packets that is posted at 1 us, with the ACK of the first.
     fn message(messages: &mut Messages, flow: u32, at: u64) {
-        let first = Packet { injected: us(at), last: false, ..packet(flow, 0, us(1)) };
-        let last = Packet { injected: us(at + 2), last: true, ..packet(flow, 1, us(1)) };
-        messages.delivered(us(at + 3), &first);
+        let first = Packet { last: false, ..packet(flow, 0, us(1)) };
         messages.delivered(us(at + 4), &Packet { kind: Kind::Ack, ..first });
-        messages.delivered(us(at + 5), &last);
-        messages.message(us(at + 5), &Delivery { flow: FlowId(flow), number: 0, posted: us(1), bytes: 4096 });
+        let flow = FlowId(flow);
+        let delivery = Delivery { flow, number: 0, last: 1, posted: us(1), began: us(at), bytes: 4096 };
+        messages.message(us(at + 5), &delivery);
     }
 
     #[test]
     fn a_message_has_its_times() {
-        let mut messages = Messages::new(us(10), 2);
+        let mut messages = Messages::new(us(10));
         message(&mut messages, 0, 4);
         message(&mut messages, 1, 10);
         messages.delivered(us(20), &Packet { kind: Kind::Ack, ..packet(1, 1, us(1)) });
@@ -131,7 +116,7 @@ mod tests {
 
     #[test]
     fn joined_observers_know_what_each_has_seen() {
-        let (mut target, mut source) = (Messages::new(us(0), 2), Messages::new(us(0), 2));
+        let (mut target, mut source) = (Messages::new(us(0)), Messages::new(us(0)));
         message(&mut target, 1, 10);
         message(&mut target, 0, 9);
         source.delivered(us(21), &Packet { kind: Kind::Ack, ..packet(1, 1, us(1)) });

@@ -12,6 +12,7 @@ use crate::sections::flows::{Group, Traffic};
 use crate::sections::jobs::{Job, Operation};
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
+use crate::sections::paths::PathLaw;
 use crate::sections::pattern::Pattern;
 use crate::sections::run::Run;
 use crate::sections::switch::{Arbiter, Switch};
@@ -19,7 +20,7 @@ use crate::sections::topology::TopologyChoice;
 
 /// Everything that a scenario can choose, and the keys of its sections.
 ///
-/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `collectives`, `arbiters`, `sections`. Each entry has
+/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `collectives`, `arbiters`, `paths`, `sections`. Each entry has
 /// `name`, `doc` (Markdown; its first paragraph is a summary) and `parameters`, each of these with `name`, `kind`,
 /// `unit`, `default`, `required`, `range` and `help`.
 pub fn catalogue() -> Value {
@@ -32,6 +33,7 @@ pub fn catalogue() -> Value {
         "patterns": options::<Pattern>(),
         "collectives": options::<Collective>(),
         "arbiters": options::<Arbiter>(),
+        "paths": options::<PathLaw>(),
         "sections": [
             section::<Run>("run"),
             section::<Switch>("switch"),

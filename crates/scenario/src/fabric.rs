@@ -1,9 +1,12 @@
 //! The network of a scenario for those who show it: its nodes, links and paths.
 
+use std::ops::Range;
+
 use becalm_engine::Time;
-use becalm_fabric::{NodeId, NodeKind, Paths, PortId};
+use becalm_fabric::{FlowId, Kind, LaneChanges, NodeId, NodeKind, PathSelection, Paths, PortId};
 use becalm_metrics::{Ports, Table};
 
+use crate::resolve::Flow;
 use crate::scenario::Scenario;
 
 /// One direction of a cable.
@@ -61,17 +64,38 @@ impl Scenario {
         self.sections.groups().map(|group| group.name.to_string()).collect()
     }
 
-    /// The links that every flow crosses.
+    /// The links that every flow crosses in the first replication: all that its packets can take.
     pub fn flow_paths(&self) -> FlowPaths {
         let topology = &self.network.topology;
         let (paths, ports) = (Paths::new(topology, &self.network.routes), Ports::new(topology));
         let mut found = FlowPaths { starts: vec![0], links: Vec::new() };
-        for flow in &self.plan.flows {
-            let path = paths.path(flow.source, flow.destination).expect("checked");
-            found.links.extend(path.iter().map(|&port| ports.index(port) as u32));
+        for flow in 0..self.plan.flows.len() {
+            let links = self.ways(&paths, flow as u32, *self.sections.run.seed);
+            found.links.extend(links.iter().map(|&port| ports.index(port) as u32));
             found.starts.push(found.links.len() as u32);
         }
         found
+    }
+
+    /// The ports by which the data packets of a flow can leave, in the order of its path, with a run's seed. Several at a
+    /// switch, if it chooses anew for every packet.
+    pub(crate) fn ways(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<PortId> {
+        let &Flow { source, destination, .. } = &self.plan.flows[flow as usize];
+        let ways = match self.sections.switch.paths.config() {
+            PathSelection::Destination => paths.path(source, destination),
+            PathSelection::Flow { salted } => {
+                paths.hashed((source, destination), (FlowId(flow), Kind::Data), seed, salted)
+            }
+            _ => paths.ports(source, destination),
+        };
+        ways.expect("the paths are checked")
+    }
+
+    /// The virtual lanes that a flow of a service level uses.
+    pub(crate) fn lanes(&self, sl: u32) -> Range<u8> {
+        let first = self.sections.switch.vl(sl).expect("checked") as u8;
+        let lanes = if self.network.routes.lanes().is_some() { LaneChanges::LANES } else { 1 };
+        first..first + lanes
     }
 
     /// The tables `nodes` and `cables`.

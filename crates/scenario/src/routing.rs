@@ -14,10 +14,10 @@ impl Scenario {
     /// Routes and paths, as four tables. Links have the order of the table `links` of results, flows that of `flows`.
     ///
     /// - `links`, one row per link: `name`, `from`, `from_port`, `to`, `capacity` in B/s, `from_level` and `to_level` (0 for hosts, 1 for switches
-    ///   with hosts, and so on), and `pairs`, the pairs of hosts whose path crosses it; NaN where there are too many
-    ///   to count.
+    ///   with hosts, and so on), and `pairs`, the pairs of hosts whose path crosses it, each with its share where there are several equal ports; NaN where
+    ///   there are too many to count.
     /// - `flows`, one row per flow: `group`, `source`, `destination`, `sl`.
-    /// - `paths`, one row per flow and link of its path, in the order of the path: `flow`, `link`.
+    /// - `paths`, one row per flow and link that its packets can take, in the order of the path: `flow`, `link`.
     /// - `circle`: `link`, the names of links of which each may wait for the next; empty where no deadlock is possible.
     pub fn routing(&self) -> Vec<Table> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
@@ -27,7 +27,7 @@ impl Scenario {
     fn routed_links(&self, paths: &Paths<'_>) -> Table {
         let (links, levels, pairs) = (&self.network.links, self.levels(paths), self.pairs(paths));
         let crossing = |from: PortId| match &pairs {
-            Some(pairs) => pairs.get(&from).map_or(0.0, |&count| count as f64),
+            Some(pairs) => pairs.get(&from).copied().unwrap_or(0.0),
             None => f64::NAN,
         };
         Table::new("links")
@@ -60,9 +60,9 @@ impl Scenario {
         let places: BTreeMap<PortId, u64> =
             (0..).zip(&self.network.links).map(|(place, link)| (link.from, place)).collect();
         let (mut flows, mut links) = (Vec::new(), Vec::new());
-        for (number, flow) in (0u64..).zip(&self.plan.flows) {
-            for port in paths.path(flow.source, flow.destination).expect("checked") {
-                flows.push(number);
+        for flow in 0..self.plan.flows.len() as u32 {
+            for port in self.ways(paths, flow, *self.sections.run.seed) {
+                flows.push(u64::from(flow));
                 links.push(places[&port]);
             }
         }
@@ -91,7 +91,7 @@ impl Scenario {
     }
 
     /// The number of pairs of hosts that leave by each port of a switch; `None` where there are too many to follow.
-    fn pairs(&self, paths: &Paths<'_>) -> Option<BTreeMap<PortId, u64>> {
+    fn pairs(&self, paths: &Paths<'_>) -> Option<BTreeMap<PortId, f64>> {
         let (topology, routes) = (&self.network.topology, &self.network.routes);
         let mut leaves: BTreeMap<NodeId, u64> = BTreeMap::new();
         for host in topology.hosts() {
@@ -101,14 +101,21 @@ impl Scenario {
         let mut steps = leaves.len() as u64 * u64::from(topology.host_count());
         for (&leaf, &sources) in &leaves {
             for host in topology.hosts() {
-                let (mut at, mut hops) = (leaf, 0);
-                while topology.node(at).kind == NodeKind::Switch {
-                    let port = routes.port(topology.node(at).rank, topology.node(host).rank)?;
-                    *pairs.entry(PortId { node: at, port }).or_insert(0) += sources;
-                    at = paths.peers()[at.index()][usize::from(port)].0.node;
-                    (steps, hops) = (steps + 1, hops + 1);
-                    if steps > MOST_STEPS || hops > topology.switch_count() {
+                // The switches that packets reach, with the share of the pairs and the hops so far.
+                let mut reached = vec![(leaf, sources as f64, 0)];
+                while let Some((at, share, hops)) = reached.pop() {
+                    if topology.node(at).kind == NodeKind::Host {
+                        continue;
+                    }
+                    let set = routes.ports(topology.node(at).rank, topology.node(host).rank);
+                    steps += set.len() as u64;
+                    if set.is_empty() || steps > MOST_STEPS || hops > topology.switch_count() {
                         return None;
+                    }
+                    let share = share / set.len() as f64;
+                    for port in set.iter() {
+                        *pairs.entry(PortId { node: at, port }).or_insert(0.0) += share;
+                        reached.push((paths.peers()[at.index()][usize::from(port)].0.node, share, hops + 1));
                     }
                 }
             }

@@ -49,7 +49,7 @@ impl Scenario {
         let sections = Sections::read(root, errors)?;
         let mut review = Review::new(root, errors);
         check::sections(&sections, &mut review);
-        let network = Network::build(&sections.topology, &mut review)?;
+        let network = Network::build(&sections, &mut review)?;
         check::network(&sections, &network, &mut review);
         let plan = Plan::new(&sections, &network, &mut review);
         check::plan(&sections, &network, &plan, &mut review);

@@ -9,8 +9,8 @@
     theory.Dctcp(2, product=83.3, threshold=40)    # the sawtooth of DCTCP
 
 `network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
-of others; `queues` has the single server; `measures` power, efficiency, fairness and the time to converge. `dcqcn`
-and `dctcp` have what follows from the laws of these schemes.
+of others; `queues` has the single server; `paths` flows and packets on several equal paths; `measures` power,
+efficiency, fairness and the time to converge; `dcqcn` and `dctcp` what follows from these schemes' laws.
 """
 
 from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic
@@ -19,6 +19,7 @@ from becalm.theory.dctcp import Dctcp
 from becalm.theory.measures import converged_at, efficiency, jain, power
 from becalm.theory.mva import Solution, mean_value_analysis
 from becalm.theory.network import ClosedNetwork
+from becalm.theory.paths import fullest_path, sprayed_wait, used_paths
 from becalm.theory.queues import at_least, best_utilization, mm1_response
 
 __all__ = [
@@ -34,8 +35,11 @@ __all__ = [
     "converged_at",
     "deterministic",
     "efficiency",
+    "fullest_path",
     "jain",
     "mean_value_analysis",
     "mm1_response",
     "power",
+    "sprayed_wait",
+    "used_paths",
 ]

@@ -27,7 +27,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     /// Counts a data packet, and queues the answers to it.
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        receiver.count(packet, packet.size - self.flows.packets.header);
+        let may_complete = receiver.count(packet, packet.size - self.flows.packets.header);
         let unanswered = receiver.unanswered;
         let answer = self.echoes[host as usize].answer(cx.now, packet, &unanswered);
         if answer.cnp {
@@ -36,8 +36,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         if answer.ack.is_some() {
             (receiver.unanswered.packets, receiver.unanswered.marked) = (0, 0);
         }
-        if packet.last {
-            self.complete_message(packet, cx);
+        if may_complete {
+            self.complete_messages(packet, cx);
         }
         if answer.cnp {
             self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
@@ -47,13 +47,20 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
-    /// Tells of a message whose last packet has arrived.
+    /// Tells of the messages that a packet completes: its own, and those whose packets have arrived before it.
     #[cold]
-    fn complete_message<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
-        let delivery = self.receivers[packet.flow.index()].complete(packet);
-        cx.observer.message(cx.now, &delivery);
-        if packet.flow.0 >= self.flows.first_of_jobs {
-            self.job_message(packet.flow, cx);
+    fn complete_messages<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let receiver = &mut self.receivers[packet.flow.index()];
+        let mut next = match packet.last {
+            true => Some(receiver.complete(packet.flow, packet.posted)),
+            false => receiver.complete_early(packet.flow),
+        };
+        while let Some(delivery) = next {
+            cx.observer.message(cx.now, &delivery);
+            if packet.flow.0 >= self.flows.first_of_jobs {
+                self.job_message(packet.flow, cx);
+            }
+            next = self.receivers[packet.flow.index()].complete_early(packet.flow);
         }
     }
 
@@ -69,7 +76,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             posted: cx.now,
             destination: self.flows.host_of(packet.flow),
             kind,
-            vl: self.flows.packets.answers_vl.unwrap_or(packet.vl),
+            // The data packet may have changed its lane on the way.
+            vl: self.flows.packets.answers_vl.unwrap_or(self.flows.senders[packet.flow.index()].vl),
             size: if kind == Kind::Ack { self.flows.packets.ack } else { self.flows.packets.cnp },
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,
@@ -84,7 +92,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     /// Opens the window of the flow that an ACK answers, and gives the ACK to its response.
     fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];
-        sender.acknowledged(packet.sequence, packet.becn());
+        sender.acknowledged(packet.sequence, u32::from(packet.covers), packet.becn());
         if sender.knows(packet.sequence) {
             let pacer = sender.pacer;
             let ack = Ack {

@@ -1,42 +1,153 @@
 //! The receiving end of a flow.
 
+use std::collections::BTreeMap;
+
+use becalm_engine::Time;
+
+use crate::ids::FlowId;
 use crate::packet::Packet;
 use crate::policy::{Delivery, Unanswered};
 
 /// The receiving end of a flow.
+///
+/// Packets that arrive before earlier ones are placed where they belong; messages are complete in the order in which they
+/// were sent, as a queue pair completes them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
-    /// Packets that have arrived; also the sequence number expected next.
+    /// Packets that have arrived.
     pub packets: u32,
+    /// Sequence number of the first packet that has not arrived.
+    next: u32,
     pub bytes: u64,
     pub payload: u64,
     pub marked: u64,
     pub messages: u64,
-    /// Payload of the message that is arriving.
+    /// Payload of the message that is arriving, and when its first packet left the source.
     message: u64,
-    /// Packets that arrived out of order: always zero unless the model is broken.
+    began: Time,
+    /// Packets that arrived before an earlier one.
     pub disordered: u32,
     pub unanswered: Unanswered,
+    /// Packets that have arrived beyond the first that has not.
+    early: Option<Box<BTreeMap<u32, Piece>>>,
+}
+
+/// What a packet adds to its message.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    payload: u32,
+    last: bool,
+    posted: Time,
+    injected: Time,
 }
 
 impl Receiver {
-    /// Counts a data packet that has arrived, with so many bytes of payload.
+    /// Counts a data packet that has arrived, with so many bytes of payload. Returns whether a message may be complete.
     #[inline]
-    pub fn count(&mut self, packet: &Packet, payload: u32) {
-        self.disordered += u32::from(packet.sequence != self.packets);
+    pub fn count(&mut self, packet: &Packet, payload: u32) -> bool {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.payload += u64::from(payload);
         self.marked += u64::from(packet.marked);
         self.unanswered.packets += 1;
         self.unanswered.marked += u32::from(packet.marked);
+        if packet.sequence != self.next {
+            self.keep(packet, payload);
+            return false;
+        }
+        self.add(packet.injected, payload);
+        packet.last || self.early.is_some()
+    }
+
+    /// Keeps a packet that has arrived before an earlier one.
+    #[cold]
+    fn keep(&mut self, packet: &Packet, payload: u32) {
+        self.disordered += 1;
+        let &Packet { last, posted, injected, .. } = packet;
+        let piece = Piece { payload, last, posted, injected };
+        self.early.get_or_insert_default().insert(packet.sequence, piece);
+    }
+
+    /// Adds the first packet that had not arrived to its message.
+    #[inline]
+    fn add(&mut self, injected: Time, payload: u32) {
+        self.next += 1;
+        if self.message == 0 {
+            self.began = injected;
+        }
         self.message += u64::from(payload);
     }
 
-    /// The message whose last packet this is, which has been counted.
-    pub fn complete(&mut self, packet: &Packet) -> Delivery {
+    /// The message of the flow whose last packet has been added; `posted` is the packet's.
+    pub fn complete(&mut self, flow: FlowId, posted: Time) -> Delivery {
         let bytes = std::mem::take(&mut self.message);
         self.messages += 1;
-        Delivery { flow: packet.flow, number: self.messages - 1, posted: packet.posted, bytes }
+        let (number, last, began) = (self.messages - 1, self.next - 1, self.began);
+        Delivery { flow, number, last, posted, began, bytes }
+    }
+
+    /// The next message of the flow that packets complete which have arrived early; they are added.
+    pub fn complete_early(&mut self, flow: FlowId) -> Option<Delivery> {
+        loop {
+            let piece = self.early.as_mut()?.remove(&self.next)?;
+            self.add(piece.injected, piece.payload);
+            if piece.last {
+                return Some(self.complete(flow, piece.posted));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Kind;
+
+    /// A packet that left the source at its number of microseconds; the third and the fourth end messages.
+    fn packet(sequence: u32) -> Packet {
+        Packet {
+            posted: Time::from_us(u64::from(sequence) / 3),
+            injected: Time::from_us(u64::from(sequence)),
+            flow: FlowId(7),
+            destination: 0,
+            sequence,
+            size: 120,
+            held: 0,
+            tie: 0,
+            kind: Kind::Data,
+            vl: 0,
+            last: sequence == 2 || sequence == 3,
+            marked: false,
+            covers: 0,
+            marks: 0,
+        }
+    }
+
+    fn arrive(receiver: &mut Receiver, sequence: u32) -> Vec<Delivery> {
+        let packet = packet(sequence);
+        if !receiver.count(&packet, 100) {
+            return Vec::new();
+        }
+        let mut found: Vec<_> = packet.last.then(|| receiver.complete(FlowId(7), packet.posted)).into_iter().collect();
+        found.extend(std::iter::from_fn(|| receiver.complete_early(FlowId(7))));
+        found
+    }
+
+    #[test]
+    fn packets_in_order_complete_their_message_with_the_last() {
+        let mut receiver = Receiver::default();
+        assert_eq!([0, 1].map(|i| arrive(&mut receiver, i).len()), [0, 0]);
+        let done = arrive(&mut receiver, 2);
+        assert_eq!((done[0].number, done[0].last, done[0].bytes, done[0].began), (0, 2, 300, Time::ZERO));
+        assert_eq!((receiver.disordered, receiver.packets), (0, 3));
+    }
+
+    #[test]
+    fn messages_are_complete_when_their_bytes_are_in_and_in_order() {
+        let mut receiver = Receiver::default();
+        assert!([3, 1, 2].iter().all(|&i| arrive(&mut receiver, i).is_empty()));
+        let done: Vec<_> = arrive(&mut receiver, 0).iter().map(|m| (m.number, m.last, m.bytes, m.began)).collect();
+        assert_eq!(done, [(0, 2, 300, Time::ZERO), (1, 3, 100, Time::from_us(3))]);
+        assert_eq!((receiver.disordered, receiver.packets, receiver.messages), (3, 4, 2));
     }
 }

@@ -187,10 +187,11 @@ impl Sender {
         self.bytes += u64::from(size);
     }
 
-    /// Counts an acknowledgement of the packets up to this one.
-    pub fn acknowledged(&mut self, sequence: u32, marked: bool) {
+    /// Counts an acknowledgement that covers so many packets, this one included; others of them may belong to the flow
+    /// before.
+    pub fn acknowledged(&mut self, sequence: u32, covers: u32, marked: bool) {
         if self.knows(sequence) {
-            self.in_flight = self.packets - (sequence + 1);
+            self.in_flight = self.in_flight.saturating_sub(covers.min(sequence + 1 - self.first));
         }
         self.acks += 1;
         self.acks_marked += u64::from(marked);
@@ -243,19 +244,19 @@ mod tests {
         (0..3).for_each(|_| sender.sent(2068));
         sender.begin_flow();
         (0..2).for_each(|_| sender.sent(2068));
-        sender.acknowledged(1, false);
+        sender.acknowledged(1, 1, false);
         assert_eq!((sender.in_flight, sender.acks, sender.knows(2), sender.knows(3)), (2, 1, false, true));
-        sender.acknowledged(3, false);
+        sender.acknowledged(3, 2, false);
         assert_eq!(sender.in_flight, 1);
     }
 
     #[test]
-    fn an_ack_stands_for_all_packets_before_it() {
+    fn an_ack_stands_for_the_packets_that_it_covers() {
         let mut sender = Sender::default();
         (0..5).for_each(|_| sender.sent(2068));
-        sender.acknowledged(2, true);
+        sender.acknowledged(2, 3, true);
         assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (2, 1, 1));
-        sender.acknowledged(4, false);
+        sender.acknowledged(4, 2, false);
         assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (0, 2, 1));
     }
 }

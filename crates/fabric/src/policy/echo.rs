@@ -5,7 +5,7 @@ use crate::packet::Packet;
 /// The answer of a destination adapter to a data packet: an ACK, a CNP, both, or neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// An acknowledgement of this packet and all before it, which opens the source's window: the number of marked
+    /// An acknowledgement of this packet and all that arrived before it, which opens the source's window: the number of marked
     /// packets that it reports.
     pub ack: Option<u32>,
     /// Whether a congestion notification packet goes out; it opens no window. It goes before the ACK.

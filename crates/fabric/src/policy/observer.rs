@@ -10,8 +10,12 @@ pub struct Delivery {
     pub flow: FlowId,
     /// Its number within the flow, from 0.
     pub number: u64,
+    /// The number of its last packet within the flow.
+    pub last: u32,
     /// Time at which it was posted; for a flow that always has data, when its first packet was injected.
     pub posted: Time,
+    /// Time at which its first packet's header left the source.
+    pub began: Time,
     /// Its payload, in bytes.
     pub bytes: u64,
 }
@@ -29,7 +33,7 @@ pub trait Observer {
         let _ = (now, packet);
     }
 
-    /// The last byte of a message has arrived at its destination.
+    /// All bytes of a message have arrived at its destination, and of those before it.
     fn message(&mut self, now: Time, delivery: &Delivery) {
         let _ = (now, delivery);
     }

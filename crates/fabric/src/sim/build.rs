@@ -151,7 +151,8 @@ fn nodes<R, K: Marker, E>(
     let largest = spec.packets.largest();
     let switch = |(node, marker): (NodeId, K)| {
         let (rank, links) = (topology.node(node).rank, &links[node.index()]);
-        let state = State::new(node, rank, &spec.switch, links, largest, marker.attention(), spec.seed);
+        let mut state = State::new(node, rank, &spec.switch, links, largest, marker.attention(), spec.seed);
+        state.changes_lanes = spec.routes.lanes().is_some();
         Switch { state, marker }
     };
     let switches = topology.switches().zip(markers).map(switch).collect();

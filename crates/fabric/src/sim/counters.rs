@@ -22,7 +22,9 @@ pub struct FlowView {
     pub delivered_payload: u64,
     /// Data packets delivered with a mark.
     pub delivered_marked: u64,
-    /// Messages of which the last packet was delivered.
+    /// Data packets that arrived before one that was sent earlier.
+    pub disordered_packets: u64,
+    /// Messages that were delivered whole.
     pub messages_delivered: u64,
     /// ACKs that came back.
     pub acks: u64,
@@ -55,6 +57,7 @@ impl FlowView {
             delivered_bytes: other.delivered_bytes,
             delivered_payload: other.delivered_payload,
             delivered_marked: other.delivered_marked,
+            disordered_packets: other.disordered_packets,
             messages_delivered: other.messages_delivered,
             ..self
         }
@@ -91,6 +94,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             delivered_bytes: receiver.bytes,
             delivered_payload: receiver.payload,
             delivered_marked: receiver.marked,
+            disordered_packets: u64::from(receiver.disordered),
             messages_delivered: receiver.messages,
             acks: sender.acks,
             acks_marked: sender.acks_marked,

@@ -8,7 +8,7 @@
 
 use becalm_engine::Time;
 
-use crate::config::{Arbiter, Bypass, InputReads, Queueing, Switching};
+use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ids::PortId;
@@ -75,7 +75,10 @@ impl<K: Marker> Switch<K> {
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
     #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
-        let output = cx.shared.routes.port(self.state.rank, packet.destination);
+        let output = match M::paths(&cx.shared.config) {
+            PathSelection::Destination => cx.shared.routes.port(self.state.rank, packet.destination),
+            law => self.state.choose_port(law, (input, packet), cx),
+        };
         let output = output.expect("routes were checked for every flow");
         if !self.state.one_rate && self.runs_dry(packet, (input, output), cx) {
             return;
@@ -107,15 +110,24 @@ impl<K: Marker> Switch<K> {
     /// Admits a packet to its buffer, shows it to the marker, and starts the packets that can leave.
     #[inline(always)]
     fn admit<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, cx: &mut Context<'_, O>) {
-        let ((input, output), vl) = (ports, packet.vl);
+        let ((input, output), came_on) = (ports, packet.vl);
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
         let (units, at) = (state.room.need(packet.size), state.port(input));
-        let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
+        let buffer = state.settle::<M, O>(input, came_on, cx.now, cx.observer);
         buffer.taken += units;
         buffer.packets += 1;
-        cx.observer.buffer(cx.now, at, vl, buffer.packets);
+        cx.observer.buffer(cx.now, at, came_on, buffer.packets);
+        let onward;
+        let packet = match cx.shared.routes.lanes() {
+            Some(lanes) if !M::one_lane(state) => {
+                onward = Packet { vl: lanes.next(state.rank, input, output, came_on), ..*packet };
+                &onward
+            }
+            _ => packet,
+        };
+        let vl = packet.vl;
         let waits = !state.can_cut_through::<M, O>(packet, ports, order, cx);
         let queued = waits || !M::one_lane(state);
         let is_met = || state.ports[M::at(state, output, vl)].lane.waiting > 0;
@@ -124,7 +136,7 @@ impl<K: Marker> Switch<K> {
             state.count::<M>(packet, ports);
         }
         if queued {
-            state.enqueue::<M>(packet, ports, order, &cx.shared.config);
+            state.enqueue::<M>(packet, ports, (came_on, order), &cx.shared.config);
         }
         if shown {
             let &Packet { vl, size, kind, tie, .. } = packet;
@@ -145,7 +157,7 @@ impl<K: Marker> Switch<K> {
             }
             self.arbitrate::<M, O>(cx);
         } else {
-            self.pass::<M, O>(packet, ports, (order, shown), cx);
+            self.pass::<M, O>(packet, ports, (came_on, order, shown), cx);
         }
     }
 
@@ -177,14 +189,14 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Forwards a packet that cuts through, with its place in the order of arrival and whether it is shown to the marker;
+    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival and whether it is shown to the marker;
     /// the queue that it skips is empty.
     #[inline(always)]
     fn pass<M: Rules, O: Observer>(
         &mut self,
         packet: &Packet,
         ports: Ports,
-        (order, shown): (u64, bool),
+        (came_on, order, shown): (u8, u64, bool),
         cx: &mut Context<'_, O>,
     ) {
         let marked = shown && self.ask_marker(packet, ports, order, cx);
@@ -200,7 +212,7 @@ impl<K: Marker> Switch<K> {
                 state.unblock_all_outputs();
             }
         }
-        self.send::<M, O>(packet, ports, marked, cx);
+        self.send::<M, O>(packet, ports, (came_on, marked), cx);
         self.arbitrate::<M, O>(cx);
     }
 
@@ -302,7 +314,7 @@ impl<K: Marker> Switch<K> {
         let state = &self.state;
         let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
         let &Waiting { packet, order, input, .. } = state.pool.get(head);
-        let ports = (input, output);
+        let (ports, came_on) = ((input, output), state.came_on::<M>(head, packet.vl));
         let marked = !state.unmarked && self.ask_marker(&packet, ports, order, cx);
         let state = &mut self.state;
         state.discount::<M>(&packet, ports);
@@ -322,7 +334,7 @@ impl<K: Marker> Switch<K> {
             let lane = state.at(output, vl);
             state.bypasses[lane].departed(order);
         }
-        self.send::<M, O>(&packet, ports, marked, cx);
+        self.send::<M, O>(&packet, ports, (came_on, marked), cx);
     }
 
     /// Asks the marker about a packet that is about to leave.
@@ -336,9 +348,15 @@ impl<K: Marker> Switch<K> {
         marked
     }
 
-    /// Puts a packet on its link.
+    /// Puts a packet, which came on a lane, on its link.
     #[inline(always)]
-    fn send<M: Rules, O: Observer>(&mut self, packet: &Packet, ports: Ports, marked: bool, cx: &mut Context<'_, O>) {
+    fn send<M: Rules, O: Observer>(
+        &mut self,
+        packet: &Packet,
+        ports: Ports,
+        (came_on, marked): (u8, bool),
+        cx: &mut Context<'_, O>,
+    ) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
         let units = state.room.need(size);
@@ -348,7 +366,7 @@ impl<K: Marker> Switch<K> {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
-        let (lane, at, buffer) = (M::at(state, output, vl), M::at(state, output, 0), M::at(state, input, vl));
+        let (lane, at, buffer) = (M::at(state, output, vl), M::at(state, output, 0), M::at(state, input, came_on));
         let ports = &mut state.ports[..];
         let place = ports[buffer].input.place;
         let lane = &mut ports[lane].lane;
@@ -373,10 +391,10 @@ impl<K: Marker> Switch<K> {
         out.busy_until = tail;
         let buffer = &mut ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
-            return cx.return_credit(&buffer.credit_return, vl, units, tail);
+            return cx.return_credit(&buffer.credit_return, came_on, units, tail);
         }
         buffer.leaving += 1;
         ports[at].output.awaited = true;
-        cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl, units });
+        cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl: came_on, units });
     }
 }

@@ -5,6 +5,7 @@ mod arrival_order;
 mod bits;
 mod bypasses;
 mod forwarding;
+mod paths;
 mod pool;
 mod ports;
 mod queues;

@@ -69,11 +69,13 @@ impl Fifo {
 pub(crate) struct Pool {
     places: Vec<Waiting>,
     free: Slot,
+    /// By place: the lane on which the packet came, where packets change their lane.
+    lanes: Vec<u8>,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Pool { places: Vec::new(), free: Slot::NONE }
+        Pool { places: Vec::new(), free: Slot::NONE, lanes: Vec::new() }
     }
 }
 
@@ -100,6 +102,17 @@ impl Pool {
         let place = &mut self.places[slot.0 as usize];
         place.next = std::mem::replace(&mut self.free, slot);
         place
+    }
+
+    /// Notes the lane on which a packet came.
+    pub fn came_on(&mut self, slot: Slot, vl: u8) {
+        self.lanes.resize(self.places.len(), 0);
+        self.lanes[slot.0 as usize] = vl;
+    }
+
+    /// The lane on which a packet came, which was noted.
+    pub fn lane_of(&self, slot: Slot) -> u8 {
+        self.lanes[slot.0 as usize]
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use crate::config::{Arbiter, Bypass, Queueing, SwitchConfig};
 use crate::packet::{Kind, Packet};
 use crate::policy::Arrival;
 use crate::switch::bits;
-use crate::switch::pool::{Fifo, Waiting};
+use crate::switch::pool::{Fifo, Slot, Waiting};
 use crate::switch::rules::{Configured, Rules};
 use crate::switch::state::State;
 
@@ -38,11 +38,14 @@ impl State {
         &mut self,
         packet: &Packet,
         (input, output): (u16, u16),
-        order: u64,
+        (came_on, order): (u8, u64),
         config: &SwitchConfig,
     ) {
         let &Packet { vl, kind, .. } = packet;
         let slot = self.pool.insert(packet, (input, output), order);
+        if self.changes_lanes {
+            self.pool.came_on(slot, came_on);
+        }
         if matches!(M::arbiter(config), Arbiter::OldestFirst { bypass: Bypass::Switch, .. }) {
             if config.arbiter.counts(kind) {
                 self.arrival_order.arrived(slot, order);
@@ -125,14 +128,20 @@ impl State {
         head.is_some() && self.pool.get(head).order <= order
     }
 
-    /// The packets that wait at the head of some queue, as (output, VL, input, size).
-    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, u16, u32)> + '_ {
+    /// The lane on which a packet that waits, and will leave on the lane `vl`, came.
+    #[inline(always)]
+    pub fn came_on<M: Rules>(&self, slot: Slot, vl: u8) -> u8 {
+        if !M::one_lane(self) && self.changes_lanes { self.pool.lane_of(slot) } else { vl }
+    }
+
+    /// The packets that wait at the head of some queue, as (output, VL, (input, VL that it came on), size).
+    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, (u16, u8), u32)> + '_ {
         (0..self.degree).flat_map(move |output| {
             (0..self.vls).flat_map(move |vl| {
                 bits::iter(self.offering::<Configured>(output, vl)).map(move |place| {
                     let head = self.voqs[self.voq(output, vl, place as u16)].offered.head;
                     let &Waiting { input, packet, .. } = self.pool.get(head);
-                    (output, vl, input, packet.size)
+                    (output, vl, (input, self.came_on::<Configured>(head, vl)), packet.size)
                 })
             })
         })

@@ -4,7 +4,7 @@
 //! once more, with [`Common`] in place of [`Configured`], and for other arbiters with [`OneLane`]: what is known then is not
 //! asked for every packet.
 
-use crate::config::{Arbiter, InputReads, Queueing, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::switch::bits;
 
@@ -37,6 +37,11 @@ pub(crate) trait Rules {
     #[inline(always)]
     fn input_reads(config: &SwitchConfig) -> InputReads {
         config.input_reads
+    }
+
+    #[inline(always)]
+    fn paths(config: &SwitchConfig) -> PathSelection {
+        config.paths
     }
 
     /// Whether there is one lane, and no arbitration between lanes.
@@ -116,13 +121,17 @@ impl Rules for OneLane {
     }
 }
 
-/// The rules of [`OneLane`], and round robin among inputs, each of which feeds any number of outputs at the same time.
+/// The rules of [`OneLane`], one port for each destination, and round robin among inputs, each of which feeds any number of
+/// outputs at the same time.
 pub(crate) struct Common;
 
 impl Common {
     /// Whether a switch with so many ports follows these rules.
     pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
-        OneLane::holds(config, ports) && config.arbiter == Arbiter::RoundRobin && config.input_reads == InputReads::Many
+        OneLane::holds(config, ports)
+            && config.arbiter == Arbiter::RoundRobin
+            && config.input_reads == InputReads::Many
+            && config.paths == PathSelection::Destination
     }
 }
 
@@ -140,6 +149,11 @@ impl Rules for Common {
     #[inline(always)]
     fn input_reads(_: &SwitchConfig) -> InputReads {
         InputReads::Many
+    }
+
+    #[inline(always)]
+    fn paths(_: &SwitchConfig) -> PathSelection {
+        PathSelection::Destination
     }
 
     #[inline(always)]

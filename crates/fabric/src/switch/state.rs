@@ -13,6 +13,7 @@ use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
+use crate::switch::paths::Choices;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
@@ -67,6 +68,10 @@ pub(crate) struct State {
     pub unmarked: bool,
     /// The marker must be shown packets that meet no other and leave at once.
     pub shows_passing: bool,
+    /// Packets may leave on another lane than that on which they came.
+    pub changes_lanes: bool,
+    /// What the choice among equal ports remembers.
+    pub choices: Choices,
     pub rules: rules::Kind,
 }
 
@@ -144,6 +149,8 @@ impl State {
             lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
             unmarked: attention == Attention::Nothing,
             shows_passing: attention >= Attention::Packets,
+            changes_lanes: false,
+            choices: Choices::new(seed),
             rules: rules::Kind::of(config, ports),
         }
     }

@@ -48,6 +48,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     buffer: Room::Packets(4),
     forwarding_delay: Time::from_ns(40),
     switching: Switching::CutThrough,
+    paths: PathSelection::Destination,
     arbiter: Arbiter::OldestFirst { max_bypass: 4, bypass: Bypass::Switch, counts_answers: true },
     queueing: Queueing::Voq,
     input_reads: InputReads::Many,

@@ -80,24 +80,39 @@ struct Scene {
     seed: u64,
 }
 
+/// Any law of choice among equal ports, the forwarding table's as often as all others.
+fn laws() -> impl Strategy<Value = PathSelection> {
+    prop_oneof![
+        6 => Just(PathSelection::Destination),
+        1 => any::<bool>().prop_map(|salted| PathSelection::Flow { salted }),
+        1 => Just(PathSelection::Packet),
+        1 => Just(PathSelection::RoundRobin),
+        2 => prop_oneof![Just(PathSelection::ALL), 1u32..3].prop_map(|sample| PathSelection::LeastWaiting { sample }),
+        1 => (0..9_000_000u64).prop_map(|gap| PathSelection::Flowlet { gap: Time(gap) }),
+    ]
+}
+
 fn scenes() -> impl Strategy<Value = Scene> {
     let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
     let arbiter = prop_oneof![bounded_arbiters(), Just(Arbiter::RoundRobin)];
     let switch =
-        (room, arbiter, any::<[bool; 3]>(), 1u8..4).prop_map(|(buffer, arbiter, [a, b, c], vls)| SwitchConfig {
-            vls,
-            buffer,
-            forwarding_delay: Time::from_ns(40),
-            switching: if a { Switching::CutThrough } else { Switching::StoreAndForward },
-            arbiter,
-            queueing: if b { Queueing::Voq } else { Queueing::Fifo },
-            input_reads: if c { InputReads::Many } else { InputReads::One },
-            vl_arbitration: if a == b {
-                VlArbitration::RoundRobin
-            } else {
-                VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
-            },
-            service: if a || b { Distribution::Fixed } else { Distribution::Exponential },
+        (room, arbiter, any::<[bool; 3]>(), 1u8..4, laws()).prop_map(|(buffer, arbiter, [a, b, c], vls, paths)| {
+            SwitchConfig {
+                vls,
+                buffer,
+                forwarding_delay: Time::from_ns(40),
+                switching: if a { Switching::CutThrough } else { Switching::StoreAndForward },
+                paths,
+                arbiter,
+                queueing: if b { Queueing::Voq } else { Queueing::Fifo },
+                input_reads: if c { InputReads::Many } else { InputReads::One },
+                vl_arbitration: if a == b {
+                    VlArbitration::RoundRobin
+                } else {
+                    VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
+                },
+                service: if a || b { Distribution::Fixed } else { Distribution::Exponential },
+            }
         });
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
     let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
@@ -227,7 +242,10 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         changes,
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
-        routes: Routes::shortest(&topology),
+        routes: match scene.config.paths {
+            PathSelection::Destination => Routes::shortest(&topology),
+            _ => Routes::all_shortest(&topology),
+        },
         topology,
         switch: scene.config.clone(),
         packets: PACKETS,

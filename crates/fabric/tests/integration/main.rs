@@ -1,8 +1,10 @@
 //! The fabric against theory and against its own rules.
 
 mod deadlock;
+mod direct;
 mod doubles;
 mod dumbbell;
+mod equal_ports;
 mod feedback;
 mod guards;
 mod held_credit;

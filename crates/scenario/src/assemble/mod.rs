@@ -197,7 +197,7 @@ impl Scenario {
         let vls = *self.sections.switch.vls as u8;
         let groups = self.plan.groups.len();
         let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
-        watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from, self.plan.flows.len())));
+        watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from)));
         if self.sections.observe.frames.is_some() {
             watch = watch.with_early_stalls();
         }
@@ -210,10 +210,14 @@ impl Scenario {
         watch
     }
 
+    /// The seed of a replication.
+    pub(crate) fn seed(&self, replication: u32) -> u64 {
+        self.sections.run.seed.wrapping_add(u64::from(replication))
+    }
+
     /// The model at time zero for one replication, for up to `threads` threads, with all traffic or a part of it.
     pub(crate) fn simulator(&self, replication: u32, threads: usize, traffic: Traffic) -> Result<Model, FabricError> {
-        let run = &self.sections.run;
-        let seed = run.seed.wrapping_add(u64::from(replication));
+        let seed = self.seed(replication);
         let spec = self.fabric_spec(seed, traffic);
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),

@@ -1,7 +1,7 @@
 //! Checks across sections: whether the parts of a scenario fit together.
 //!
 //! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks of the sections alone.
-//! - `network`, `traffic`, `observe`: checks that need the network or the traffic.
+//! - `network`, `paths`, `traffic`, `observe`: checks that need the network or the traffic.
 //!
 //! An unreadable value does not keep others from being checked.
 
@@ -9,6 +9,7 @@ mod groups;
 mod jobs;
 mod network;
 mod observe;
+mod paths;
 mod probe;
 mod run;
 mod schemes;

@@ -7,6 +7,7 @@ use becalm_engine::Time;
 use becalm_fabric::{NodeKind, Rate};
 use becalm_schema::{Choice, Review};
 
+use super::paths;
 use crate::resolve::{Network, unknown};
 use crate::sections::Sections;
 
@@ -17,6 +18,7 @@ pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<
     queues(sections, network, review);
     marking(sections, network, review);
     changes(sections, network, review);
+    paths::check(sections, network, review);
 }
 
 /// A switch has a queue for each pair of ports and each virtual lane.

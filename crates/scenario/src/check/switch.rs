@@ -1,10 +1,11 @@
 //! Checks of buffers and virtual lanes.
 
-use becalm_fabric::Room;
+use becalm_fabric::{LaneChanges, Room};
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
 use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
+use crate::sections::topology::TopologyChoice;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
@@ -81,12 +82,23 @@ fn answers(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
+/// Lanes that packets use beyond that of their service level.
+fn further_lanes(sections: &Sections) -> u32 {
+    let changes = match sections.topology.get() {
+        Some(TopologyChoice::Dragonfly(p)) => p.get().is_some_and(|p| p.change_vls.get() == Some(&true)),
+        Some(TopologyChoice::Torus(p)) => p.get().is_some_and(|p| p.change_vls.get() == Some(&true)),
+        _ => false,
+    };
+    if changes { u32::from(LaneChanges::LANES) - 1 } else { 0 }
+}
+
 /// Notes unused virtual lanes: settings without an effect.
 fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(place)) = (switch.vls.get(), switch.vls.given()) else { return };
     // A group that could not be read may use any.
     let Some(used) = used(switch, sections).collect::<Option<Vec<u32>>>() else { return };
-    if let Some(most) = used.into_iter().max().filter(|most| most + 1 < vls) {
+    let further = further_lanes(sections);
+    if let Some(most) = used.into_iter().max().map(|most| most + further).filter(|most| most + 1 < vls) {
         review.add(place, format!("does nothing beyond {}: no flow uses a higher VL", most + 1));
     }
 }
@@ -100,8 +112,10 @@ fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     if let Some(entry) = weights().find(|entry| entry.vl >= vls) {
         review.add(tables.place(), format!("names VL {}, but switch.vls = {vls}", entry.vl));
     }
+    let further = further_lanes(sections);
     let lacking = used(switch, sections)
         .flatten()
+        .flat_map(|vl| vl..=vl + further)
         .filter(|&vl| vl < vls)
         .find(|&vl| weights().all(|entry| entry.vl != vl || entry.weight == 0));
     if let Some(vl) = lacking {

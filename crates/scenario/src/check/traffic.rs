@@ -9,6 +9,10 @@ use crate::sections::Sections;
 use crate::sections::flows::Group;
 use crate::sections::topology::TopologyChoice;
 
+/// What to do against circles on a network whose packets may change their lane.
+const LANES_ADVICE: &str =
+    "set change_vls = true and give no routes, or set allow_cycles = true to run it all the same";
+
 pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
     let paths = Paths::new(&network.topology, &network.routes);
     let groups = sections.flows.items().iter().zip(plan.groups.iter().zip(&plan.last_starts));
@@ -65,8 +69,8 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     review.add(own.unwrap_or(common), problem);
 }
 
-/// Notes routes on which buffers may wait for each other in a circle. Only lists of cables and given routes can
-/// have them.
+/// Notes routes on which buffers may wait for each other in a circle. Only lists of cables, given routes, and direct
+/// networks on one lane can have them.
 fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     let Some(choice) = sections.topology.complete() else { return };
     // No packet ever waits for room.
@@ -79,6 +83,12 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
         TopologyChoice::Clos(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
         TopologyChoice::Tree(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
         TopologyChoice::FatTree(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
+        TopologyChoice::Dragonfly(p) => {
+            (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
+        }
+        TopologyChoice::Torus(p) => {
+            (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
+        }
         TopologyChoice::Edges(p) => {
             let advice = "join the switches without a circle, give other routes, or set allow_cycles = true to run it \
                           all the same";
@@ -94,6 +104,8 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
         format!("its routes can deadlock: each of these links may wait for the next: {}; {advice}", cycle.join(", "));
     let place = match choice {
         TopologyChoice::Edges(p) if routes.is_empty() => p.cables.place(),
+        TopologyChoice::Dragonfly(p) if !*p.change_vls => p.change_vls.place(),
+        TopologyChoice::Torus(p) if !*p.change_vls => p.change_vls.place(),
         _ => routes.place(),
     };
     review.add(place, problem);

@@ -1,12 +1,13 @@
 //! From the names of a scenario to its network and flows.
 //!
 //! - `names`: lists of names, and unknown names.
-//! - `topology`, `routes`: nodes, cables and forwarding tables. `links`: the directions of cables by name.
+//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `links`: the directions of cables by name.
 //! - `network`: all of that, made once. `shapes`: its switches as markers know them.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all hosts.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between these.
 //! - `sources`: the traffic sources of a group.
 
+mod direct;
 mod jobs;
 mod links;
 mod names;

@@ -9,7 +9,7 @@ use becalm_schema::{Located, Place, Review};
 use super::links::{Link, links};
 use super::names::{ALL, expand_list, unknown};
 use super::{shapes, topology};
-use crate::sections::topology::TopologyChoice;
+use crate::sections::Sections;
 
 /// Nodes, cables and routes, with derived values.
 #[derive(Clone, Debug)]
@@ -27,8 +27,10 @@ pub(crate) struct Network {
 
 impl Network {
     /// The network that a scenario describes; `None` after an error, which has been noted.
-    pub fn build(choice: &Located<TopologyChoice>, review: &mut Review<'_>) -> Option<Network> {
-        let (topology, routes) = topology::build(choice.complete()?, review)?;
+    pub fn build(sections: &Sections, review: &mut Review<'_>) -> Option<Network> {
+        let law = sections.switch.get().and_then(|switch| switch.paths.get());
+        let all = law.is_some_and(|law| law.chooses());
+        let (topology, routes) = topology::build(sections.topology.complete()?, all, review)?;
         let hosts = topology.hosts().map(|host| (topology.node(host).name.clone(), host)).collect();
         Some(Network { links: links(&topology), rates: host_rates(&topology), hosts, topology, routes })
     }

@@ -9,7 +9,7 @@ use becalm_schema::names::expand;
 use becalm_schema::{Located, Place, Review};
 
 use super::names::{ALL, expand_list, unknown};
-use super::routes;
+use super::{direct, routes};
 use crate::sections::quantities::LinkRate;
 use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
 
@@ -18,9 +18,10 @@ const MOST_ROUTES: u64 = 500_000_000;
 /// Cables that a topology may have.
 const MOST_CABLES: u64 = 4_000_000;
 
-/// The nodes, cables and routes of a choice. After an error, which has been noted, there are none.
-pub(super) fn build(choice: &TopologyChoice, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
-    let (topology, mut routes) = build_cables(choice, review)?;
+/// The nodes, cables and routes of a choice, with `all` equal ports or one for each destination. After an error, which has
+/// been noted, there are none.
+pub(super) fn build(choice: &TopologyChoice, all: bool, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    let (topology, mut routes) = build_cables(choice, all, review)?;
     let before = review.count();
     if !choice.routes().is_empty() {
         routes::apply(choice.routes(), &topology, &mut routes, review);
@@ -29,33 +30,35 @@ pub(super) fn build(choice: &TopologyChoice, review: &mut Review<'_>) -> Option<
 }
 
 /// The network with its own routes.
-fn build_cables(choice: &TopologyChoice, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+fn build_cables(choice: &TopologyChoice, all: bool, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    let shortest = |topology| {
+        let routes = if all { Routes::all_shortest(&topology) } else { Routes::shortest(&topology) };
+        (topology, routes)
+    };
     match choice {
-        TopologyChoice::Dumbbell(p) => Some(with_shortest_routes(Topology::dumbbell(&DumbbellSpec {
+        TopologyChoice::Dumbbell(p) => Some(shortest(Topology::dumbbell(&DumbbellSpec {
             remote: p.remote,
             local: p.local,
             rate: p.rate.rate(),
             delay: p.delay,
         }))),
-        TopologyChoice::Clos(p) => clos(p, p.place(), review).map(with_shortest_routes),
+        TopologyChoice::Clos(p) => clos(p, p.place(), review).map(shortest),
         TopologyChoice::Tree(p) => {
             let spec = FatTreeSpec::ports_tree(*p.ports, *p.levels, p.rate.rate(), *p.delay);
-            build_fat_tree(&spec, !p.routes.is_empty(), p.place(), review)
+            build_fat_tree(&spec, !p.routes.is_empty(), all, p.place(), review)
         }
-        TopologyChoice::FatTree(p) => fat_tree(p, p.place(), review),
-        TopologyChoice::Edges(p) => edges(p, review).map(with_shortest_routes),
+        TopologyChoice::FatTree(p) => fat_tree(p, all, p.place(), review),
+        TopologyChoice::Dragonfly(p) => direct::dragonfly(p, all, p.place(), review),
+        TopologyChoice::Torus(p) => direct::torus(p, all, p.place(), review),
+        TopologyChoice::Edges(p) => edges(p, review).map(shortest),
     }
-}
-
-fn with_shortest_routes(topology: Topology) -> (Topology, Routes) {
-    let routes = Routes::shortest(&topology);
-    (topology, routes)
 }
 
 /// The fat tree and its routes, if it is small enough to be built.
 fn build_fat_tree(
     spec: &FatTreeSpec,
     has_routes: bool,
+    all: bool,
     place: Place,
     review: &mut Review<'_>,
 ) -> Option<(Topology, Routes)> {
@@ -71,11 +74,12 @@ fn build_fat_tree(
     // Without given entries there is no table.
     let switches = if has_routes { nodes - spec.hosts() } else { 0 };
     fits(spec.hosts(), switches, spec.cables(), place, review)?;
-    Some((Topology::fat_tree(spec), Routes::d_mod_k(spec)))
+    let routes = if all { Routes::all_of_tree(spec) } else { Routes::d_mod_k(spec) };
+    Some((Topology::fat_tree(spec), routes))
 }
 
 /// Whether a network can be built without filling the memory; what is too large is noted.
-fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
+pub(super) fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
     if cables > MOST_CABLES {
         review.add(place, format!("has {cables} cables, must have at most {MOST_CABLES}"));
         return None;
@@ -88,7 +92,7 @@ fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Revie
     Some(())
 }
 
-fn fat_tree(p: &FatTree, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+fn fat_tree(p: &FatTree, all: bool, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
     let Some(first) = p.levels.first() else {
         review.add(p.levels.place(), "must have at least one level");
         return None;
@@ -104,7 +108,7 @@ fn fat_tree(p: &FatTree, place: Place, review: &mut Review<'_>) -> Option<(Topol
         rate: level.rate.as_ref().unwrap_or(&p.rate).rate(),
     };
     let spec = FatTreeSpec { levels: p.levels.iter().map(level).collect(), delay: *p.delay };
-    build_fat_tree(&spec, !p.routes.is_empty(), place, review)
+    build_fat_tree(&spec, !p.routes.is_empty(), all, place, review)
 }
 
 fn clos(p: &Clos, place: Place, review: &mut Review<'_>) -> Option<Topology> {

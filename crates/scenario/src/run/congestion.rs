@@ -88,7 +88,7 @@ struct Account {
 }
 
 /// The table `victims`: one row per group and source host.
-pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters, after: &Counters) -> Table {
+pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, seed: u64, before: &Counters, after: &Counters) -> Table {
     let seconds = after.time.since(before.time).as_secs();
     let topology = &scenario.network.topology;
     let (roles, rates) = (roles.by_port(), &scenario.network.rates);
@@ -100,7 +100,7 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
     };
     let mut accounts: BTreeMap<(u32, u32), Account> = BTreeMap::new();
     let views = before.flows.iter().zip(&after.flows);
-    for (flow, (start, end)) in scenario.plan.flows.iter().zip(views) {
+    for (number, (flow, (start, end))) in (0u32..).zip(scenario.plan.flows.iter().zip(views)) {
         let account = accounts.entry((flow.group, flow.source.0)).or_default();
         let greedy = |view: &FlowView, counters: &Counters| view.greedy_until(counters.time).as_secs();
         let rate = link_rate(flow);
@@ -109,9 +109,9 @@ pub(crate) fn victims(scenario: &Scenario, roles: &Roles<'_>, before: &Counters,
         account.greedy += rate * (greedy(end, after) - greedy(start, before));
         account.greedy = account.greedy.min(rate * seconds);
         account.delivered += (end.delivered_bytes - start.delivered_bytes) as f64;
-        let vl = scenario.sections.switch.vl(scenario.sections.group(flow.group).sl).expect("checked") as u8;
-        let path = paths.path(flow.source, flow.destination).expect("checked");
-        let meets = |role: &str| path.iter().any(|port| roles.get(&(*port, vl)) == Some(&role));
+        let lanes = scenario.lanes(scenario.sections.group(flow.group).sl);
+        let ways = scenario.ways(&paths, number, seed);
+        let meets = |role: &str| ways.iter().any(|&port| lanes.clone().any(|vl| roles.get(&(port, vl)) == Some(&role)));
         match (meets("root"), meets("branch")) {
             (true, _) => account.contributors += 1,
             (false, true) => account.victims += 1,

@@ -13,7 +13,13 @@ use crate::resolve::Link;
 use crate::scenario::Scenario;
 
 /// All tables.
-pub(crate) fn all(scenario: &Scenario, observed: Observed<'_>, before: &Counters, after: &Counters) -> Vec<Table> {
+pub(crate) fn all(
+    scenario: &Scenario,
+    observed: Observed<'_>,
+    seed: u64,
+    before: &Counters,
+    after: &Counters,
+) -> Vec<Table> {
     let Observed { watch, followed, series, paces, snapshots: taken, frames } = observed;
     let observe = &scenario.sections.observe;
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
@@ -28,7 +34,7 @@ pub(crate) fn all(scenario: &Scenario, observed: Observed<'_>, before: &Counters
         buffers(scenario, watch, after),
         hosts(scenario, watch, before, after),
         roles.table(scenario),
-        victims(scenario, &roles, before, after),
+        victims(scenario, &roles, seed, before, after),
         series_table(scenario, followed, &series),
     ];
     if *observe.paces {
@@ -72,6 +78,7 @@ struct Flows {
     delivered_bytes: Vec<u64>,
     messages: Vec<u64>,
     marked: Vec<u64>,
+    out_of_order: Vec<u64>,
     dropped: Vec<u64>,
     rate: Vec<f64>,
     share: Vec<f64>,
@@ -88,6 +95,7 @@ impl Flows {
             delivered_packets: pairs().map(|(b, a)| a.delivered_packets - b.delivered_packets).collect(),
             messages: pairs().map(|(b, a)| a.messages_delivered - b.messages_delivered).collect(),
             marked: pairs().map(|(b, a)| a.delivered_marked - b.delivered_marked).collect(),
+            out_of_order: pairs().map(|(b, a)| a.disordered_packets - b.disordered_packets).collect(),
             dropped: pairs().map(|(b, a)| a.dropped_messages - b.dropped_messages).collect(),
             share: rate.iter().zip(&link_rates).map(|(rate, link)| rate / link).collect(),
             delivered_bytes,
@@ -112,6 +120,7 @@ impl Flows {
             .with("rate", "B/s", self.rate.clone())
             .with("share", "", self.share.clone())
             .with("marked", "packets", self.marked.clone())
+            .with("out_of_order", "packets", self.out_of_order.clone())
             .with("dropped", "messages", self.dropped.clone());
         with_latencies(table, &latencies)
     }

@@ -10,6 +10,7 @@ pub mod jobs;
 pub mod measured;
 pub mod observe;
 pub mod packet;
+pub mod paths;
 pub mod pattern;
 pub mod quantities;
 pub mod routes;

@@ -6,6 +6,7 @@ use becalm_fabric::{Room, SwitchConfig};
 use becalm_schema::{Conflict, Located};
 
 use crate::sections::distribution::Distribution;
+use crate::sections::paths::{ByDestination, PathLaw};
 use crate::sections::quantities::{Buffer, Limit};
 
 becalm_schema::words! {
@@ -168,6 +169,8 @@ becalm_schema::table! {
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
         /// The order of inputs at a free output.
         pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
+        /// Which of several equal ports a packet takes.
+        pub paths: PathLaw = PathLaw::Destination(ByDestination {}),
         /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
@@ -204,6 +207,7 @@ impl Switch {
                 },
                 Arbiter::RoundRobin(_) => fabric::Arbiter::RoundRobin,
             },
+            paths: self.paths.config(),
             queueing: match *self.queueing {
                 Queueing::Voq => fabric::Queueing::Voq,
                 Queueing::Fifo => fabric::Queueing::Fifo,

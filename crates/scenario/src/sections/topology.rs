@@ -99,6 +99,63 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
+    /// A dragonfly (Kim, Dally, Scott and Abts 2008): groups of switches, each joined to all others of its group; every two
+    /// groups are joined by global links. The canonical one has a = 2p = 2h and a h + 1 groups.
+    ///
+    /// Hosts are `H0`, `H1`, ... switch by switch; switch r of group g is `G<g>R<r>`. Packets take minimal paths: to the switch
+    /// with a link to the other group, over it, and to the switch of the host. They change to a second virtual lane after
+    /// the global link, so that buffers never wait for each other in a circle: service levels begin on even lanes.
+    pub located struct Dragonfly {
+        /// Switches of a group: a.
+        pub switches_per_group: u32; ""; 1..=4096,
+        /// Hosts on each switch: p.
+        pub hosts_per_switch: u32; ""; 1..=4096,
+        /// Global links of each switch: h.
+        pub global_links: u32; ""; 1..=4096,
+        /// Groups; if left out, as many as there can be: a h + 1.
+        pub groups: Option<u32>; ""; 1..=1_000_000,
+        /// Rate of every link.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of every link.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// Propagation delay of global links, if not that of the others.
+        pub global_delay: Option<Time>; ""; ..=Time::from_ms(1000),
+        /// Whether packets change their virtual lane. Needs two lanes for each that service levels use.
+        pub change_vls: bool = true,
+        /// Whether to run on routes that can deadlock; a deadlock then ends the run.
+        pub allow_cycles: bool = false,
+        /// Forwarding entries in place of the topology's own.
+        pub routes: Vec<Located<Route>> = Vec::new(),
+    }
+}
+
+becalm_schema::table! {
+    /// A torus (k-ary n-cube, also with sides of different lengths): switches in a grid of which every row is a ring. Sides of
+    /// 2 make a hypercube.
+    ///
+    /// Hosts are `H0`, `H1`, ... switch by switch; the switch at (x, y, z) is `S<x>_<y>_<z>`, the last coordinate counts fastest.
+    /// Packets take minimal paths, dimension by dimension. They change to a second virtual lane at the cable that closes a
+    /// ring (the dateline, Dally and Seitz 1987), so that buffers never wait for each other in a circle: service levels
+    /// begin on even lanes.
+    pub located struct Torus {
+        /// Switches along each dimension, at least 2.
+        pub sides: Vec<u32>,
+        /// Hosts on each switch.
+        pub hosts_per_switch: u32 = 1; ""; 1..=4096,
+        /// Rate of every link.
+        pub rate: LinkRate = LinkRate::gigabytes(1.0),
+        /// Propagation delay of every link.
+        pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
+        /// Whether packets change their virtual lane. Needs two lanes for each that service levels use.
+        pub change_vls: bool = true,
+        /// Whether to run on routes that can deadlock; a deadlock then ends the run.
+        pub allow_cycles: bool = false,
+        /// Forwarding entries in place of the topology's own.
+        pub routes: Vec<Located<Route>> = Vec::new(),
+    }
+}
+
+becalm_schema::table! {
     /// A cable, or one for each name of a range.
     pub located struct Cable {
         /// The two nodes at its ends; one of them may be a range, such as `["H1..H8", "S"]`.
@@ -141,6 +198,10 @@ becalm_schema::choice! {
         Tree(Located<Tree>) = "tree",
         /// A fat tree of any shape.
         FatTree(Located<FatTree>) = "fat_tree",
+        /// A dragonfly.
+        Dragonfly(Located<Dragonfly>) = "dragonfly",
+        /// A torus.
+        Torus(Located<Torus>) = "torus",
         /// Any network.
         Edges(Located<Edges>) = "edges",
     }
@@ -154,6 +215,8 @@ impl TopologyChoice {
             TopologyChoice::Clos(p) => p.routes.items(),
             TopologyChoice::Tree(p) => p.routes.items(),
             TopologyChoice::FatTree(p) => p.routes.items(),
+            TopologyChoice::Dragonfly(p) => p.routes.items(),
+            TopologyChoice::Torus(p) => p.routes.items(),
             TopologyChoice::Edges(p) => p.routes.items(),
         }
     }

@@ -22,9 +22,11 @@ fn names_are_those_of_scenarios() {
     let names = |kind: &str| -> Vec<String> {
         catalogue[kind].as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap().to_string()).collect()
     };
-    assert_eq!(names("topologies"), ["dumbbell", "clos", "tree", "fat_tree", "edges"]);
+    assert_eq!(names("topologies"), ["dumbbell", "clos", "tree", "fat_tree", "dragonfly", "torus", "edges"]);
     assert_eq!(names("traffic"), ["greedy", "on_off", "poisson", "batch"]);
     assert_eq!(names("patterns"), ["shift", "tornado", "bit_reversal", "permutation", "all_to_all"]);
+    let laws = ["destination", "flow", "packet", "round_robin", "least_waiting", "flowlet"];
+    assert_eq!(names("paths"), laws);
     assert_eq!(names("arbiters"), ["oldest_first", "round_robin"]);
     assert!(names("response").contains(&"lipd".to_string()));
 }

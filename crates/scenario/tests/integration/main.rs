@@ -5,6 +5,7 @@ mod bad;
 mod catalogue;
 mod congestion;
 mod convergence;
+mod equal_ports;
 mod frames;
 mod golden;
 mod jobs;

@@ -18,20 +18,20 @@ struct Switch {
     limited: bool,
 }
 
-/// A topology, and some of its links.
-fn topology() -> impl Strategy<Value = (String, Vec<&'static str>)> {
+/// A topology, some of its links, and whether switches may choose among ports.
+fn topology() -> impl Strategy<Value = (String, Vec<&'static str>, bool)> {
     let delay = select(vec!["0 s", "7 ns"]);
     let dumbbell = (1u32..4, 1u32..4, delay).prop_map(|(remote, local, delay)| {
         let text = format!("[topology.dumbbell]\nremote = {remote}\nlocal = {local}\ndelay = \"{delay}\"\n");
-        (text, vec!["A->B", "B->A", "B->BC", "A1->A"])
+        (text, vec!["A->B", "B->A", "B->BC", "A1->A"], false)
     });
-    let clos = (1u32..4, 1u32..3, 1u32..4).prop_map(|(leaves, spines, hosts)| {
+    let clos = (1u32..4, 1u32..4, 1u32..4).prop_map(|(leaves, spines, hosts)| {
         // One host alone would have nobody to talk to.
         let hosts = if leaves == 1 { hosts + 1 } else { hosts };
         let text = format!(
             "[topology.clos]\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\ndelay = \"7 ns\"\n"
         );
-        (text, vec!["leaf0->spine0", "spine0->leaf0", "leaf0->H0", "H0->leaf0"])
+        (text, vec!["leaf0->spine0", "spine0->leaf0", "leaf0->H0", "H0->leaf0"], leaves > 1 && spines > 1)
     });
     prop_oneof![dumbbell, clos]
 }
@@ -127,9 +127,23 @@ fn markings(limited: bool) -> Vec<String> {
     plain.chain(STARVING.map(|keys| format!("[marking.ibta]\n{keys}"))).filter(fits).collect()
 }
 
+/// Laws of choice among equal ports.
+const LAWS: [&str; 7] = [
+    "destination = {}",
+    "flow = {}",
+    "packet = {}",
+    "round_robin = {}",
+    "least_waiting = {}",
+    "least_waiting = {sample = 2}",
+    "flowlet = {gap = \"3 us\"}",
+];
+
 /// Network, switches, changes of rates and marking, as far as they go together.
 fn network() -> impl Strategy<Value = String> {
-    (topology(), switch()).prop_flat_map(|((topology, links), switch)| {
+    (topology(), switch(), select(LAWS.to_vec())).prop_flat_map(|((topology, links, chooses), mut switch, law)| {
+        if chooses {
+            switch.text += &format!("paths.{law}\n");
+        }
         let marking = select(markings(switch.limited));
         // Nor can packets that cut through meet links that change.
         let changes = changes(if switch.stores { links } else { Vec::new() });
@@ -171,6 +185,7 @@ proptest! {
         let again = scenario.run(0, 2, &mut |_| true).unwrap();
         // As text, where NaN is like NaN.
         prop_assert_eq!(format!("{first:?}"), format!("{again:?}"));
-        prop_assert_eq!(first.guards.len(), 4);
+        let ordered = !LAWS[2..].iter().any(|law| text.contains(&format!("paths.{law}")));
+        prop_assert_eq!(first.guards.len(), 3 + usize::from(ordered));
     }
 }

@@ -1,6 +1,7 @@
 //! Routes of fat trees, computed on demand: a table of 65,536 hosts would take 670 MB.
 
 use crate::network::generators::FatTreeSpec;
+use crate::network::routing::sets::PortSet;
 
 /// Up-ports by the destination's number, digit by digit (Zahavi 2012, D-Mod-K); down-ports by the tree.
 ///
@@ -70,6 +71,11 @@ impl TreeRoutes {
         self.switches.len() as u32
     }
 
+    /// The rank of the switch of a host: those of the first level come first.
+    pub fn leaf(&self, host: u32) -> u32 {
+        host / self.rules[0].subtree
+    }
+
     /// The port by which a switch sends to a host.
     #[inline]
     pub fn port(&self, switch: u32, host: u32) -> u16 {
@@ -82,6 +88,25 @@ impl TreeRoutes {
             rule.first_up + rule.up.remainder(rule.spread.quotient(host))
         };
         port as u16
+    }
+
+    /// All ports by which a switch may send to a host: any cable up, or any cable to the child that holds the host.
+    pub fn ports(&self, switch: u32, host: u32) -> PortSet<'_> {
+        let place = self.switches[switch as usize];
+        let rule = &self.rules[place.level as usize];
+        let below = host.wrapping_sub(place.first_host);
+        if below < rule.subtree {
+            let (child, parallel) = (rule.child.quotient(below), rule.parallel.value);
+            PortSet::range(child + 1, (child * parallel) as u16, parallel as u16)
+        } else {
+            PortSet::range(0, rule.first_up as u16, rule.up.value as u16)
+        }
+    }
+
+    /// Whether some switch has several ports towards some host.
+    pub fn has_equal_ports(&self) -> bool {
+        let below_top = self.rules.len() - 1;
+        self.rules.iter().enumerate().any(|(l, rule)| rule.parallel.value > 1 || (l < below_top && rule.up.value > 1))
     }
 }
 

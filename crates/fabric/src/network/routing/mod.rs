@@ -1,8 +1,14 @@
 //! Routes, and the paths that packets take by them.
 
 mod d_mod_k;
+mod dependencies;
+pub(crate) mod hash;
+mod lanes;
 mod paths;
 mod routes;
+mod sets;
 
+pub use lanes::{LaneChanges, PortClass};
 pub use paths::Paths;
 pub use routes::Routes;
+pub use sets::PortSet;

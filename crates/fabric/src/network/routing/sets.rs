@@ -1,0 +1,205 @@
+//! Sets of equal ports: all ports by which a switch may send to a host.
+
+use std::collections::HashMap;
+
+use crate::ids::NodeId;
+use crate::network::routing::d_mod_k::TreeRoutes;
+use crate::network::topology::Topology;
+
+/// There is no set: the entry of the forwarding table is the only port.
+const NO_SET: u32 = u32::MAX;
+
+/// The equal ports of a switch towards a host.
+#[derive(Clone, Copy, Debug)]
+pub struct PortSet<'a> {
+    /// Its number among the sets of the switch.
+    number: u32,
+    ports: Ports<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ports<'a> {
+    /// The first port and how many there are.
+    Range(u16, u16),
+    List(&'a [u16]),
+}
+
+impl<'a> PortSet<'a> {
+    /// No port, or one.
+    pub(super) fn single(port: Option<u16>) -> PortSet<'a> {
+        PortSet { number: 0, ports: port.map_or(Ports::Range(0, 0), |port| Ports::Range(port, 1)) }
+    }
+
+    /// So many successive ports.
+    pub(super) fn range(number: u32, first: u16, len: u16) -> PortSet<'a> {
+        PortSet { number, ports: Ports::Range(first, len) }
+    }
+
+    /// Its number among the sets of the switch. Sets of one port have no number of their own.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many ports there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self.ports {
+            Ports::Range(_, len) => usize::from(len),
+            Ports::List(list) => list.len(),
+        }
+    }
+
+    /// Whether no port leads to the host.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of the ports.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    pub fn get(&self, place: usize) -> u16 {
+        match self.ports {
+            Ports::Range(first, len) => {
+                assert!(place < usize::from(len), "{place} of {len}");
+                first + place as u16
+            }
+            Ports::List(list) => list[place],
+        }
+    }
+
+    /// All ports.
+    pub fn iter(self) -> impl Iterator<Item = u16> + 'a {
+        (0..self.len()).map(move |place| self.get(place))
+    }
+}
+
+/// Stored sets. Hosts with the same sets at all switches form a class, such as the hosts of one switch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sets {
+    /// By host.
+    classes: Vec<u32>,
+    /// Hosts by class.
+    sizes: Vec<u32>,
+    switches: usize,
+    /// By (class, switch): the place in `sets`, or [`NO_SET`].
+    places: Vec<u32>,
+    sets: Vec<Set>,
+    ports: Vec<u16>,
+    /// Sets by switch.
+    counts: Vec<u32>,
+    /// What [`Sets::add`] needs: classes by switch, and the places of sets.
+    of_leaf: HashMap<u32, u32>,
+    known: HashMap<(u32, Vec<u16>), u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Set {
+    /// Its number among the sets of its switch.
+    number: u32,
+    start: u32,
+    len: u16,
+}
+
+impl Sets {
+    /// No sets; the hosts of one switch form a class. Every host must have its cable.
+    pub fn new(topology: &Topology) -> Sets {
+        let peers = topology.peers();
+        let leaf = |host: NodeId| topology.node(peers[host.index()][0].0.node).rank;
+        Sets::of_leaves(topology.hosts().map(leaf), topology.switch_count() as usize)
+    }
+
+    /// No sets, for hosts on these switches.
+    fn of_leaves(leaves: impl Iterator<Item = u32>, switches: usize) -> Sets {
+        let mut sets = Sets { switches, counts: vec![0; switches], ..Sets::default() };
+        for leaf in leaves {
+            let next = sets.sizes.len() as u32;
+            let class = *sets.of_leaf.entry(leaf).or_insert(next);
+            if class == next {
+                sets.sizes.push(0);
+            }
+            sets.sizes[class as usize] += 1;
+            sets.classes.push(class);
+        }
+        sets.places = vec![NO_SET; sets.sizes.len() * switches];
+        sets
+    }
+
+    /// The sets of a fat tree.
+    pub fn of_tree(tree: &TreeRoutes) -> Sets {
+        let leaves = || (0..tree.hosts()).map(|host| tree.leaf(host));
+        let mut sets = Sets::of_leaves(leaves(), tree.switches() as usize);
+        let mut last = None;
+        for (host, leaf) in (0u32..).zip(leaves()) {
+            // The hosts of a leaf switch follow each other.
+            if last.replace(leaf) == Some(leaf) {
+                continue;
+            }
+            for switch in (0..tree.switches()).filter(|&switch| switch != leaf) {
+                let ports: Vec<u16> = tree.ports(switch, host).iter().collect();
+                sets.add(switch, leaf, &ports);
+            }
+        }
+        sets.finish();
+        sets
+    }
+
+    /// Adds the equal ports of a switch towards the hosts of another; a single port is no set.
+    pub fn add(&mut self, switch: u32, leaf: u32, ports: &[u16]) {
+        if ports.len() < 2 {
+            return;
+        }
+        let class = self.of_leaf[&leaf];
+        let place = match self.known.get(&(switch, ports.to_vec())) {
+            Some(&place) => place,
+            None => {
+                let number = self.counts[switch as usize];
+                self.counts[switch as usize] += 1;
+                self.sets.push(Set { number, start: self.ports.len() as u32, len: ports.len() as u16 });
+                self.ports.extend(ports);
+                let place = self.sets.len() as u32 - 1;
+                self.known.insert((switch, ports.to_vec()), place);
+                place
+            }
+        };
+        self.places[class as usize * self.switches + switch as usize] = place;
+    }
+
+    /// Forgets what only [`Sets::add`] needs.
+    pub fn finish(&mut self) {
+        (self.of_leaf, self.known) = (HashMap::new(), HashMap::new());
+    }
+
+    /// Takes away the set of a switch towards one host, of which the table names the port. The host gets a class of its own.
+    pub fn remove(&mut self, switch: u32, host: u32) {
+        let class = self.classes[host as usize] as usize;
+        let at = |class: usize| class * self.switches + switch as usize;
+        if self.places[at(class)] == NO_SET {
+            return;
+        }
+        let mut own = class;
+        if self.sizes[class] > 1 {
+            own = self.sizes.len();
+            self.sizes[class] -= 1;
+            self.sizes.push(1);
+            self.places.extend_from_within(class * self.switches..(class + 1) * self.switches);
+            self.classes[host as usize] = own as u32;
+        }
+        self.places[own * self.switches + switch as usize] = NO_SET;
+    }
+
+    /// The set of a switch towards a host, if there are several ports.
+    #[inline]
+    pub fn get(&self, switch: u32, host: u32) -> Option<PortSet<'_>> {
+        let class = self.classes[host as usize] as usize;
+        let place = self.places[class * self.switches + switch as usize];
+        let &Set { number, start, len } = self.sets.get(place as usize)?;
+        Some(PortSet { number, ports: Ports::List(&self.ports[start as usize..][..usize::from(len)]) })
+    }
+
+    /// Whether some switch has several equal ports towards some host.
+    pub fn any(&self) -> bool {
+        self.places.iter().any(|&place| place != NO_SET)
+    }
+}

@@ -1,0 +1,83 @@
+//! Checks of the choice among equal ports, and of virtual lanes that packets change on their way.
+
+use becalm_control::{Marking, MarkingScheme};
+use becalm_fabric::LaneChanges;
+use becalm_fabric::policy::{Attention, Marker};
+use becalm_schema::{Choice, Place, Review};
+
+use crate::resolve::Network;
+use crate::sections::Sections;
+use crate::sections::switch::{Queueing, Switch};
+
+pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    let Some(switch) = sections.switch.get() else { return };
+    choice(switch, sections, network, review);
+    if network.routes.lanes().is_some() {
+        lanes(switch, sections, review);
+        shared(switch, sections, network, review);
+    }
+}
+
+/// Notes a choice where there is nothing to choose.
+fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    if !switch.paths.get().is_some_and(|law| law.chooses()) || network.routes.has_equal_ports() {
+        return;
+    }
+    let given = sections.topology.complete().is_some_and(|choice| !choice.routes().is_empty());
+    let problem = match given {
+        true => {
+            "does nothing: the topology's routes name one port for each destination; without routes, packets take all \
+             equal ports on shortest paths"
+        }
+        false => "does nothing: every switch has one port for each destination",
+    };
+    review.add(switch.paths.place(), problem);
+}
+
+/// Checks that every service level in use begins on the first of its lanes, and has them all.
+fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let Some(&vls) = switch.vls.get() else { return };
+    let lanes = u32::from(LaneChanges::LANES);
+    let groups = sections.flows.items().iter().filter_map(|group| Some(&group.get()?.sl));
+    let jobs = sections.jobs.items().iter().filter_map(|job| Some(&job.get()?.sl));
+    let levels = groups.chain(jobs).filter_map(|sl| Some((*sl.get()?, sl.place())));
+    let answers = sections.packet.get().and_then(|packet| Some((*packet.answers_sl.set()?, packet.answers_sl.place())));
+    let mut most = 0;
+    for (sl, place) in levels.chain(answers) {
+        let Some(vl) = switch.vl(sl) else { continue };
+        if vl % lanes != 0 {
+            let problem = format!(
+                "uses VL {vl}, but packets change their lane on the way: a service level has {lanes} lanes, of which the \
+                 first is even; give it one by switch.sl_to_vl"
+            );
+            review.add(Place::first_given(&[switch.sl_to_vl.place(), place]), problem);
+            continue;
+        }
+        most = most.max(vl + lanes);
+    }
+    if most > vls {
+        let problem = format!(
+            "must be at least {most}: packets change between {lanes} virtual lanes on the way, so that buffers never wait \
+             for each other in a circle; change_vls = false in the topology keeps them on one"
+        );
+        review.add(switch.vls.place(), problem);
+    }
+}
+
+/// Notes what needs packets to leave on the lane on which they came.
+fn shared(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    if switch.queueing.get() == Some(&Queueing::Fifo) {
+        let problem = "needs switch.queueing = \"voq\": packets of one input buffer leave on several virtual lanes";
+        review.add(switch.queueing.place(), problem);
+    }
+    let Some(marking) = sections.marking.get() else { return };
+    let shape = network.switch_shapes(LaneChanges::LANES, 0).into_iter().next();
+    if shape.is_some_and(|shape| Marking::new(marking, shape).attention() > Attention::Packets) {
+        let problem = format!(
+            "{} looks at input buffers, but packets leave them on other virtual lanes; choose a marking that looks at \
+             outputs, or set change_vls = false in the topology",
+            marking.name()
+        );
+        review.add(sections.marking.place(), problem);
+    }
+}
