@@ -59,7 +59,7 @@ impl Observer for Occupancy {
     fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
         let level = &mut self.levels[self.ports.index(input) * self.vls + vl as usize];
         if now > level.since {
-            level.packet_ps += level.packets as u128 * now.since(level.since).as_ps() as u128;
+            level.packet_ps += level.packets as u128 * (now - level.since).as_ps() as u128;
             level.since = now;
         }
         if now >= self.from {

@@ -107,11 +107,12 @@ impl LinkCredit {
     /// Adds the units that have come back by `time` to the known ones.
     #[inline(never)]
     fn collect(&mut self, time: Time) {
-        while self.len > 0 && self.base.0 + u64::from(self.offsets[index(self.head)]) <= time.0 {
-            self.known += u32::from(self.units[index(self.head)]);
-            self.head = self.head.wrapping_add(1);
-            self.len -= 1;
+        let (mut known, mut head, mut len) = (self.known, self.head, self.len);
+        while len > 0 && self.base.0 + u64::from(self.offsets[index(head)]) <= time.0 {
+            known += u32::from(self.units[index(head)]);
+            (head, len) = (head.wrapping_add(1), len - 1);
         }
+        (self.known, self.head, self.len) = (known, head, len);
         if self.others.is_some() {
             self.collect_others(time);
         }

@@ -61,7 +61,7 @@ impl<R: Response> Flows<R> {
     }
 
     /// The flow of a pacer that sends next.
-    #[inline]
+    #[inline(always)]
     pub fn next_flow(&mut self, pacer: u32) -> Option<FlowId> {
         let Pacer { pace, ref flows, .. } = self.pacers[pacer as usize];
         match *flows {

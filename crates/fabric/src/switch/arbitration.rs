@@ -6,6 +6,7 @@ use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
 use crate::switch::bits;
 use crate::switch::pool::Waiting;
+use crate::switch::ports::Port;
 use crate::switch::rules::Rules;
 use crate::switch::state::State;
 use crate::switch::vl_arbiter::VlArbiter;
@@ -65,14 +66,15 @@ impl State {
         cx: &mut Context<'_, O>,
     ) -> bool {
         let &Packet { vl, size, kind, .. } = packet;
-        if self.ports[M::at(self, output, 0)].output.is_sending(cx.now) || self.is_offered::<M>(output, vl) {
+        let Port { output: out, .. } = &self.ports[M::at(self, output, 0)];
+        if out.is_sending(cx.now) || self.is_offered::<M>(output, vl) {
             return false;
         }
         let config = &cx.shared.config;
         let behind_others = M::queueing(config) == Queueing::Fifo && self.fifos[self.at(input, vl)].head.is_some();
         !behind_others
             && !self.is_reading::<M>(input, config)
-            && self.has_credit(output, vl, size, cx)
+            && cx.has_credit(&out.link, vl, self.room.need(size))
             && !self.must_yield::<M, O>(order, (output, vl), kind, cx)
     }
 
@@ -126,7 +128,8 @@ impl State {
         if self.must_yield::<M, O>(order, (output, vl), kind, cx) {
             return None;
         }
-        let has_credit = self.has_credit(output, vl, size, cx);
+        let link = &self.ports[M::at(self, output, 0)].output.link;
+        let has_credit = cx.has_credit(link, vl, self.room.need(size));
         let (at, port) = (M::at(self, output, vl), self.port(output));
         let lane = &mut self.ports[at].lane;
         if lane.stalled == has_credit {
