@@ -55,7 +55,7 @@ export function shown(topic: Topic, key: string, insert: (line: string) => void)
     const preset = parameter.default === null ? "" : JSON.stringify(parameter.default);
     const button = el("button", { type: "button", class: "link", title: "insert this key" }, parameter.name);
     button.addEventListener("click", () => insert(`${parameter.name} = ${preset || '""'}`));
-    const help = [parameter.help, parameter.range || parameter.kind, parameter.unit].filter(Boolean).join("; ");
+    const help = [parameter.help, [parameter.range || parameter.kind, parameter.unit].filter(Boolean).join(" ")].filter(Boolean).join(" – ");
     const current = parameter.name === key.split(".").at(-1);
     return el("tr", current ? { class: "current" } : {}, el("th", { scope: "row" }, button), el("td", {}, preset || (parameter.required ? "required" : "–")), el("td", {}, help));
   });

@@ -104,6 +104,7 @@ export class Versus {
       return;
     }
     view.details = new Details(page, store);
+    view.details.element.setAttribute("aria-label", `link, ${title}`);
     view.film = new Film(page, store, view.details.element, `fabric: ${title}`);
     // The controls of one serve both.
     if (view === this.views[0]) this.controls.replaceChildren(view.film.controls);

@@ -82,6 +82,32 @@ mod tests {
     }
 
     #[test]
+    fn recordings_do_not_move_the_end_of_a_run_that_ends_with_its_jobs() {
+        let text = r#"
+            [run]
+            duration = "4 ms"
+            end = "jobs"
+            [topology.clos]
+            leaves = 2
+            spines = 1
+            hosts_per_leaf = 2
+            [[jobs]]
+            name = "ring"
+            hosts = ["H0..H3"]
+            collective.all_reduce = {algorithm = "ring", bytes = "64 KiB"}
+            [[flows]]
+            name = "beside"
+            from = ["H0"]
+            to = ["H3"]
+        "#;
+        let plain = Scenario::parse(text, "jobs.toml").unwrap_or_else(|errors| panic!("{errors}"));
+        let run = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap();
+        let (results, recorded) = (run(&plain), run(&plain.clone().recorded(60)));
+        assert!(results.end < Time::from_ms(4) && results.end.0 % Time::from_us(100).0 == 0, "{}", results.end);
+        assert_eq!((recorded.end, recorded.fingerprint), (results.end, results.fingerprint));
+    }
+
+    #[test]
     fn without_control_is_the_scenario_without_its_schemes() {
         let text = TEXT.replace("[marking.input_triggered]", "").replace("[response.lipd]", "");
         let bare = Scenario::parse(&text.replace("response.aimd = {}", ""), "bare.toml").unwrap();

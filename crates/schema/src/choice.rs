@@ -83,8 +83,12 @@ pub fn expects(names: &[&str]) -> String {
 /// The JSON Schema of a choice.
 #[doc(hidden)]
 pub fn json_schema<T: Choice>() -> serde_json::Value {
+    schema(T::options())
+}
+
+fn schema(options: Vec<OptionDoc>) -> serde_json::Value {
     let properties: serde_json::Map<_, _> =
-        T::options().into_iter().map(|option| (option.name.to_string(), option.schema)).collect();
+        options.into_iter().map(|option| (option.name.to_string(), option.schema)).collect();
     json!({
         "type": "object",
         "properties": properties,

@@ -46,21 +46,36 @@ impl FieldDoc {
     /// Describes a field of type `T` without a range.
     pub fn of<T: Field>(name: &'static str, unit: &'static str, default: Option<T>, help: String) -> FieldDoc {
         let default = default.or_else(T::absent).map(|value| value.to_json());
-        let mut schema = T::json_schema();
+        FieldDoc::described(name, T::expects(), unit, default, help, T::json_schema())
+    }
+
+    // Not generic, as all that follows: it would be there for every type of field.
+    fn described(
+        name: &'static str,
+        kind: String,
+        unit: &'static str,
+        default: Option<serde_json::Value>,
+        help: String,
+        mut schema: serde_json::Value,
+    ) -> FieldDoc {
         let text = if unit.is_empty() { help.clone() } else { format!("{help} [{unit}]") };
         schema["description"] = json!(text);
         if let Some(default) = default.as_ref().filter(|default| !default.is_null()) {
             schema["default"] = default.clone();
         }
         let required = default.is_none();
-        FieldDoc { name, kind: T::expects(), unit, default, required, range: String::new(), help, schema }
+        FieldDoc { name, kind, unit, default, required, range: String::new(), help, schema }
     }
 
     /// Adds a range.
-    pub fn ranged<T: Ranged>(mut self, range: &impl RangeBounds<T::Bound>) -> FieldDoc {
-        self.range = range::in_words(range);
+    pub fn ranged<T: Ranged>(self, range: &impl RangeBounds<T::Bound>) -> FieldDoc {
+        self.bounded(range::in_words(range), range::in_json_schema(range))
+    }
+
+    fn bounded(mut self, range: String, bounds: Vec<(&'static str, serde_json::Value)>) -> FieldDoc {
+        self.range = range;
         if matches!(self.schema["type"].as_str(), Some("number" | "integer")) {
-            for (keyword, bound) in range::in_json_schema(range) {
+            for (keyword, bound) in bounds {
                 self.schema[keyword] = bound;
             }
         }
@@ -109,17 +124,30 @@ impl Conflict {
 
 /// The JSON Schema of a table.
 pub fn json_schema<T: Table>() -> serde_json::Value {
-    let fields = T::fields();
+    schema(T::doc(), T::fields())
+}
+
+fn schema(doc: String, fields: Vec<FieldDoc>) -> serde_json::Value {
     let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
     let properties: serde_json::Map<_, _> =
         fields.into_iter().map(|field| (field.name.to_string(), field.schema)).collect();
     json!({
         "type": "object",
-        "description": T::doc(),
+        "description": doc,
         "properties": properties,
         "required": required,
         "additionalProperties": false,
     })
+}
+
+/// A table as JSON.
+#[doc(hidden)]
+pub fn object(fields: Vec<(&'static str, serde_json::Value)>) -> serde_json::Value {
+    let mut object = serde_json::Map::new();
+    for (key, value) in fields {
+        object.insert(key.to_string(), value);
+    }
+    serde_json::Value::Object(object)
 }
 
 /// A reader of a table's fields.
@@ -346,13 +374,9 @@ macro_rules! table {
             }
 
             fn to_json(&self) -> $crate::serde_json::Value {
-                #[allow(unused_mut)]
-                let mut object = $crate::serde_json::Map::new();
-                $(
-                    let key = $crate::table::key(stringify!($field));
-                    object.insert(key.to_string(), $crate::Field::to_json(&self.$field));
-                )*
-                $crate::serde_json::Value::Object(object)
+                $crate::table::object(vec![
+                    $(($crate::table::key(stringify!($field)), $crate::Field::to_json(&self.$field))),*
+                ])
             }
 
             fn json_schema() -> $crate::serde_json::Value {

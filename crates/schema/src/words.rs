@@ -41,16 +41,18 @@ macro_rules! words {
             }
 
             fn json_schema() -> $crate::serde_json::Value {
-                let options = vec![
-                    $($crate::serde_json::json!({
-                        "const": $word,
-                        "description": $crate::join_doc(&[$($word_doc),*]),
-                    })),+
-                ];
-                $crate::serde_json::json!({"oneOf": options})
+                $crate::words::json_schema(vec![$(($word, $crate::join_doc(&[$($word_doc),*]))),+])
             }
         }
     };
+}
+
+/// The JSON Schema of words, each with its text.
+#[doc(hidden)]
+pub fn json_schema(words: Vec<(&str, String)>) -> serde_json::Value {
+    let options: Vec<_> =
+        words.into_iter().map(|(word, text)| serde_json::json!({"const": word, "description": text})).collect();
+    serde_json::json!({"oneOf": options})
 }
 
 /// The words with "or" before the last.

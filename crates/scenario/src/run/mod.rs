@@ -249,11 +249,13 @@ impl Running<'_> {
             if self.film.next() == Some(target) {
                 self.film.take(target, &self.model);
             }
+            // Not at snapshots and frames: what is recorded must not move the end.
+            let at_stop = target == sample || target == warmup;
             if target == sample || target == self.duration {
                 self.sample(target);
                 sample = sample.saturating_add(step);
             }
-            let ended = before.is_some() && self.scenario.has_ended(&self.model, target);
+            let ended = at_stop && before.is_some() && self.scenario.has_ended(&self.model, target);
             self.drained = ended && *self.scenario.sections.run.end == End::Delivered;
             if ended || target == self.duration {
                 return Ok(before);
