@@ -90,7 +90,14 @@ OBSERVED = {
     "topology": {"dumbbell": {"local": 1, "remote": 1}},
     "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
     "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
-    "observe": {"paces": True, "snapshots": ["1 ms"], "frames": "1 ms", "spans": True, "messages": True, "queues": True},
+    "observe": {
+        "paces": True,
+        "snapshots": ["1 ms"],
+        "frames": "1 ms",
+        "spans": True,
+        "messages": True,
+        "queues": True,
+    },
 }
 """A scenario whose results have every table."""
 

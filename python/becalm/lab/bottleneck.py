@@ -2,8 +2,8 @@
 
     S1 ... Sn -> T -> R
 
-The round trip of a packet and its ACK on the empty network is as asked for, exactly: the cables' delay follows from
-it. Buffers are unlimited, so the queue of the link `T->R` is what the schemes make of it.
+The round trip of a packet and its ACK on the empty network is as asked for, exactly: the cables' delay
+follows from it. Buffers are unlimited, so the queue of the link `T->R` is what the schemes make of it.
 """
 
 from __future__ import annotations
@@ -99,19 +99,21 @@ class Bottleneck:
 
 
 def measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run: the bottleneck and its queue in packets, shares of the flows, marks."""
+    """Return `points`, one row per run: the bottleneck, its queue in packets, fairness and marks."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
 def _point(outcome: Outcome) -> dict[str, Label]:
-    """`mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue, `utilization`, `jain`, `marked`, and the labels."""
+    """The queue's `mean`, `min`, `p50`, `p95`, `p99`, `max`; `utilization`, `jain`, `marked`; the labels."""
     results = outcome.results
     ends = {"from": SWITCH, "to": RECEIVER}
     queue, link, flows = only(results.queues, ends), only(results.links, ends), results.flows
     sizes = results.scenario.resolved["packet"]
     packet = sum(int(str(sizes[key]).split()[0]) for key in ("mtu", "header"))
     lengths = {name: queue[name] / packet for name in ("mean", "min", "p50", "p95", "p99", "max")}
-    marked, delivered = (np.asarray(flows[name].to_numpy(), float) for name in ("marked", "delivered_packets"))
+    marked, delivered = (
+        np.asarray(flows[name].to_numpy(), float) for name in ("marked", "delivered_packets")
+    )
     return {
         **outcome.labels,
         **lengths,

@@ -14,7 +14,7 @@
 |---|---|
 | `id` | the claim's name within its figure |
 | `quote` | the paper's sentence; not of a claim that is `derived` |
-| `paper` | the paper's value, a number or what the sentence says in short; of a derived claim, that of its closed form |
+| `paper` | the paper's value, a number or what the sentence says in short; or that of a closed form |
 | keys of `becalm.lab.expect` | what is expected of the measured values |
 | `measure` | `module.function` of the paper's package, or after `common.` or `lab.` of what papers share |
 | `args` | arguments of the measure besides the tables |

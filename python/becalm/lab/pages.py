@@ -44,8 +44,8 @@ get five more seeds.
 
 The score counts sentences of the paper alone. Not scored: `ours` (a setting or bound that the quote does not
 have), `repeated` (another claim judges it), `identity` (it follows from the scene itself and cannot
-fail) and `derived` (a closed form says it; no sentence is quoted, and the column `paper` has the value of the
-closed form). Classes: **a** the sentence contradicts the paper itself or a law; **b** the paper does not state a
+fail) and `derived` (a closed form says it; no sentence is quoted, and the column `paper` has its value).
+Classes: **a** the sentence contradicts the paper itself or a law; **b** the paper does not state a
 parameter that decides; **c** the model; **metric** the measure is not quite what the sentence means;
 **noise** the effect is smaller than the spread of the runs."""
 
@@ -158,7 +158,14 @@ def _row(claim: Claim, name: str) -> str:
     links = [
         f"[{name}]({place})" for name, place in (("proof", said.proof), ("readings", said.reading)) if place
     ]
-    cells = [name + kind, _short(claim.quote or claim.note.strip()), _paper(claim), measured(claim), claim.tolerance, verdict]
+    cells = [
+        name + kind,
+        _short(claim.quote or claim.note.strip()),
+        _paper(claim),
+        measured(claim),
+        claim.tolerance,
+        verdict,
+    ]
     cells = [cell.replace("|", "\\|") for cell in cells]
     return f"| {' | '.join([*cells, said.class_, ', '.join(links)])} |"
 

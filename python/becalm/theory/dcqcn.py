@@ -1,7 +1,7 @@
 """The fixed point of DCQCN: the queue at which cuts and increases of equal flows balance.
 
-Y. Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, the fluid model and
-its fixed point, derived anew here; the algorithm is that of "Congestion Control for Large-Scale RDMA
+Y. Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, the fluid model
+and its fixed point, derived anew here; the algorithm is that of "Congestion Control for Large-Scale RDMA
 Deployments", SIGCOMM 2015.
 
 All N flows have the rate R = C / N, in packets per second, and every packet is marked with the same
@@ -59,7 +59,14 @@ class Dcqcn:
             raise ValueError(f"kmin, kmax: {self.kmin}, {self.kmax}; 0 <= kmin < kmax")
         if not 0 < self.pmax <= 1:
             raise ValueError(f"pmax: {self.pmax}; above 0, up to 1")
-        others = ("link", "cnp_interval", "alpha_timer", "increase_timer", "byte_counter", "additive_increase")
+        others = (
+            "link",
+            "cnp_interval",
+            "alpha_timer",
+            "increase_timer",
+            "byte_counter",
+            "additive_increase",
+        )
         for name in others:
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name}: {getattr(self, name)}; it must be positive")

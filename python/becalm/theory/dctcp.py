@@ -1,7 +1,7 @@
 """The sawtooth of DCTCP: queue, window and estimate of synchronized flows at one bottleneck.
 
-M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, sections 3.3 and 3.4, in packets. All N flows grow by
-a packet per round trip until the queue is above the threshold K, and then cut their windows together:
+M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, sections 3.3 and 3.4, in packets. All N flows
+grow by a packet per round trip until the queue is above the threshold K, and then cut their windows together:
 
     W*    = (C RTT + K) / N                       the window at which the queue reaches K
     alpha : alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2, about 2 / W*
@@ -30,9 +30,7 @@ class Dctcp:
         if self.flows < 1:
             raise ValueError(f"flows: {self.flows}; 1 or more")
         if self.product <= 0 or self.threshold < 0:
-            raise ValueError(
-                f"product, threshold: {self.product}, {self.threshold}; positive, and 0 or more"
-            )
+            raise ValueError(f"product, threshold: {self.product}, {self.threshold}; positive, and 0 or more")
 
     @property
     def window(self) -> float:
@@ -61,7 +59,7 @@ class Dctcp:
 
     @property
     def lost(self) -> float:
-        """Share of the link that stays unused: the windows are short of C RTT while the queue would be below 0."""
+        """Share of the link that stays unused: that of the sawtooth below a queue of 0."""
         return max(0.0, -self.smallest_queue) ** 2 / (2 * self.amplitude * self.product)
 
     @property

@@ -106,7 +106,7 @@ fn response() -> impl Strategy<Value = String> {
     (select(ResponseParams::NAMES), select(vec!["3", "\"unlimited\""])).prop_map(|(name, window)| match name {
         "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
         "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
-        "binary_feedback" => "binary_feedback.initial = 5".to_string(),
+        "binary_feedback" | "dctcp" => format!("{name}.initial = 5"),
         other => format!("{other}.window = {window}"),
     })
 }
@@ -157,9 +157,10 @@ fn scene() -> impl Strategy<Value = String> {
             // Only messages of several packets can have fewer ACKs than packets, and a window that can close to one
             // packet needs an ACK for each.
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000 B"));
-            let several = several && !response.contains("binary_feedback");
+            let moves = ["binary_feedback", "dctcp"].iter().any(|name| response.contains(name));
+            let several = several && !moves;
             let echo = if several { format!("[echo.ibta]\nack_every = {ack_every}\n") } else { String::new() };
-            let delays = !["none", "binary_feedback"].iter().any(|name| response.starts_with(name));
+            let delays = !["none", "binary_feedback", "dctcp"].iter().any(|name| response.starts_with(name));
             let group = |name, sl, traffic: String| {
                 let traffic = if delays { traffic } else { traffic.replace(PACED, "") };
                 format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nsl = {sl}\ntraffic.{traffic}\n")

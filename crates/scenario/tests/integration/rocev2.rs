@@ -68,7 +68,7 @@ fn two_flows_with_dcqcn_stand_at_the_fixed_point() {
     let sum = |column| numbers(&results, "flows", column).iter().sum::<f64>();
     let marked = sum("marked") / sum("delivered_packets");
     assert!((0.0007..0.0012).contains(&marked), "{marked}");
-    assert!(numbers(&results, "groups", "jain")[0] >= 0.999);
+    assert!(numbers(&results, "groups", "jain")[0] >= 0.99);
     assert!(sum("rate") * 8.0 >= 0.995 * 40e9, "{}", sum("rate") * 8.0);
 }
 
@@ -95,8 +95,10 @@ fn classes_of_answers_that_do_nothing_or_do_not_exist_are_told() {
     let beyond = complaint("[packet]\nanswers_sl = 3");
     assert!(beyond.contains("answers_sl = 3: service level 3 uses VL 3, but switch.vls = 1"), "{beyond}");
     let weightless =
-        complaint("[switch]\nvls = 2\nvl_arbitration.tables.high = [{vl = 0, weight = 9}]\n[packet]\nanswers_sl = 1");
+        complaint("[switch]\nvls = 2\nvl_arbitration.tables.low = [{vl = 0, weight = 9}]\n[packet]\nanswers_sl = 1");
     assert!(weightless.contains("gives VL 1 no weight"), "{weightless}");
+    let lacking = complaint("[switch]\nvl_arbitration.tables.high = [{vl = 0, weight = 9}]");
+    assert!(lacking.contains("vl_arbitration.tables.low"), "{lacking}");
     let high = complaint("[packet]\nanswers_sl = 16");
     assert!(high.contains("must be between 0 and 15"), "{high}");
 }

@@ -1,10 +1,11 @@
 """Data Center TCP (DCTCP).
 
-M. Alizadeh, A. Greenberg, D. A. Maltz, J. Padhye, P. Patel, B. Prabhakar, S. Sengupta, M. Sridharan, SIGCOMM 2010.
+M. Alizadeh, A. Greenberg, D. A. Maltz, J. Padhye, P. Patel, B. Prabhakar, S. Sengupta, M. Sridharan,
+SIGCOMM 2010.
 
-DCTCP runs here as a window on RDMA: no slow start, nothing is lost, and a window never falls below one packet. All
-claims are derived: the numbers of the paper's closed forms (`becalm.theory.dctcp`) and bounds that were set before
-the first run. No sentence is quoted. Where simulation and closed form part:
+DCTCP runs here as a window on RDMA: no slow start, nothing is lost, and a window never falls below one
+packet. All claims are derived: the numbers of the paper's closed forms (`becalm.theory.dctcp`) and bounds
+that were set before the first run. No sentence is quoted. Where simulation and closed form part:
 [alizadeh2010/readings.md](alizadeh2010/readings.md).
 """
 

@@ -46,7 +46,16 @@ def _draw(tables: Tables) -> Figure:
     made, axes = figure()
     counts = np.arange(0, max(FLOWS) + 1, 10)
     axes.plot(counts, [law(max(1, int(n))).standing_queue for n in counts], linestyle="--", label="N - C RTT")
-    curves(axes, tables["points"], x="flows", y="mean", linestyle="", marker="o", color=COLOURS[1], label="simulated")
+    curves(
+        axes,
+        tables["points"],
+        x="flows",
+        y="mean",
+        linestyle="",
+        marker="o",
+        color=COLOURS[1],
+        label="simulated",
+    )
     axes.set(xlabel="flows", ylabel="mean queue (packets of 1500 B)")
     axes.legend()
     return made

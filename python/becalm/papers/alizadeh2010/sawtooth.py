@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +55,12 @@ def _draw(tables: Tables) -> Figure:
     ):
         left.plot(counts, values, color=COLOURS[place], linestyle="--", label=f"{name}, closed form")
         for when, fill in zip(JUDGED, ("full", "none"), strict=True):
-            style = {"linestyle": "", "marker": MARKERS[place], "color": COLOURS[place], "fillstyle": fill}
+            style: dict[str, Any] = {
+                "linestyle": "",
+                "marker": MARKERS[place],
+                "color": COLOURS[place],
+                "fillstyle": fill,
+            }
             table = select_rows(tables["points"], {"judged": when})
             curves(left, table, x="flows", y=name, label=f"{name}, judged on {when}", **style)
     alpha = [each.alpha for each in laws]

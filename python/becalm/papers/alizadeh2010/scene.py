@@ -20,15 +20,10 @@ def law(flows: int, threshold: float = THRESHOLD) -> Dctcp:
     return Dctcp(flows, RATE * ROUND_TRIP / (8e-3 * PACKET), threshold)
 
 
-BURST = 32
-"""Packets that one ACK covers where flows send in bursts, as segmentation offload makes them."""
-
-
 def bottleneck(
     flows: int,
     threshold: float = THRESHOLD,
     *,
-    burst: int = 1,
     judged: str = "arrival",
     initial: float | None = None,
     short: bool,
@@ -38,8 +33,7 @@ def bottleneck(
     Args:
         flows: their number.
         threshold: K in packets.
-        burst: packets that an ACK covers, and that a source then sends together.
-        judged: whether the queue is read when a packet arrives, as the paper's switches do, or when it leaves.
+        judged: when the queue is read: "arrival" of a packet, as by the paper's switches, or "departure".
         initial: the window at the start; None: the bandwidth-delay product.
         short: a reduced version.
 
@@ -51,7 +45,6 @@ def bottleneck(
         packet=PACKET,
         round_trip=ROUND_TRIP,
         marking={"ramp": {"kmin": step, "kmax": step, "judged": judged}},
-        echo={"ack": {}} if burst == 1 else {"ibta": {"ack_every": burst}},
         response={"dctcp": {} if initial is None else {"initial": initial}},
         duration=60 if short else 150,
         warmup=30 if short else 50,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
-from becalm.lab.tables import at, select_rows
-from becalm.papers.alizadeh2010.scene import BURST, bottleneck, law
-from becalm.plot import COLOURS, MARKERS, curves, figure
+from becalm.lab.tables import at
+from becalm.papers.alizadeh2010.scene import bottleneck, law
+from becalm.plot import COLOURS, curves, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +25,7 @@ def experiments() -> list[Experiment]:
         Experiment(
             "alizadeh2010/threshold",
             "DCTCP: utilization by threshold, two flows",
-            cost=12,
+            cost=7,
             points=_points,
             measure=measure,
             draw=_draw,
@@ -33,24 +35,20 @@ def experiments() -> list[Experiment]:
 
 def _points(short: bool) -> list[Point]:
     thresholds = (5, 65) if short else THRESHOLDS
-    return [
-        Point({"threshold": k, "burst": burst}, bottleneck(FLOWS, k, burst=burst, short=short).scenario())
-        for burst in (1, BURST)
-        for k in thresholds
-    ]
+    return [Point({"threshold": k}, bottleneck(FLOWS, k, short=short).scenario()) for k in thresholds]
 
 
-def lost(tables: Tables, threshold: int, burst: int) -> float:
+def lost(tables: Tables, threshold: int) -> float:
     """Share of the link that is not used."""
-    return 1 - at(tables, "utilization", threshold=threshold, burst=burst)
+    return 1 - at(tables, "utilization", threshold=threshold)
 
 
 def _draw(tables: Tables) -> Figure:
     made, axes = figure()
-    for place, burst in enumerate((1, BURST)):
-        table = select_rows(tables["points"], {"burst": burst})
-        style = {"marker": MARKERS[place], "color": COLOURS[place]}
-        curves(axes, table, x="threshold", y="utilization", label=f"bursts of {burst}", **style)
+    curves(axes, tables["points"], x="threshold", y="utilization", marker="o", label="simulated")
+    thresholds = np.linspace(1, max(THRESHOLDS), 200)
+    lost_by_law = [law(FLOWS, float(k)).lost for k in thresholds]
+    axes.plot(thresholds, 1 - np.array(lost_by_law), color=COLOURS[1], linestyle="--", label="sawtooth")
     least = law(FLOWS).least_threshold
     axes.axvline(least, color=COLOURS[-1], linestyle="--", label=f"C RTT / 7, {least:.1f}")
     axes.set(xlabel="threshold (packets of 1500 B)", ylabel="utilization of the link")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
@@ -43,7 +43,7 @@ def _draw(tables: Tables) -> Figure:
     made, (left, right) = panels(1, 2, width=4.6)
     for place, loop in enumerate((SHORT_LOOP, LONG_LOOP)):
         table = select_rows(tables["points"], {"loop": loop})
-        style = {"color": COLOURS[place], "marker": MARKERS[place]}
+        style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place]}
         curves(left, table, x="flows", y="utilization", label=f"loop of {loop:g} us", **style)
         curves(right, table, x="flows", y="mean", label=f"mean, {loop:g} us", **style)
         curves(right, table, x="flows", y="p99", label=f"99%, {loop:g} us", linestyle=":", **style)

@@ -49,7 +49,16 @@ def _draw(tables: Tables) -> Figure:
     axes.plot(counts, [root.queue() for root in roots], color=COLOURS[0], label="exact root")
     small = [root.queue(root.small_marking()) for root in roots]
     axes.plot(counts, small, color=COLOURS[0], linestyle="--", label="for small probabilities")
-    curves(axes, tables["points"], x="flows", y="mean", linestyle="", marker="o", color=COLOURS[1], label="simulated")
+    curves(
+        axes,
+        tables["points"],
+        x="flows",
+        y="mean",
+        linestyle="",
+        marker="o",
+        color=COLOURS[1],
+        label="simulated",
+    )
     axes.set(xlabel="flows", ylabel="queue (packets of 1000 B)", ylim=(0, None))
     axes.legend()
     return made

@@ -20,7 +20,7 @@ def fixed_point(flows: int) -> Dcqcn:
 
 
 def bottleneck(flows: int, loop: float, *, short: bool) -> Bottleneck:
-    """Return the scene: the preset `paper`, its marking and its notifications are the defaults of their schemes."""
+    """Return the scene, with the preset `paper`, and marking and notifications of the paper as by default."""
     return Bottleneck(
         flows=flows,
         rate=RATE,
