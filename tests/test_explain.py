@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -14,6 +15,8 @@ import becalm
 import explain_scenes
 from becalm.cli import BAD_INPUT, app
 from becalm.explain import TOPICS, Explanation
+from becalm.explain.case import Case
+from becalm.explain.facts import Facts
 from becalm.explain.page import page
 from becalm.explain.rules import RULES
 from explain_scenes import FABRICS, Scene
@@ -190,6 +193,39 @@ def test_oscillation_is_seen_in_the_series(fabric: explain_scenes.Fabric) -> Non
     assert said.cause == "step too large"
     assert said.numbers["low"] < 0.05
     assert said.numbers["high"] > 0.2
+
+
+def test_victims_of_many_small_flows_are_those_of_the_page() -> None:
+    """Each flow of a host offers a packet or two: only together they tell that the host suffers."""
+    scenario = becalm.Scenario(
+        {
+            "run": {"duration": "0.5 ms", "warmup": "0.2 ms"},
+            "topology": {"tree": {"ports": 8, "levels": 3}},
+            "flows": [
+                {"name": "background", "from": ["*"], "to": ["*"], "traffic": {"poisson": {"load": 0.3}}},
+                {
+                    "name": "hot",
+                    "from": ["H0..H31"],
+                    "to": ["H127"],
+                    "traffic": {"poisson": {"load": 0.15}},
+                },
+            ],
+        },
+        name="many",
+    )
+    results = becalm.run(scenario, threads=1)
+    case = Case(Facts(results, 0))
+    flows = case.facts.flows
+    assert flows.offered.max() * case.facts.window < 200 * case.facts.packet
+    found = {(flows.group[flow], flows.source[flow]) for flow in case.victims}
+    suffering = (pl.col("victims") > pl.col("contributors")) & (pl.col("delivered_share") < 0.9)
+    # A handful of packets may also be chance, to which the table is blind.
+    missing = (pl.col("offered") - pl.col("delivered")) * case.facts.window / case.facts.packet
+    rows = results.victims.filter(suffering, missing > 15)
+    listed = set(zip(rows["group"].to_list(), rows["host"].to_list(), strict=True))
+    assert len(listed) >= 10 and listed <= found
+    (said,) = becalm.explain(results).about("victims")
+    assert said.numbers["hosts"] == len({host for _, host in found})
 
 
 def test_commands_that_are_proposed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -267,8 +267,16 @@ def test_chrome_trace_is_well_formed(traced: becalm.Trace, tmp_path: Path) -> No
     assert kinds == {"M", "X", "i", "b", "e", "C"}
     for event in events:
         assert {"name", "ph", "pid"} <= set(event)
+        assert isinstance(event["pid"], int) and isinstance(event.get("tid", 0), int)
         if event["ph"] != "M":
             assert 0 <= event["ts"] <= 400
+        else:
+            assert event["name"] in {"process_name", "thread_name", "process_sort_index", "thread_sort_index"}
+            assert set(event["args"]) <= {"name", "sort_index"}
+        if event["ph"] == "C":
+            assert event["args"] and all(isinstance(value, int | float) for value in event["args"].values())
+        if event["ph"] == "i":
+            assert event.get("s", "t") in {"g", "p", "t"}
         if event["ph"] == "X":
             assert event["dur"] > 0
     tracks: dict[tuple[int, int], list[tuple[float, float]]] = {}

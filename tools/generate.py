@@ -106,6 +106,8 @@ def results() -> str:
         "[model.md](model.md#what-is-measured) describes how things are counted.",
         "",
         f"Every table has the column `replication`: {REPLICATION[0].lower()}{REPLICATION[1:]}",
+        "",
+        'In JSON, infinity is the text `"inf"` and what is not a number is `null`.',
     ]
     for table, columns in COLUMNS.items():
         lines += ["", f"## `{table}`", "", TABLES[table], "", "| column | unit | meaning |", "|---|---|---|"]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import becalm
+from becalm import jsons
+from becalm.report.source import page_of
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs becalm[web-test]: selenium")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -187,6 +192,29 @@ def test_a_page_without_frames_says_how_to_get_them(browser: Any, tmp_path: Path
     assert shown.get_log("browser") == []
 
 
+def edges(switches: int, cables: set[tuple[int, int]]) -> dict[str, Any]:
+    """Return a fabric with two hosts on each switch and these cables between switches."""
+    hosts = [{"between": [f"h{i}", f"s{i // 2}"]} for i in range(2 * switches)]
+    between = [{"between": [f"s{a}", f"s{b}"]} for a, b in sorted(cables)]
+    names = {"hosts": [f"h0..h{2 * switches - 1}"], "switches": [f"s0..s{switches - 1}"]}
+    return {"edges": {**names, "allow_cycles": True, "cables": [*hosts, *between]}}
+
+
+def torus(width: int, height: int) -> dict[str, Any]:
+    """Return rows and columns of switches, each a ring."""
+    at = [(x, y) for y in range(height) for x in range(width)]
+    right = {(y * width + x, y * width + (x + 1) % width) for x, y in at}
+    up = {(y * width + x, (y + 1) % height * width + x) for x, y in at}
+    return edges(width * height, right | up)
+
+
+def dragonfly(groups: int, size: int) -> dict[str, Any]:
+    """Return groups of switches that are all joined, with a cable between every two groups."""
+    own = {(g * size + a, g * size + b) for g in range(groups) for b in range(size) for a in range(b)}
+    pairs = ((g, h) for h in range(groups) for g in range(h))
+    return edges(groups * size, own | {(g * size + (h - 1) % size, h * size + g % size) for g, h in pairs})
+
+
 @pytest.mark.parametrize(
     "topology",
     [
@@ -203,11 +231,15 @@ def test_a_page_without_frames_says_how_to_get_them(browser: Any, tmp_path: Path
                 ],
             }
         },
+        torus(4, 3),
+        dragonfly(5, 4),
     ],
-    ids=["dumbbell", "clos", "ring"],
+    ids=["dumbbell", "clos", "ring", "torus", "dragonfly"],
 )
 def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: Any) -> None:  # noqa: ANN401
-    flows = [{"name": "all", "from": ["*"], "pattern": {"permutation": {}}}]
+    # Little enough that no circle of links deadlocks.
+    traffic = {"poisson": {"load": 0.1}}
+    flows = [{"name": "all", "from": ["*"], "pattern": {"permutation": {}}, "traffic": traffic}]
     data = {"run": {"duration": "300 us"}, "topology": topology, "flows": flows}
     scene = becalm.Scenario({**data, "observe": {"frames": "100 us", "spans": True}})
     file = tmp_path / "form.html"
@@ -215,3 +247,53 @@ def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: A
     shown = opened(browser, file)
     assert shown.get_log("browser") == []
     assert len(picture(shown)) > 5000
+
+
+def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    from becalm.cli import app
+
+    scene = becalm.Scenario({**SCENE, "run": {"duration": "400 us"}, "observe": {}})
+    (tmp_path / "scene.toml").write_text(scene.to_toml())
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "scene.toml"\nstore = "store"\n[grid]\n"switch.buffer" = ["8 packets", "16 packets"]\n'
+    )
+    for arguments in (["sweep", "sweep.toml"], ["report", "sweep.toml", "--out", "page.html", "--runs"]):
+        named = [str(tmp_path / each) if each.endswith((".toml", ".html")) else each for each in arguments]
+        done = CliRunner().invoke(app, named)
+        assert done.exit_code == 0, done.output
+    shown = opened(browser, tmp_path / "page.html")
+    assert shown.get_log("browser") == []
+    links = shown.execute_script(
+        "return [...document.querySelectorAll('#runs a')].map((each) => each.getAttribute('href'))"
+    )
+    assert len(links) == 2 and all((tmp_path / link).is_file() for link in links)
+    shown.execute_script("document.querySelector('#runs a').click()")
+    wait(shown, "document.querySelector('.fabric canvas') !== null")
+
+
+def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    gain = {"guideline": 2.0, "tuned": 1.0, "low": 0.5, "high": math.inf, "seeds": 2, "ratio": 0.5}
+    told = {
+        **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005", "gain": gain},
+        **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "set `a`"},
+        **{"broken": [], "at_end": [], "front": [{"number": 1}]},
+    }
+    (tmp_path / "tune.json").write_text(jsons.dumps(told))
+    trials = {"number": [0, 1], "a": [1.0, 2.0], "loss": [2.0, 1.0], "kept": [True, False]}
+    pl.DataFrame(trials).write_parquet(tmp_path / "trials.parquet")
+    measures = {"delivered": [3e9, 4e9], "victims": [0.5, 0.9], "latency_p99": [1e-3, 2e-4]}
+    candidates = {"candidate": ["tuned", "pfister2005"], "case": ["all hot"] * 2}
+    pl.DataFrame({**candidates, **measures}).write_parquet(tmp_path / "validation.parquet")
+    page = tmp_path / "page.html"
+    page.write_text(page_of(tmp_path), encoding="utf-8")
+    shown = opened(browser, page)
+    assert shown.get_log("browser") == []
+    rows = shown.execute_script(
+        "return [...document.querySelectorAll('#comparison figure:first-of-type tr')].map((e) => e.innerText)"
+    )
+    assert [row.split("\t") for row in rows] == [
+        ["all hot, pfister2005", "4.00 GB/s"],
+        ["all hot, tuned", "3.00 GB/s"],
+    ]
+    assert text(shown, ".notes code") == "a"
+    assert "no" in text(shown, "#trials tbody")

@@ -235,7 +235,10 @@ class Facts:
             for values in (flows.offered, flows.delivered, self._deviation**2)
         ]
         offered, delivered, squares = (each.astype(np.float64) for each in summed)
-        together = offered - delivered > self._room(offered, np.sqrt(squares))
+        # What a host offers is known; only which of its flows has it is chance, and none if all are chosen.
+        whole = np.bincount(flows.account, flows.offered, minlength=count)
+        others = 1.0 - offered / np.maximum(whole, 1e-9)
+        together = offered - delivered > self._room(offered, np.sqrt(squares * np.maximum(0.0, others)))
         return chosen & (self.loses | together[flows.account])
 
     def _room(self, offered: Floats, deviation: Floats) -> Floats:

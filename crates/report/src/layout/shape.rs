@@ -46,7 +46,7 @@ fn grid(near: &[Vec<usize>]) -> Option<[usize; 3]> {
     let divisors = |number: usize| (1..=number).filter(move |size| number.is_multiple_of(*size));
     let mut sizes: Vec<[usize; 3]> = divisors(count)
         .flat_map(|depth| divisors(count / depth).map(move |width| [width, count / depth / width, depth]))
-        .filter(|[width, height, depth]| *width > 1 && *height > 1)
+        .filter(|[width, height, _]| *width > 1 && *height > 1)
         .collect();
     sizes.sort_by_key(|[width, height, depth]| (*depth, width.abs_diff(*height)));
     sizes.into_iter().find(|&sizes| [true, false].into_iter().any(|wrapped| is_grid(near, sizes, wrapped)))

@@ -1,0 +1,71 @@
+"""Sizes of pages, and what packing them costs."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import becalm
+
+HOSTS = (32, 432, 8192)
+FABRICS: dict[int, tuple[dict[str, int], int, str]] = {
+    32: ({"ports": 8, "levels": 2}, 100, "2 ms"),
+    432: ({"ports": 12, "levels": 3}, 80, "1 ms"),
+    8192: ({"ports": 32, "levels": 3}, 40, "200 us"),
+}
+"""By number of hosts: the tree, the frames, the duration."""
+MOST_BYTES = {32: 160_000, 432: 250_000, 8192: 1_000_000}
+MOST_MEMORY = 300_000_000
+"""Bytes of a process that packs the largest, with all that it loads."""
+MOST_CPU = 10.0
+"""Seconds of CPU of that process: 2 on an idle machine; here only to find what takes many times as long."""
+
+
+def scene(hosts: int) -> dict[str, Any]:
+    """Return a hot spot in a loaded fabric."""
+    tree, frames, duration = FABRICS[hosts]
+    last = becalm.Scenario({"run": {"duration": "1 us"}, "topology": {"tree": tree}, "flows": FLOWS})
+    step = float(duration.split()[0]) * (1000 if "ms" in duration else 1) / frames
+    hot = {"name": "hot", "from": [f"H0..H{hosts // 4 - 1}"], "to": [f"H{hosts - 1}"]}
+    assert last.summary["hosts"] == hosts
+    return {
+        "run": {"duration": duration},
+        "topology": {"tree": tree},
+        "switch": {"buffer": "16 packets"},
+        "flows": [
+            {**hot, "traffic": {"poisson": {"load": 8 / hosts}}},
+            {"name": "cold", "from": ["*"], "pattern": {"permutation": {}}, "traffic": COLD},
+        ],
+        "observe": {"frames": f"{step:g} us", "spans": True, "links": []},
+    }
+
+
+COLD = {"poisson": {"load": 0.2}}
+FLOWS = [{"name": "f", "from": ["H0"], "to": ["H1"]}]
+
+
+@pytest.fixture(scope="module", params=HOSTS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path]:
+    place = tmp_path_factory.mktemp("sizes") / "results"
+    becalm.run(becalm.Scenario(scene(request.param), name="hot spot")).save(place)
+    return request.param, place
+
+
+def test_pages_are_small_and_soon_made(folder: tuple[int, Path], tmp_path: Path) -> None:
+    hosts, results = folder
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call = [sys.executable, "-m", "becalm", "report", str(results), "--out", str(tmp_path / "page.html")]
+    subprocess.run(call, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    size = (tmp_path / "page.html").stat().st_size
+    print(f"{hosts} hosts: {size:,} B, {cpu:.2f} s of CPU, up to {after.ru_maxrss / 1024:.0f} MB")
+    assert size <= MOST_BYTES[hosts]
+    assert cpu <= MOST_CPU
+    # The largest comes last, and the maximum is that of all children so far.
+    assert after.ru_maxrss * 1024 <= MOST_MEMORY
