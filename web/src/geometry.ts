@@ -108,7 +108,8 @@ function inPlane(fabric: Fabric, made: Geometry, width: number, height: number):
   const across = width - MARGIN.left - MARGIN.right;
   const down = height - MARGIN.top - MARGIN.bottom;
   const round = fabric.form === "circle" || fabric.form === "groups";
-  const size = round ? Math.min(across, down) : across;
+  // Wider than high: there is more room across.
+  const size = round ? Math.min(across, 1.7 * down) : across;
   const left = MARGIN.left + (across - size) / 2;
   for (const node of made.nodes) {
     made.x[node] = left + size * fabric.x[node];
