@@ -66,13 +66,14 @@ def test_expectations_have_regions_but_orders_have_none() -> None:
     assert expectation({"increasing": True}, "rising").region is None
 
 
-def test_many_sentences_are_drawn_in_every_paper() -> None:
+def test_many_sentences_are_drawn() -> None:
     count: dict[str, int] = {}
     for experiment in registry():
         drawn = sum(each.drawn is not None for each in experiment.statements)
         count[experiment.paper] = count.get(experiment.paper, 0) + drawn
-    assert set(count) == {"santos2002", "santos2003", "gran2010", "pfister2005", "ramakrishnan1990"}
-    assert all(drawn >= 2 for drawn in count.values()) and sum(count.values()) > 60
+    for paper in ("santos2002", "santos2003", "gran2010", "pfister2005", "ramakrishnan1990"):
+        assert count[paper] >= 2, paper
+    assert sum(count.values()) > 60
 
 
 def test_pictures_are_small(tmp_path: Path) -> None:

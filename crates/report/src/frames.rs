@@ -48,8 +48,8 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
         if vl == lanes[0] || occupancy.iter().chain(&role).any(|&value| value > 0) {
             kept.push(json!({
                 "vl": vl,
-                "occupancy": pack.bytes(&occupancy, Filter::Difference(width)),
-                "role": pack.bytes(&role, Filter::Difference(width)),
+                "occupancy": pack.bytes(&occupancy, smaller(&occupancy, width)),
+                "role": pack.bytes(&role, smaller(&role, width)),
             }));
         }
     }
@@ -67,6 +67,23 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
     }
     let times: Vec<f64> = first.iter().map(|&row| times[row]).collect();
     (json!({"times": times, "lanes": kept, "details": details}), omitted)
+}
+
+/// The filter with which rows deflate better, by a few from the middle: what stays as it is or grows is best as
+/// differences, queues that come and go are not.
+fn smaller(bytes: &[u8], width: usize) -> Filter {
+    let rows: Vec<&[u8]> = bytes.chunks_exact(width.max(1)).collect();
+    let middle = rows.len() / 2;
+    let (from, until) = (middle.saturating_sub(SAMPLED / 2), rows.len().min(middle + SAMPLED / 2));
+    let Some(sample) = rows.get(from..until).filter(|sample| sample.len() > 1) else { return Filter::None };
+    let differences: Vec<u8> = sample
+        .windows(2)
+        .flat_map(|pair| pair[1].iter().zip(pair[0]).map(|(after, before)| after.wrapping_sub(*before)))
+        .collect();
+    match deflated(&differences).len() < deflated(&sample[1..].concat()).len() {
+        true => Filter::Difference(width),
+        false => Filter::None,
+    }
 }
 
 /// The size of rows of bytes, deflated, if it is at most `most`.
@@ -137,6 +154,18 @@ mod tests {
         let busy: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         assert_eq!(size_within(&busy, 1000, 20_000), None);
         assert_eq!(size_within(&[], 0, 10), Some(deflated(&[]).len()));
+    }
+
+    #[test]
+    fn rows_that_change_little_are_differences_and_noise_is_not() {
+        let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8;
+        let row: Vec<u8> = (0..4000).map(noise).collect();
+        assert_eq!(smaller(&row.repeat(20), 4000), Filter::Difference(4000));
+        // One of three is full at any time, never the same ones.
+        let changing: Vec<u8> = (0..80_000).map(|i| if noise(i) < 85 { 255 } else { 0 }).collect();
+        assert_eq!(smaller(&changing, 4000), Filter::None);
+        assert_eq!(smaller(&row, 4000), Filter::None);
+        assert_eq!(smaller(&[], 0), Filter::None);
     }
 
     #[test]
