@@ -121,3 +121,34 @@ def test_the_command_writes_the_scenario(tmp_path: Path) -> None:
     assert becalm.load(target).resolved["response"]["ibta"]["ccti_timer"] == 10
     again = CliRunner().invoke(app, ["manage", str(source), "--out", str(target)])
     assert again.exit_code == 2
+
+
+def behind_one_cable(buffer: str) -> becalm.Scenario:
+    """One cable feeds the hot port: the queue of one input buffer is all that its switch sees."""
+    scenario = becalm.load("scenarios/storage_incast.toml")
+    return scenario.replace({"switch.buffer": buffer, "marking": {"none": {}}, "response": {"none": {}}})
+
+
+@pytest.mark.parametrize("buffer", ["64 KiB", "4 packets"])
+def test_thresholds_are_such_as_a_single_input_can_reach(buffer: str) -> None:
+    free = behind_one_cable(buffer)
+    managed = manager.recommend(free, hot_spot_degree=8).apply(free)
+    assert manager.review(managed, hot_spot_degree=8) == []
+    high = managed.replace({"marking.queue_threshold.high": 0.95})
+    assert [each.key for each in manager.review(high, hot_spot_degree=8)] == ["marking.queue_threshold.high"]
+
+
+def test_a_low_threshold_above_what_packets_leave_behind_ends_marking_at_once() -> None:
+    free = behind_one_cable("4 packets")
+    managed = manager.recommend(free, hot_spot_degree=8).apply(free)
+    low = managed.replace({"marking.queue_threshold.low": 0.6})
+    assert [each.key for each in manager.review(low, hot_spot_degree=8)] == ["marking.queue_threshold.low"]
+    shares = [becalm.run(each).groups["marked_share"][0] for each in (low, managed)]
+    assert shares[0] < 0.001 < 0.1 < shares[1]
+
+
+def test_the_recommended_threshold_frees_a_victim_behind_one_cable() -> None:
+    free = behind_one_cable("64 KiB")
+    managed = manager.recommend(free, hot_spot_degree=8).apply(free)
+    before, after = (becalm.run(each).groups["share"][1] for each in (free, managed))
+    assert after > 3 * before

@@ -7,10 +7,12 @@ the worst-case hot-spot degree; `gran2010` (Table I, section VII) is what worked
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from becalm import _core
 from becalm.errors import BecalmError
 from becalm.scenario import Scenario
 
@@ -24,6 +26,8 @@ ENTRIES = 128
 """Entries of the tables of both guidelines, unless more are needed."""
 AS_IT_IS = "none"
 """In place of a guideline: the parameters that the scenario has."""
+SW_TH = 0.9
+"""`sw_th` of pfister2005, as a share of an input buffer."""
 TIMER = 10
 """`rec_time` of pfister2005, in units of CCTI_Timer."""
 
@@ -84,7 +88,7 @@ def recommend(
     """
     if guideline not in (*GUIDELINES, AS_IT_IS):
         raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
-    facts = scenario.summary
+    facts = {**scenario.summary, "alone": _alone(scenario)}
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:
         raise BecalmError(f"hot-spot degree {degree}: must be between 2 and the {facts['hosts']} hosts")
@@ -95,11 +99,7 @@ def recommend(
 
 def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     hosts, packet_us = facts["hosts"], facts["packet_time"] * 1e6
-    yield Setting(
-        "marking.queue_threshold.high",
-        0.9,
-        "sw_th: 90% of an input buffer, so that only a lasting queue is marked",
-    )
+    yield from _threshold(facts["alone"])
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     longest = degree * packet_us
     why = f"max_ipd: {degree} sources share a link if each waits for the others, {packet_us:.4g} us a packet"
@@ -119,6 +119,43 @@ def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
         f"ipd_idx_incr: the smaller of a sixth of {hosts} ports and half of {degree} sources",
     )
     yield Setting("response.ibta.ccti_timer", TIMER, "rec_time: about 10 us, in units of 1.024 us")
+
+
+def _threshold(alone: tuple[float, float]) -> Iterator[Setting]:
+    key = "marking.queue_threshold"
+    if alone[0] > SW_TH:
+        why = "sw_th: 90% of an input buffer, so that only a lasting queue is marked"
+        yield Setting(f"{key}.high", SW_TH, why)
+        return
+    high, low = (math.floor(95 * share) / 100 for share in alone)
+    why = f"sw_th: less than 90% of an input buffer, of which {alone[0]:.0%} wait where it feeds a port alone"
+    yield Setting(f"{key}.high", high, why)
+    why = f"{alone[1]:.0%} are left behind by a packet that leaves"
+    yield Setting(f"{key}.low", min(low, round(high * 8 / 9, 2)), why)
+
+
+def _alone(scenario: Scenario) -> tuple[float, float]:
+    """Return the most that can wait for an output that one input feeds alone, as shares of an input buffer.
+
+    All full packets wait but the one that leaves; the next that leaves finds one less. Infinite
+    where every switch has several cables to others, so that several inputs feed a hot port.
+    """
+    tables = {
+        name: {key: value for key, _, value in rows} for name, rows in _core.fabric(scenario.core).items()
+    }
+    nodes, cables = tables["nodes"], tables["cables"]
+    switches = {node for node, kind in zip(nodes["node"], nodes["kind"], strict=True) if kind == "switch"}
+    between = [pair for pair in zip(cables["a"], cables["b"], strict=True) if switches.issuperset(pair)]
+    buffer, packet = scenario.resolved["switch"]["buffer"], scenario.summary["packet_bytes"]
+    if buffer == "unlimited" or 1 not in Counter(end for pair in between for end in pair).values():
+        return math.inf, math.inf
+    capacity = _core.bytes(buffer)
+    if capacity is None:
+        packets, share = int(buffer.split()[0]), 1 / int(buffer.split()[0])
+    else:
+        room = math.ceil(packet / CREDIT_BYTES) * CREDIT_BYTES
+        packets, share = int(capacity // room), packet / capacity
+    return max(0, packets - 1) * share, max(0, packets - 2) * share
 
 
 def _margin(degree: int, packet_time: float) -> float:
@@ -213,10 +250,24 @@ def review(scenario: Scenario, *, hot_spot_degree: int | None = None) -> list[Co
         (name,) = response
         return [Concern("response", name, "is not IBTA congestion control; `ibta` is")]
     return [
+        *_review_threshold(scenario, marking),
         *_review_marking(facts, marking),
         *_review_table(facts, response["ibta"], degree),
         *_review_balance(facts, marking, response["ibta"], degree),
     ]
+
+
+def _review_threshold(scenario: Scenario, marking: Mapping[str, Any]) -> Iterator[Concern]:
+    params = marking.get("queue_threshold")
+    if params is None:
+        return
+    for name, most in zip(("high", "low"), _alone(scenario), strict=True):
+        if params[name] >= most:
+            problem = (
+                f"a port that a single input feeds never marks: at most {most:.1%} of an input buffer "
+                + ("wait for it" if name == "high" else "are left behind by a packet")
+            )
+            yield Concern(f"marking.queue_threshold.{name}", params[name], problem)
 
 
 def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Iterator[Concern]:
