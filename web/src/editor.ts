@@ -36,10 +36,6 @@ export class Editor {
     });
   }
 
-  get text(): string {
-    return this.area.value;
-  }
-
   /** Shows another text; the cursor stays where it is as far as it can. */
   set(text: string): void {
     if (text === this.area.value) return;

@@ -231,13 +231,13 @@ class Playground {
         this.status.textContent = `running: ${Math.round(100 * share)} %`;
       },
       done: (wish: Wish, outcome: Outcome, milliseconds: number) => this.done(side, wish, outcome, milliseconds),
-      broke: (_: Wish, problem: string) => this.say(`The run stopped: ${problem}`),
+      broke: (_: Wish, problem: string) => this.failed(`The run stopped: ${problem}`),
     };
   }
 
   private done(side: number, wish: Wish, outcome: Outcome, milliseconds: number): void {
     if (!("told" in outcome)) {
-      if ("failed" in outcome) this.say(outcome.failed);
+      if ("failed" in outcome) this.failed(outcome.failed);
       return;
     }
     const result = { told: outcome.told, page: parse(outcome.payload) as RunPage };
@@ -261,6 +261,11 @@ class Playground {
       this.status.textContent = `${count(result.told.packet_hops)} packet-hops · simulated in ${Math.round(milliseconds)} ms · shown ${Math.round(delay)} ms after the change`;
       this.root.dataset.ready = "true";
     });
+  }
+
+  private failed(why: string): void {
+    this.changed = 0;
+    this.say(why);
   }
 
   private draw(): void {

@@ -7,10 +7,10 @@ import { choice, el } from "./dom";
 import { Film } from "./film";
 import { periods } from "./gantt";
 import { TITLES, start } from "./run";
-import { type State, Store } from "./state";
+import { Store } from "./state";
 import { counted, table, written } from "./tables";
 import { forgetThemes } from "./theme";
-import { count, percent, withUnit } from "./units";
+import { count } from "./units";
 
 export interface Side {
   title: string;
@@ -29,8 +29,6 @@ interface View {
 
 export class Versus {
   readonly element = el("div", { class: "versus" });
-  /** Milliseconds that the last pictures took. */
-  readonly took: number[] = [];
   private readonly films = el("div", { class: "films" });
   private readonly controls = el("div", { class: "common" });
   private readonly figures = el("div");
@@ -50,23 +48,15 @@ export class Versus {
     this.element.append(fabric, time, numbers, this.more);
   }
 
-  get now(): Readonly<State> | null {
-    return this.store?.now ?? null;
-  }
-
-  /** Shows a time by its place, at once. */
-  go(place: number): void {
-    this.views[0]?.film?.go(place);
-    this.store?.tell();
-  }
-
-  show(sides: Side[]): void {
+  show(given: Side[]): void {
+    const first = given.find(({ page }) => page !== null)?.page ?? null;
+    const form = first ? formOf(first, given.length) : [];
+    // A run of another fabric waits for the new one to take its place.
+    const fits = (page: RunPage | null) => page !== null && formOf(page, 0).slice(0, 2).every((part, i) => part === form[i]);
+    const sides = given.map((side) => ({ ...side, page: fits(side.page) ? side.page : null }));
     this.sides = sides;
     const pages = sides.flatMap(({ page }) => page ?? []);
-    if (pages.length > 0) {
-      const form = formOf(pages[0], sides.length);
-      if (form.some((part, i) => part !== this.form[i])) this.begin(pages[0], form);
-    }
+    if (pages.length > 0 && form.some((part, i) => part !== this.form[i])) this.begin(pages[0], form);
     sides.forEach((side, i) => this.views[i] && this.side(this.views[i], side));
     if (!this.store || pages.length === 0) return;
     this.figures.replaceChildren(figures(sides));
@@ -100,7 +90,6 @@ export class Versus {
     if (view.film && view.details) {
       view.details.show(page);
       view.film.show(page);
-      this.took.push(view.film.took.at(-1) ?? 0);
       return;
     }
     view.details = new Details(page, store);
@@ -147,10 +136,10 @@ export class Versus {
   }
 }
 
-/** Equal for runs whose pictures may replace each other; the first part is that of the fabric alone. */
+/** Equal for runs whose pictures may replace each other; the first two parts for those that may stand side by side. */
 function formOf(page: RunPage, sides: number): string[] {
   const lanes = page.runs[0].frames?.lanes.map(({ vl }) => vl) ?? [];
-  return [page.fabric.names, lanes, page.groups, sides].map((part) => JSON.stringify(part));
+  return [page.fabric.names, page.groups, lanes, sides].map((part) => JSON.stringify(part));
 }
 
 function times(page: RunPage): number {
@@ -247,11 +236,4 @@ function tables(sides: Side[], chosen: number, store: Store, choose: (side: numb
     return el("div", {}, el("h3", {}, title), el("p", { class: "faint" }, [counted(data), what].filter(Boolean).join(": ")), rows);
   });
   return [...(list ? [list] : []), ...shown];
-}
-
-/** One line about a run, for those who cannot see the pictures. */
-export function told(page: RunPage, milliseconds: number): string {
-  const run = page.runs[0];
-  const busiest = cell(run, "hottest", 0, "utilization");
-  return `${count(run.packetHops)} packet-hops in ${withUnit(milliseconds / 1000, "s")}; busiest link ${busiest}; ${percent(roles(run, "root") / Math.max(1, page.fabric.from.length))} of the links are roots`;
 }
