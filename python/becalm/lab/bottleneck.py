@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,10 @@ import polars as pl
 from becalm import theory
 from becalm.lab.model import Label, Outcome, Tables
 from becalm.lab.tables import only
+from becalm.quantities import seconds
+
+if TYPE_CHECKING:
+    from becalm.results import Results
 
 Table: TypeAlias = dict[str, Any]
 
@@ -99,12 +103,16 @@ class Bottleneck:
 
 
 def measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run: the bottleneck, its queue in packets, fairness and marks."""
+    """Return `points`, one row per run: the bottleneck and its queue in packets, shares and delays of the flows, marks."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
 def _point(outcome: Outcome) -> dict[str, Label]:
-    """The queue's `mean`, `min`, `p50`, `p95`, `p99`, `max`; `utilization`, `jain`, `marked`; the labels."""
+    """Return the labels of a run and what was measured.
+
+    `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue, `utilization`, `jain`, `marked`, and the mean `round_trip`
+    of a packet and its ACK in seconds.
+    """
     results = outcome.results
     ends = {"from": SWITCH, "to": RECEIVER}
     queue, link, flows = only(results.queues, ends), only(results.links, ends), results.flows
@@ -120,4 +128,13 @@ def _point(outcome: Outcome) -> dict[str, Label]:
         "utilization": link["utilization"],
         "jain": theory.jain(flows["rate"].to_numpy()),
         "marked": float(marked.sum() / delivered.sum()),
+        "round_trip": _round_trip(results, link["rate"] / link["utilization"]),
     }
+
+
+def _round_trip(results: Results, rate: float) -> float:
+    """Return the mean latency of packets and of an ACK, whose way is empty; links send so many bytes per second."""
+    flows = results.flows.filter(pl.col("delivered_packets") > 0)
+    there = np.average(flows["latency_mean"].to_numpy(), weights=flows["delivered_packets"].to_numpy())
+    delay = seconds(results.scenario.resolved["topology"]["edges"]["delay"])
+    return float(there) + 2 * delay + FORWARDING * 1e-6 + ANSWER / rate

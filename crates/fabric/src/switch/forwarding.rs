@@ -11,7 +11,6 @@ use becalm_engine::Time;
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
-use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
