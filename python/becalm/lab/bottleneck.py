@@ -103,15 +103,15 @@ class Bottleneck:
 
 
 def measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run: the bottleneck and its queue in packets, shares and delays of the flows, marks."""
+    """Return `points`, one row per run: the bottleneck and its queue, rates and delays of the flows, marks."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
 def _point(outcome: Outcome) -> dict[str, Label]:
     """Return the labels of a run and what was measured.
 
-    `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue, `utilization`, `jain`, `marked`, and the mean `round_trip`
-    of a packet and its ACK in seconds.
+    `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue in packets, `utilization`, `jain`, `marked`, and
+    the mean `round_trip` of a packet and its ACK in seconds.
     """
     results = outcome.results
     ends = {"from": SWITCH, "to": RECEIVER}
@@ -133,7 +133,13 @@ def _point(outcome: Outcome) -> dict[str, Label]:
 
 
 def _round_trip(results: Results, rate: float) -> float:
-    """Return the mean latency of packets and of an ACK, whose way is empty; links send so many bytes per second."""
+    """Return the mean latency of packets and of an ACK, whose way is empty.
+
+    Args:
+        results: of a run of the scene.
+        rate: bytes per second of each link.
+
+    """
     flows = results.flows.filter(pl.col("delivered_packets") > 0)
     there = np.average(flows["latency_mean"].to_numpy(), weights=flows["delivered_packets"].to_numpy())
     delay = seconds(results.scenario.resolved["topology"]["edges"]["delay"])

@@ -1,13 +1,14 @@
 """The utilization at which HPCC's flows stand, and the queue where it is above 1.
 
-From Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1: at rest
-W = W eta / U + W_AI, so that each window is W_AI U / (U - eta). As long as the link is not full, its use follows from
-the rates W / T of N flows:
+From Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1: at rest W = W eta / U
++ W_AI, so that each window is W_AI U / (U - eta). As long as the link is not full, its use follows from the
+rates W / T of N flows:
 
     U = N W / (C T) = eta + N W_AI / (C T)
 
-Above 1, the rest waits: windows fill link and queue, q = (U - 1) C T. Where windows of less than a packet are rounded
-up, rates alone hold the flows back, which add up to C at rest: then U = eta / (1 - N W_AI / (C T)), a little more.
+Above 1, the rest waits: windows fill link and queue, q = (U - 1) C T. Where windows of less than a packet are
+rounded up, rates alone hold the flows back, which add up to C at rest: then U = eta / (1 - N W_AI / (C T)), a
+little more.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Hpcc:
         if self.flows < 1 or self.product <= 0:
             raise ValueError(f"flows, product: {self.flows}, {self.product}; 1 or more, and positive")
         if self.flows * self.increase >= self.product:
-            raise ValueError(f"flows: {self.flows}; below product / increase = {self.product / self.increase:g}")
+            raise ValueError(
+                f"flows: {self.flows}; below product / increase = {self.product / self.increase:g}"
+            )
 
     @property
     def utilization(self) -> float:

@@ -1,14 +1,14 @@
 """The target of Swift, and the round trip at which N flows stand at one bottleneck.
 
-G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
-section 3.5. The target grows as windows shrink:
+G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
+2020, section 3.5. The target grows as windows shrink:
 
     target(W) = base + hops per_hop + max(0, min(A / sqrt(W) + B, range))
     A = range / (1/sqrt(W_min) - 1/sqrt(W_max)),  B = -A / sqrt(W_max)
 
-N flows that fill the link have windows of W = C RTT / N, and the round trip stands where it is the target of that
-window. It swings: up by N increases, down by a decrease of each. So its mean lies between the target and a round of
-increases above.
+N flows that fill the link have windows of W = C RTT / N, and the round trip stands where it is the target of
+that window. It swings: up by N increases, down by a decrease of each. So its mean lies between the target and
+a round of increases above.
 """
 
 from __future__ import annotations

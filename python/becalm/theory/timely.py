@@ -1,8 +1,8 @@
 """The fixed point of patched TIMELY: N flows at one bottleneck.
 
 Y. Zhu, M. Ghobadi, V. Misra, J. Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY",
-CoNEXT 2016, section 4.3. At rest the round trip does not change, so that the weight of a decrease is 1/2; an increase
-by delta and a decrease by beta R (RTT - T_low) / T_low cancel out when every flow has R = C / N and
+CoNEXT 2016, section 4.3. At rest the round trip does not change, so that the weight of a decrease is 1/2; an
+increase by delta and a decrease by beta R (RTT - T_low) / T_low cancel out when every flow has R = C / N and
 
     RTT* = T_low (1 + N delta / (beta C)),  q* = C (RTT* - D)
 
@@ -33,7 +33,9 @@ class PatchedTimely:
         if self.flows < 1:
             raise ValueError(f"flows: {self.flows}; 1 or more")
         if self.round_trip > self.t_high:
-            raise ValueError(f"flows: {self.flows}; the fixed point must lie below t_high = {self.t_high:g} s")
+            raise ValueError(
+                f"flows: {self.flows}; the fixed point must lie below t_high = {self.t_high:g} s"
+            )
 
     @property
     def round_trip(self) -> float:

@@ -2,8 +2,7 @@
 
     N1 ... N5 -> T -> R,  F1 ... F5 -> V -> U -> T
 
-The link `T->R` is the bottleneck. Packets from F cross two links more; a link takes the same time for a packet and for
-its ACK, whether with or without queue.
+The link `T->R` is the bottleneck. Packets from F cross two links more, where nothing waits.
 """
 
 from __future__ import annotations
@@ -97,7 +96,9 @@ def _draw(tables: Tables) -> Figure:
     made, axes = figure()
     places = np.arange(len(SCALED))
     for i, (name, label) in enumerate((("near", "two links"), ("far", "four links"))):
-        axes.bar(places + 0.4 * i - 0.2, tables["points"][name].to_numpy(), 0.38, color=COLOURS[i], label=label)
+        axes.bar(
+            places + 0.4 * i - 0.2, tables["points"][name].to_numpy(), 0.38, color=COLOURS[i], label=label
+        )
     axes.set(xticks=places, xticklabels=[f"{name} hop scaling" for name in SCALED])
     axes.set(ylabel="rate of a flow (Gb/s)", ylim=(0, None))
     axes.legend(title="route")

@@ -74,7 +74,7 @@ def law() -> Swift:
 
 
 def above_target(tables: Tables, flows: int, increase: float) -> float:
-    """Mean round trip less the standing one, as a share of the time by which a round of increases lengthens it."""
+    """Mean round trip less the standing one, over the time by which a round of increases lengthens it."""
     over = at(tables, "round_trip", flows=flows, increase=increase) - law().standing(flows, LINK)
     return over / law().swing(flows, LINK, increase)
 

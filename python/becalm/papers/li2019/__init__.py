@@ -1,10 +1,10 @@
 """HPCC: High Precision Congestion Control.
 
-Y. Li et al., SIGCOMM 2019. The utilization at which its flows stand is derived in `becalm.theory.hpcc` from its
-Algorithm 1.
+Y. Li et al., SIGCOMM 2019. The utilization at which its flows stand is derived in `becalm.theory.hpcc` from
+its Algorithm 1.
 
-All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No sentence
-of the paper is quoted. What the scenes leave out: [li2019/readings.md](li2019/readings.md).
+All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No
+sentence of the paper is quoted. What the scenes leave out: [li2019/readings.md](li2019/readings.md).
 """
 
 from __future__ import annotations

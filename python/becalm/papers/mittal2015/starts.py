@@ -23,7 +23,7 @@ STARTS = {
     "9 + 1": (0.9, 0.1, 0.0),
     "10 + 10": (0.96, 0.96, 10.0),
 }
-"""Initial rates of both flows as shares of the link, and the start of the second in ms; by their names in Gb/s.
+"""Initial rates of both flows as shares of the link, and the start of the second in ms, by names in Gb/s.
 
 The largest rate of the law is 0.96 of the link.
 """
@@ -86,8 +86,12 @@ def _draw(tables: Tables) -> Figure:
     for axes, law in zip(areas, LAWS, strict=True):
         table = select_rows(tables["points"], {"law": law})
         for i, name in enumerate(("first", "second")):
-            axes.bar(places + 0.4 * i - 0.2, table[name].to_numpy(), 0.38, color=COLOURS[i], label=f"{name} flow")
-        axes.set(title=law, xticks=places, xticklabels=list(STARTS), xlabel="first rates (Gb/s)", ylim=(0, 10))
+            axes.bar(
+                places + 0.4 * i - 0.2, table[name].to_numpy(), 0.38, color=COLOURS[i], label=f"{name} flow"
+            )
+        axes.set(
+            title=law, xticks=places, xticklabels=list(STARTS), xlabel="first rates (Gb/s)", ylim=(0, 10)
+        )
     areas[0].set(ylabel="final rate (Gb/s)")
     areas[0].legend()
     return made
