@@ -34,6 +34,10 @@ ANSWER = 64
 HEADER = 58
 """Bytes of the headers of a RoCEv2 packet: Ethernet 14, IP 20, UDP 8, BTH 12, ICRC 4."""
 
+ONE_QUEUE: Table = {"oldest_first": {}}
+"""The arbiter of one queue for all: packets leave in the order in which they came, as closed forms of delays
+assume. Where senders have turns, a flow waits for its own packets first, and its delay tells its own excess."""
+
 
 @dataclass(frozen=True)
 class Bottleneck:
@@ -49,6 +53,8 @@ class Bottleneck:
     response: Table
     marking: Table = field(default_factory=lambda: {"none": {}})
     echo: Table = field(default_factory=lambda: {"ack": {}})
+    arbiter: Table = field(default_factory=lambda: {"round_robin": {}})
+    """How the link takes packets: from the senders in turn, or `ONE_QUEUE`."""
     duration: float = 100.0
     """Simulated time in ms."""
     warmup: float = 20.0
@@ -83,7 +89,11 @@ class Bottleneck:
             "topology": {
                 "edges": {**edges, "rate": f"{self.rate:g} Gb/s", "delay": f"{self.delay * 1e6:.0f} ps"}
             },
-            "switch": {"buffer": "unlimited", "forwarding_delay": f"{FORWARDING:g} us"},
+            "switch": {
+                "buffer": "unlimited",
+                "forwarding_delay": f"{FORWARDING:g} us",
+                "arbiter": self.arbiter,
+            },
             "packet": {
                 "mtu": f"{self.packet - HEADER} B",
                 "header": f"{HEADER} B",

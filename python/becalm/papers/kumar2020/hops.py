@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
+from becalm.lab.bottleneck import ONE_QUEUE
 from becalm.lab.model import Experiment, Outcome, Point, Tables
-from becalm.lab.tables import at
-from becalm.plot import COLOURS, figure
+from becalm.lab.tables import at, select_rows
+from becalm.plot import COLOURS, curves, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,14 +24,14 @@ SIDE = 5
 """Flows with routes of either length."""
 RATE = 100.0
 """Gb/s."""
-DELAY, FORWARDING = 0.9, 0.1
-"""Delay of a cable and of a switch in us."""
-PER_HOP = 2 * (DELAY + FORWARDING)
-"""Time in us by which a further link lengthens the round trip of an empty network."""
+DELAYS = (0.05, 0.2, 0.9)
+"""Delays of a cable in us: 10, 40 and 180 m."""
+FORWARDING = 0.1
+"""Delay of a switch in us."""
 BASE = 20.0
 """Target in us without hops; small windows add nothing to it here."""
-SCALED = {"with": PER_HOP, "without": 0.0}
-"""Addition to the target for each link in us."""
+WITH, WITHOUT = "with", "without"
+STYLES = {WITH: "o", WITHOUT: "s"}
 
 
 def experiments() -> list[Experiment]:
@@ -40,7 +40,7 @@ def experiments() -> list[Experiment]:
         Experiment(
             "kumar2020/hops",
             "Swift: rates of flows with routes of two and four links, with hop scaling and without",
-            cost=15,
+            cost=30,
             points=_points,
             measure=_measure,
             draw=_draw,
@@ -48,26 +48,35 @@ def experiments() -> list[Experiment]:
     ]
 
 
+def per_hop(delay: float) -> float:
+    """Time in us by which a further link lengthens the round trip of an empty network."""
+    return 2 * (delay + FORWARDING)
+
+
 def _points(_: bool) -> list[Point]:
-    return [Point({"scaling": name}, _scenario(per_hop)) for name, per_hop in SCALED.items()]
+    return [
+        Point({"scaling": name, "delay": delay}, _scenario(delay, per_hop(delay) if name == WITH else 0.0))
+        for name in STYLES
+        for delay in DELAYS
+    ]
 
 
-def _scenario(per_hop: float) -> dict[str, Any]:
+def _scenario(delay: float, scaling: float) -> dict[str, Any]:
     near, far = (f"{side}1..{side}{SIDE}" for side in "NF")
     cables = [[near, "T"], [far, "V"], ["V", "U"], ["U", "T"], ["T", "R"]]
-    swift = {"base": f"{BASE:g} us", "per_hop": f"{per_hop:g} us", "fs_range": "0 us", "ai": 0.1}
+    swift = {"base": f"{BASE:g} us", "per_hop": f"{scaling:g} us", "fs_range": "0 us"}
     return {
-        "run": {"duration": "120 ms", "warmup": "60 ms"},
+        "run": {"duration": "40 ms", "warmup": "20 ms"},
         "topology": {
             "edges": {
                 "hosts": [near, far, "R"],
                 "switches": ["T", "U", "V"],
                 "cables": [{"between": ends} for ends in cables],
                 "rate": f"{RATE:g} Gb/s",
-                "delay": f"{DELAY:g} us",
+                "delay": f"{delay:g} us",
             }
         },
-        "switch": {"buffer": "unlimited", "forwarding_delay": f"{FORWARDING:g} us"},
+        "switch": {"buffer": "unlimited", "forwarding_delay": f"{FORWARDING:g} us", "arbiter": ONE_QUEUE},
         "packet": {"mtu": "942 B", "header": "58 B", "ack": "64 B"},
         "response": {"swift": swift},
         "flows": [
@@ -87,19 +96,19 @@ def _measure(outcomes: Sequence[Outcome]) -> Tables:
     return {"points": pl.DataFrame(rows)}
 
 
-def bias(tables: Tables, scaling: str) -> float:
+def bias(tables: Tables, scaling: str, delay: float) -> float:
     """How far the ratio of both rates is from 1."""
-    return abs(at(tables, "ratio", scaling=scaling) - 1)
+    return abs(at(tables, "ratio", scaling=scaling, delay=delay) - 1)
 
 
 def _draw(tables: Tables) -> Figure:
     made, axes = figure()
-    places = np.arange(len(SCALED))
-    for i, (name, label) in enumerate((("near", "two links"), ("far", "four links"))):
-        axes.bar(
-            places + 0.4 * i - 0.2, tables["points"][name].to_numpy(), 0.38, color=COLOURS[i], label=label
+    for i, (name, marker) in enumerate(STYLES.items()):
+        table = select_rows(tables["points"], {"scaling": name})
+        curves(
+            axes, table, x="delay", y="ratio", label=f"{name} hop scaling", marker=marker, color=COLOURS[i]
         )
-    axes.set(xticks=places, xticklabels=[f"{name} hop scaling" for name in SCALED])
-    axes.set(ylabel="rate of a flow (Gb/s)", ylim=(0, None))
-    axes.legend(title="route")
+    axes.axhspan(0.9, 1.1, color="black", alpha=0.08)
+    axes.set(xlabel="delay of a cable (us)", ylabel="rate with four links / with two", ylim=(0, 1.5))
+    axes.legend()
     return made

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from becalm.lab.bottleneck import Bottleneck, measure
+from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, select_rows
 from becalm.plot import COLOURS, MARKERS, curves, figure
@@ -54,6 +54,7 @@ def bottleneck(flows: int, increase: float) -> Bottleneck:
         packet=PACKET,
         round_trip=ROUND_TRIP,
         response={"swift": {"base": f"{BASE:g} us", "ai": increase}},
+        arbiter=ONE_QUEUE,
         duration=60 if flows <= 100 else 100,
         warmup=30 if flows <= 100 else 60,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from becalm.lab.bottleneck import Bottleneck, measure
+from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at
 from becalm.plot import COLOURS, curves, panels
@@ -57,6 +57,7 @@ def bottleneck(flows: int) -> Bottleneck:
         packet=PACKET,
         round_trip=ROUND_TRIP,
         response={"hpcc": {"rtt": f"{ROUND_TRIP:g} us", "int_bytes": TELEMETRY}},
+        arbiter=ONE_QUEUE,
         duration=30,
         warmup=15,
     )
@@ -65,6 +66,17 @@ def bottleneck(flows: int) -> Bottleneck:
 def over_law(tables: Tables, flows: int) -> float:
     """Utilization of the link over eta + N W_AI / (C T)."""
     return at(tables, "utilization", flows=flows) / Hpcc(flows, PRODUCT).link
+
+
+def law_between(tables: Tables, flows: int) -> float:
+    """Return how far the closed form is from the nearer of two ends, negative outside of them.
+
+    They are the utilization of the link, and the utilization with the mean queue over C T: U counts the
+    smaller of the queues of two records, which is at most the mean queue in the mean.
+    """
+    used = at(tables, "utilization", flows=flows)
+    law = Hpcc(flows, PRODUCT).utilization
+    return min(law - used, used + queue_kb(tables, flows) * 1000 / PRODUCT - law)
 
 
 def queue_kb(tables: Tables, flows: int) -> float:

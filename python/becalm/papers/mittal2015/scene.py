@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from becalm.lab.bottleneck import Bottleneck
+from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck
 
 RATE = 10.0
 """Gb/s."""
@@ -30,6 +30,7 @@ def bottleneck(flows: int, law: str, initial: float, duration: float, warmup: fl
         packet=PACKET,
         round_trip=ROUND_TRIP,
         response=timely(law, initial),
+        arbiter=ONE_QUEUE,
         duration=duration,
         warmup=warmup,
     )
