@@ -35,8 +35,9 @@ HEADER = 58
 """Bytes of the headers of a RoCEv2 packet: Ethernet 14, IP 20, UDP 8, BTH 12, ICRC 4."""
 
 ONE_QUEUE: Table = {"oldest_first": {}}
-"""The arbiter of one queue for all: packets leave in the order in which they came, as closed forms of delays
-assume. Where senders have turns, a flow waits for its own packets first, and its delay tells its own excess."""
+"""The arbiter of one queue for all: packets leave in the order in which they came, as closed forms of
+delays assume. Where senders have turns, a flow waits for its own packets, and its delay tells its own excess.
+"""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Bottleneck:
 
 
 def measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run: the bottleneck and its queue, rates and delays of the flows, marks."""
+    """Return `points`, one row per run: the bottleneck and its queue, the flows and their delays, marks."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 

@@ -55,8 +55,8 @@ def bottleneck(flows: int, increase: float) -> Bottleneck:
         round_trip=ROUND_TRIP,
         response={"swift": {"base": f"{BASE:g} us", "ai": increase}},
         arbiter=ONE_QUEUE,
-        duration=60 if flows <= 100 else 100,
-        warmup=30 if flows <= 100 else 60,
+        duration=50 if flows <= 100 else 80,
+        warmup=25 if flows <= 100 else 50,
     )
 
 

@@ -47,7 +47,7 @@ def _points(short: bool) -> list[Point]:
 
 def _small_steps(flows: int) -> Point:
     """Return the scene with a tenth of both steps, which takes ten times as long to settle."""
-    scene = bottleneck(flows, PATCHED, 1 / flows, 1500.0, 1000.0).scenario()
+    scene = bottleneck(flows, PATCHED, 1 / flows, 1200.0, 800.0).scenario()
     scene["response"]["timely"] |= {"delta": TENTH * DELTA, "beta": TENTH * BETA}
     return Point({"flows": flows, "steps": TENTH}, scene)
 

@@ -27,7 +27,7 @@ STARTS = {
 
 The largest rate of the law is 0.96 of the link.
 """
-TIMES = (1000.0, 700.0)
+TIMES = (700.0, 450.0)
 """Duration and warm-up in ms: the patched law takes some 100 ms to make shares equal."""
 
 
