@@ -239,6 +239,12 @@ macro_rules! responses {
                 }
             }
 
+            fn trail(&self) -> Option<u32> {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.trail()),+
+                }
+            }
+
             #[inline]
             fn pace(&self) -> $crate::becalm_fabric::policy::Pace {
                 match self {

@@ -50,6 +50,8 @@ pub enum Feedback {
     Marks,
     /// The round-trip times of packets and their ACKs.
     RoundTripTime,
+    /// What switches record of the way of packets.
+    Telemetry,
 }
 
 /// A response to congestion.

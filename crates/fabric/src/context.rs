@@ -6,12 +6,13 @@ use crate::config::{RateChange, SwitchConfig};
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::ids::{NodeId, PortId, SourceId};
-use crate::message::Message;
+use crate::message::{Message, Recorded};
 use crate::network::link::{EgressLink, LOCAL};
 use crate::network::routing::Routes;
 use crate::network::topology::Topology;
 use crate::packet::Packet;
 use crate::policy::Observer;
+use crate::trail::Trails;
 
 /// A node's place in the list of its kind.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,7 @@ pub(crate) struct Shared {
     /// Packets that hosts of this part have made, less those that they have taken.
     pub packets: i64,
     pub credit: Vec<LinkCredit>,
+    pub trails: Trails,
     pub hops: u64,
     /// Messages for other parts, by part.
     pub outboxes: Vec<Vec<Message>>,
@@ -69,7 +71,11 @@ impl<O: Observer> Context<'_, O> {
         if link.part == LOCAL {
             self.agenda.at(arrival, key, Event::Arrive(*packet));
         } else {
-            let message = Message::Packet { at: (arrival, key), packet: *packet };
+            let (at, packet) = ((arrival, key), *packet);
+            let message = match self.shared.trails.end(&packet) {
+                None => Message::Packet { at, packet },
+                Some(trail) => Message::Recorded(Box::new(Recorded { at, packet, trail })),
+            };
             self.shared.outboxes[usize::from(link.part)].push(message);
         }
         tail

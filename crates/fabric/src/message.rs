@@ -4,9 +4,19 @@ use becalm_engine::{Key, Time};
 
 use crate::ids::{FlowId, PortId};
 use crate::packet::Packet;
+use crate::trail::Trail;
+
+/// A packet with a trail that goes over a link.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The time and rank of its arrival.
+    pub at: (Time, Key),
+    pub(crate) packet: Packet,
+    pub(crate) trail: Trail,
+}
 
 /// A message from one part to another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Message {
     /// A packet that goes over a link.
     Packet {
@@ -15,6 +25,8 @@ pub enum Message {
         /// The packet.
         packet: Packet,
     },
+    /// A packet with a trail that goes over a link.
+    Recorded(Box<Recorded>),
     /// The next message of a job's flow.
     Announce {
         /// The flow.

@@ -31,7 +31,8 @@ pub struct Packet {
     pub sequence: u32,
     /// Size on the wire in bytes, headers included.
     pub size: u32,
-    /// Nanoseconds that the receiver held it, and, of an ACK, the packet that it answers.
+    /// Nanoseconds that the receiver held it, and, of an ACK, the packet that it answers. Of a packet with a trail: the
+    /// place of its trail, which has them instead.
     pub held: u32,
     /// Seeded hash of (flow, kind, sequence): decides between packets that arrive at the same time.
     pub tie: u32,
@@ -51,6 +52,9 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 48);
 
+/// The bit of [`Packet::held`] that says that the others are the place of a trail.
+const TRAIL: u32 = 1 << 31;
+
 impl Packet {
     /// Whether it reports congestion to the source (BECN).
     #[inline]
@@ -58,10 +62,40 @@ impl Packet {
         self.marks > 0
     }
 
-    /// Adds time that the receiver has held it.
-    pub(crate) fn hold(&mut self, time: Time) {
-        self.held = self.held.saturating_add((time.0 / 1000).min(u64::from(u32::MAX)) as u32);
+    /// Whether switches record its way.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.held & TRAIL != 0 && self.kind == Kind::Data
     }
+
+    /// The place of its trail, if it has one.
+    #[inline]
+    pub(crate) fn trail(&self) -> Option<u32> {
+        (self.held & TRAIL != 0).then_some(self.held & !TRAIL)
+    }
+
+    /// Gives it a trail at this place.
+    pub(crate) fn set_trail(&mut self, place: u32) {
+        assert!(place < TRAIL, "a place for each of 2^31 trails");
+        self.held = place | TRAIL;
+    }
+
+    /// Moves its trail, if it has one, by so many places.
+    pub(crate) fn move_trail(&mut self, places: u32) {
+        if let Some(place) = self.trail() {
+            self.set_trail(place + places);
+        }
+    }
+
+    /// Adds time that the receiver has held it, if it has no trail.
+    pub(crate) fn hold(&mut self, time: Time) {
+        self.held = held_for(self.held, time);
+    }
+}
+
+/// The time that a packet has been held, in nanoseconds, after it has been held for this much longer.
+pub(crate) fn held_for(held: u32, time: Time) -> u32 {
+    (u64::from(held) + time.0 / 1000).min(u64::from(TRAIL - 1)) as u32
 }
 
 /// The hash that decides between packets that reach a switch at the same time.

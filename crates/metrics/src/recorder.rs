@@ -116,7 +116,8 @@ pub struct Recorder {
     /// Fingerprint of the run so far.
     pub fingerprint: Fingerprint,
     selection: Selection,
-    header: u32,
+    /// Of each flow: bytes of a data packet besides its payload.
+    headers: Vec<u32>,
     ports: Ports,
     vls: usize,
     tree: Tree,
@@ -132,8 +133,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Records a run from time zero; `capacity` is that of an input buffer and `header` that of a data packet, in bytes.
-    pub fn new(topology: &Topology, vls: u8, capacity: u32, header: u32, selection: Selection) -> Recorder {
+    /// Records a run from time zero; `capacity` is that of an input buffer and `headers` those of each flow's data packets,
+    /// in bytes.
+    pub fn new(topology: &Topology, vls: u8, capacity: u32, headers: Vec<u32>, selection: Selection) -> Recorder {
         let (ports, vls) = (Ports::new(topology), usize::from(vls));
         let lanes = ports.len() * vls;
         Recorder {
@@ -145,7 +147,7 @@ impl Recorder {
             last_gaps: vec![0.0; selection.flows.len()],
             recording: Recording { end: selection.until, ..Recording::default() },
             selection,
-            header,
+            headers,
             ports,
             vls,
         }
@@ -260,7 +262,7 @@ impl Observer for Recorder {
             flow: packet.flow.0,
             sequence: packet.sequence,
             size: packet.size,
-            payload: if packet.kind == Kind::Data { packet.size - self.header } else { 0 },
+            payload: if packet.kind == Kind::Data { packet.size - self.headers[packet.flow.index()] } else { 0 },
             kind: packet.kind,
             vl: packet.vl,
             first,
@@ -322,7 +324,7 @@ mod tests {
             until: Time(until),
             most,
         };
-        Recorder::new(&topology, 1, 100, 0, selection)
+        Recorder::new(&topology, 1, 100, vec![0; 2], selection)
     }
 
     fn sends(recorder: &mut Recorder, now: u64, port: PortId, flow: u32, sequence: u32, last: bool) {

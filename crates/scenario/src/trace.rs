@@ -1,7 +1,8 @@
 //! Traces: single packets, messages, waits, roles and gaps of one replication, as tables.
 
-use becalm_control::{Echoing, Marking, Responding};
+use becalm_control::{Echoing, Marking, Responding, ResponseScheme};
 use becalm_engine::Time;
+use becalm_fabric::policy::Response;
 use becalm_fabric::{Fabric, FlowId, Kind, PortId};
 use becalm_metrics::recorder::{Period, Recorder, Recording, Selection};
 use becalm_metrics::{Ports, Table};
@@ -9,6 +10,7 @@ use becalm_metrics::{Ports, Table};
 use crate::assemble::Traffic;
 use crate::run::{Progress, RunError};
 use crate::scenario::Scenario;
+use crate::sections::Settings;
 
 /// What is traced: `None` stands for all.
 #[derive(Clone, Debug)]
@@ -40,6 +42,14 @@ pub struct Trace {
 type Traced = Fabric<Responding, Marking, Echoing, Recorder>;
 
 impl Scenario {
+    /// Of each flow: bytes of a data packet besides its payload.
+    fn headers(&self) -> Vec<u32> {
+        let header = self.sections.packet.sizes().header;
+        let trail = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&self.sections.response)).trail();
+        let of_groups: Vec<u32> = self.sections.groups().map(|group| header + trail(group).unwrap_or(0)).collect();
+        self.plan.flows.iter().map(|flow| of_groups[flow.group as usize]).collect()
+    }
+
     /// Runs one replication on one thread up to the end of the trace, or until it is full. Numbers that do not exist are
     /// ignored.
     ///
@@ -56,9 +66,8 @@ impl Scenario {
         let duration = spec.until.min(*self.sections.run.duration);
         let ports: Vec<PortId> = self.network.links.iter().map(|link| link.from).collect();
         let vls = *self.sections.switch.vls as u8;
-        let (capacity, header) = (self.capacity_bytes(), self.sections.packet.sizes().header);
         let selection = self.selection(spec, duration);
-        let recorder = Recorder::new(&self.network.topology, vls, capacity, header, selection);
+        let recorder = Recorder::new(&self.network.topology, vls, self.capacity_bytes(), self.headers(), selection);
         let seed = self.sections.run.seed.wrapping_add(u64::from(replication));
         let mut simulator = Traced::simulator(self.fabric_spec(seed, Traffic::All), recorder)?;
         let step = *self.sections.observe.step;

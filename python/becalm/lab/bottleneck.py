@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,10 @@ import polars as pl
 from becalm import theory
 from becalm.lab.model import Label, Outcome, Tables
 from becalm.lab.tables import only
+from becalm.quantities import seconds
+
+if TYPE_CHECKING:
+    from becalm.results import Results
 
 Table: TypeAlias = dict[str, Any]
 
@@ -29,6 +33,11 @@ ANSWER = 64
 """Bytes of an ACK and of a congestion notification packet."""
 HEADER = 58
 """Bytes of the headers of a RoCEv2 packet: Ethernet 14, IP 20, UDP 8, BTH 12, ICRC 4."""
+
+ONE_QUEUE: Table = {"oldest_first": {}}
+"""The arbiter of one queue for all: packets leave in the order in which they came, as closed forms of
+delays assume. Where senders have turns, a flow waits for its own packets, and its delay tells its own excess.
+"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,8 @@ class Bottleneck:
     response: Table
     marking: Table = field(default_factory=lambda: {"none": {}})
     echo: Table = field(default_factory=lambda: {"ack": {}})
+    arbiter: Table = field(default_factory=lambda: {"round_robin": {}})
+    """How the link takes packets: from the senders in turn, or `ONE_QUEUE`."""
     duration: float = 100.0
     """Simulated time in ms."""
     warmup: float = 20.0
@@ -79,7 +90,11 @@ class Bottleneck:
             "topology": {
                 "edges": {**edges, "rate": f"{self.rate:g} Gb/s", "delay": f"{self.delay * 1e6:.0f} ps"}
             },
-            "switch": {"buffer": "unlimited", "forwarding_delay": f"{FORWARDING:g} us"},
+            "switch": {
+                "buffer": "unlimited",
+                "forwarding_delay": f"{FORWARDING:g} us",
+                "arbiter": self.arbiter,
+            },
             "packet": {
                 "mtu": f"{self.packet - HEADER} B",
                 "header": f"{HEADER} B",
@@ -99,12 +114,16 @@ class Bottleneck:
 
 
 def measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run: the bottleneck, its queue in packets, fairness and marks."""
+    """Return `points`, one row per run: the bottleneck and its queue, the flows and their delays, marks."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
 def _point(outcome: Outcome) -> dict[str, Label]:
-    """The queue's `mean`, `min`, `p50`, `p95`, `p99`, `max`; `utilization`, `jain`, `marked`; the labels."""
+    """Return the labels of a run and what was measured.
+
+    `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue in packets, `utilization`, `jain`, `marked`, and
+    the mean `round_trip` of a packet and its ACK in seconds.
+    """
     results = outcome.results
     ends = {"from": SWITCH, "to": RECEIVER}
     queue, link, flows = only(results.queues, ends), only(results.links, ends), results.flows
@@ -120,4 +139,19 @@ def _point(outcome: Outcome) -> dict[str, Label]:
         "utilization": link["utilization"],
         "jain": theory.jain(flows["rate"].to_numpy()),
         "marked": float(marked.sum() / delivered.sum()),
+        "round_trip": _round_trip(results, link["rate"] / link["utilization"]),
     }
+
+
+def _round_trip(results: Results, rate: float) -> float:
+    """Return the mean latency of packets and of an ACK, whose way is empty.
+
+    Args:
+        results: of a run of the scene.
+        rate: bytes per second of each link.
+
+    """
+    flows = results.flows.filter(pl.col("delivered_packets") > 0)
+    there = np.average(flows["latency_mean"].to_numpy(), weights=flows["delivered_packets"].to_numpy())
+    delay = seconds(results.scenario.resolved["topology"]["edges"]["delay"])
+    return float(there) + 2 * delay + FORWARDING * 1e-6 + ANSWER / rate

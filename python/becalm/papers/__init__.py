@@ -12,5 +12,8 @@ PAPERS = (
     "ramakrishnan1990",
     "alizadeh2010",
     "zhu2015",
+    "mittal2015",
+    "kumar2020",
+    "li2019",
 )
 """Names of the packages, in the order in which they are listed."""

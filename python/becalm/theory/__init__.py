@@ -7,27 +7,37 @@
 
     theory.Dcqcn(flows=2).queue()                  # packets at the fixed point of DCQCN: 20.15
     theory.Dctcp(2, product=83.3, threshold=40)    # the sawtooth of DCTCP
+    theory.PatchedTimely(10).round_trip            # seconds at the fixed point of patched TIMELY: 112.5e-6
+    theory.Swift(base=15e-6).target(0.5)           # seconds that Swift aims at with half a packet under way
+    theory.Hpcc(16, product=162_500).utilization   # of a link with 16 flows: 0.958
 
 `network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
 of others; `queues` has the single server; `paths` flows and packets on several equal paths; `measures` power,
-efficiency, fairness and the time to converge; `dcqcn` and `dctcp` what follows from these schemes' laws.
+efficiency, fairness and the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` what follows from
+these schemes' laws.
 """
 
 from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic
 from becalm.theory.dcqcn import Dcqcn
 from becalm.theory.dctcp import Dctcp
+from becalm.theory.hpcc import Hpcc
 from becalm.theory.measures import converged_at, efficiency, jain, power
 from becalm.theory.mva import Solution, mean_value_analysis
 from becalm.theory.network import ClosedNetwork
 from becalm.theory.paths import fullest_path, sprayed_wait, used_paths
 from becalm.theory.queues import at_least, best_utilization, mm1_response
+from becalm.theory.swift import Swift
+from becalm.theory.timely import PatchedTimely
 
 __all__ = [
     "Bounds",
     "ClosedNetwork",
     "Dcqcn",
     "Dctcp",
+    "Hpcc",
+    "PatchedTimely",
     "Solution",
+    "Swift",
     "asymptotic_bounds",
     "at_least",
     "balanced_job_bounds",

@@ -313,7 +313,7 @@ mod tests {
         })
     }
 
-    fn notice() -> impl Strategy<Value = Notice> {
+    fn notice() -> impl Strategy<Value = Notice<'static>> {
         prop_oneof![Just(BECN), Just(Notice::ack(true)), Just(CALM), Just(Notice::Timer)]
     }
 

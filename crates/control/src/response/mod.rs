@@ -27,4 +27,7 @@ crate::responses! {
     "binary_feedback" => binary_feedback::BinaryFeedback,
     "dcqcn" => dcqcn::Dcqcn,
     "dctcp" => dctcp::Dctcp,
+    "timely" => timely::Timely,
+    "swift" => swift::Swift,
+    "hpcc" => hpcc::Hpcc,
 }

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use becalm_control::{Feedback, ResponseScheme};
 use becalm_engine::Time;
-use becalm_fabric::Rate;
-use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Sent};
+use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Pace, Sent};
+use becalm_fabric::{NodeId, PortId, Rate};
 use becalm_schema::Choice;
 use proptest::prelude::*;
 
@@ -15,6 +15,8 @@ const SLACK: f64 = 1e-9;
 const SIZE: u32 = 2068;
 /// Round-trip time on an empty fabric.
 const BASE_RTT: Time = Time::from_us(5);
+/// Round-trip time on a congested one: longer than any threshold.
+const LONG_RTT: Time = Time::from_ms(50);
 /// Most timers between two notices.
 const MOST_TIMERS: usize = 1000;
 
@@ -27,7 +29,7 @@ pub struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// An ACK for some packets, with or without a mark, of a short or a long round trip.
+    /// An ACK for some packets, with or without a mark, of a short or a long round trip by an idle or a busy switch.
     Ack {
         covers: u32,
         marked: bool,
@@ -51,14 +53,29 @@ struct Flow<R> {
     now: Time,
     sent: u32,
     acknowledged: u32,
+    /// The record of the only switch on the way.
+    trail: [Hop; 1],
 }
 
 impl<R: ResponseScheme> Flow<R> {
     fn new(params: &R::Params) -> Flow<R> {
         let mut response = R::new(params);
         let rate = Rate::from_bits_per_second(8e9);
-        response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt: BASE_RTT, hops: 3 });
-        Flow { response, now: Time::ZERO, sent: 0, acknowledged: 0 }
+        let (base_rtt, longest_rtt) = (BASE_RTT, BASE_RTT);
+        response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt, longest_rtt, hops: 3 });
+        let output = PortId { node: NodeId(0), port: 0 };
+        let trail = [Hop { output, at: Time::ZERO, sent: 0, waiting: 0, rate }];
+        Flow { response, now: Time::ZERO, sent: 0, acknowledged: 0, trail }
+    }
+
+    /// What the switch records next: an output that is busy and has a long queue, or one that is nearly idle.
+    fn record(&mut self, busy: bool) {
+        let [hop] = &mut self.trail;
+        let now = self.now.max(hop.at + Time::from_ns(1));
+        // A byte takes a nanosecond.
+        let bytes = now.since(hop.at).0 / 1000;
+        hop.sent += if busy { bytes } else { bytes / 10 };
+        (hop.at, hop.waiting) = (now, if busy { 1 << 20 } else { 0 });
     }
 
     /// Lets time pass, and the timers that come due with it.
@@ -81,17 +98,20 @@ impl<R: ResponseScheme> Flow<R> {
         }
     }
 
-    fn notice(&mut self, kind: Kind) -> Notice {
-        match kind {
+    fn notice(&mut self, kind: Kind) {
+        let notice = match kind {
             Kind::Becn => Notice::Becn,
             Kind::Restart => Notice::Restart,
             Kind::Ack { covers, marked, long } => {
                 self.acknowledged += covers;
-                let rtt = if long { BASE_RTT * 100 } else { BASE_RTT };
+                self.record(long);
+                let rtt = if long { LONG_RTT } else { BASE_RTT };
                 let (sequence, next) = (self.acknowledged - 1, self.sent);
-                Notice::Ack(Ack { marked: u32::from(marked), covers, sequence, next, rtt, held: Time::ZERO })
+                let (marked, held, trail) = (u32::from(marked), Time::ZERO, self.trail.as_slice());
+                Notice::Ack(Ack { marked, covers, sequence, next, rtt, held, trail })
             }
-        }
+        };
+        self.response.notice(self.now, &notice);
     }
 
     /// One step: the pace before and after its notice.
@@ -99,8 +119,7 @@ impl<R: ResponseScheme> Flow<R> {
         self.wait(step.after);
         self.send(if let Kind::Ack { covers, .. } = step.kind { covers } else { 1 });
         let before = self.response.pace();
-        let notice = self.notice(step.kind);
-        self.response.notice(self.now, &notice);
+        self.notice(step.kind);
         (before, self.response.pace())
     }
 }
@@ -123,6 +142,8 @@ fn asks_to_slow_down<R: ResponseScheme>(params: &R::Params, kind: Kind) -> Optio
         (Feedback::Marks, Kind::Becn) => Some(true),
         (Feedback::RoundTripTime, Kind::Ack { long, .. }) => Some(long),
         (Feedback::RoundTripTime, Kind::Becn) => None,
+        // A mean over a round trip: one record may say the opposite.
+        (Feedback::Telemetry, _) => None,
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Adapter {
     /// Time at which the receive buffer is drained.
     drained_at: Time,
     /// Packets in the receive buffer, in the order in which they came.
-    draining: VecDeque<Packet>,
+    pub draining: VecDeque<Packet>,
     /// The earliest pending [`Event::Wake`].
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
@@ -117,7 +117,7 @@ impl Adapter {
         self.taken[usize::from(packet.vl)] += cx.shared.config.buffer.need(packet.size);
         self.drained_at = self.drained_at.max(cx.now) + rate.time_of(packet.size);
         if packet.kind == Kind::Data {
-            packet.hold(self.drained_at.since(cx.now));
+            cx.shared.trails.hold(self.drained_at.since(cx.now), &mut packet);
         }
         self.draining.push_back(packet);
         cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Event::Drained(packet.tie));
@@ -283,7 +283,7 @@ impl Adapter {
             if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
                 let answer = if i == 0 { self.answers.pop_front() } else { self.answers.remove(i) };
                 let mut answer = answer.expect("there is one");
-                answer.hold(cx.now.since(answer.posted));
+                cx.shared.trails.hold(cx.now.since(answer.posted), &mut answer);
                 self.transmit(&answer, cx);
                 return true;
             }
@@ -322,8 +322,8 @@ impl Adapter {
         }
         let from_backlog = self.backlog.is_limited() && sender.sends_posted();
         let segment = sender.next_segment(cx.now, flows.packets.mtu);
-        let size = segment.payload + flows.packets.header;
-        let packet = Packet {
+        let size = segment.payload + sender.header;
+        let mut packet = Packet {
             posted: segment.posted,
             injected: cx.now,
             flow: id,
@@ -339,6 +339,9 @@ impl Adapter {
             covers: 0,
             marks: 0,
         };
+        if sender.is_recorded {
+            cx.shared.trails.begin(&mut packet);
+        }
         sender.sent(size);
         let pacer = sender.pacer;
         let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::host::hosts::Hosts;
 use crate::packet::{Kind, Packet, tie};
 use crate::policy::{Ack, Echo, Notice, Observer, Response};
+use crate::trail::Trail;
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
@@ -27,7 +28,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     /// Counts a data packet, and queues the answers to it.
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        let may_complete = receiver.count(packet, packet.size - self.flows.packets.header);
+        let may_complete = receiver.count(packet);
         let unanswered = receiver.unanswered;
         let answer = self.echoes[host as usize].answer(cx.now, packet, &unanswered);
         if answer.cnp {
@@ -44,6 +45,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
         if let Some(marked) = answer.ack {
             self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
+        } else {
+            cx.shared.trails.end(packet);
         }
     }
 
@@ -82,6 +85,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,
             marked: false,
+            // The ACK takes over the trail.
+            held: if kind == Kind::Ack { packet.held } else { 0 },
             tie: tie(self.flows.seed, packet.flow, kind, packet.sequence),
             ..*packet
         };
@@ -91,6 +96,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
 
     /// Opens the window of the flow that an ACK answers, and gives the ACK to its response.
     fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let trail = cx.shared.trails.end(packet);
         let sender = &mut self.flows.senders[packet.flow.index()];
         sender.acknowledged(packet.sequence, u32::from(packet.covers), packet.becn());
         if sender.knows(packet.sequence) {
@@ -101,9 +107,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 sequence: packet.sequence - sender.first,
                 next: sender.packets - sender.first,
                 rtt: cx.now.since(packet.injected),
-                held: Time::from_ns(u64::from(packet.held)),
+                held: trail.as_ref().map_or(Time::from_ns(u64::from(packet.held)), Trail::held),
+                trail: trail.as_ref().map_or(&[], Trail::hops),
             };
             self.notify(pacer, &Notice::Ack(ack), cx);
+            if let Some(trail) = trail {
+                cx.shared.trails.reuse(trail);
+            }
             if self.flows.is_alone(pacer) {
                 return;
             }

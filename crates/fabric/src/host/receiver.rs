@@ -18,6 +18,8 @@ pub(crate) struct Receiver {
     pub packets: u32,
     /// Sequence number of the first packet that has not arrived.
     next: u32,
+    /// Bytes of a packet besides its payload.
+    pub header: u32,
     pub bytes: u64,
     pub payload: u64,
     pub marked: u64,
@@ -42,9 +44,15 @@ struct Piece {
 }
 
 impl Receiver {
-    /// Counts a data packet that has arrived, with so many bytes of payload. Returns whether a message may be complete.
+    /// The receiving end of a flow whose packets have so many bytes besides their payload.
+    pub fn new(header: u32) -> Receiver {
+        Receiver { header, ..Receiver::default() }
+    }
+
+    /// Counts a data packet that has arrived. Returns whether a message may be complete.
     #[inline]
-    pub fn count(&mut self, packet: &Packet, payload: u32) -> bool {
+    pub fn count(&mut self, packet: &Packet) -> bool {
+        let payload = packet.size - self.header;
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         self.payload += u64::from(payload);

@@ -41,6 +41,10 @@ pub(crate) struct Sender {
     pub pacer: u32,
     pub destination: u32,
     pub vl: u8,
+    /// Bytes of a packet besides its payload.
+    pub header: u32,
+    /// Whether switches record the way of its packets.
+    pub is_recorded: bool,
     /// For a greedy flow, which always has a message: the mean size in bytes.
     pub greedy: Option<u32>,
     /// Time at which it became greedy.
@@ -71,8 +75,8 @@ pub(crate) struct Sender {
 }
 
 /// Bytes on the wire of so many messages of this size.
-fn wire_bytes(bytes: u32, count: u32, packets: &PacketConfig) -> u64 {
-    u64::from(count) * (u64::from(bytes) + u64::from(packets.packets_of(bytes)) * u64::from(packets.header))
+fn wire_bytes(bytes: u32, count: u32, packets: &PacketConfig, header: u32) -> u64 {
+    u64::from(count) * (u64::from(bytes) + u64::from(packets.packets_of(bytes)) * u64::from(header))
 }
 
 impl Sender {
@@ -82,7 +86,7 @@ impl Sender {
 
     /// Posts messages, to be cut into packets of these sizes.
     pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
-        self.posted_bytes += wire_bytes(posted.bytes, posted.count, packets);
+        self.posted_bytes += wire_bytes(posted.bytes, posted.count, packets, self.header);
         self.posted_messages += u64::from(posted.count);
         self.posted.push_back(posted);
     }
@@ -177,7 +181,7 @@ impl Sender {
     /// Counts messages that found no room in the send queue.
     pub fn drop_messages(&mut self, bytes: u32, count: u32, packets: &PacketConfig) {
         self.dropped += u64::from(count);
-        self.posted_bytes += wire_bytes(bytes, count, packets);
+        self.posted_bytes += wire_bytes(bytes, count, packets, self.header);
     }
 
     /// Counts a packet that goes out.
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn cuts_messages_into_packets() {
-        let mut sender = Sender::default();
+        let mut sender = Sender { header: 20, ..Sender::default() };
         sender.post(SendRequest { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
         let segments: Vec<_> = (0..6).map(|_| sender.next_segment(Time(9), 2048)).collect();
         let sizes: Vec<_> = segments.iter().map(|p| (p.payload, p.last)).collect();

@@ -4,7 +4,7 @@ use becalm_engine::{Agenda, Entry, Part, Time};
 
 use crate::event::Event;
 use crate::ids::{FlowId, NodeId};
-use crate::message::Message;
+use crate::message::{Message, Recorded};
 use crate::network::link::{EgressLink, LOCAL};
 use crate::policy::{Echo, Joint, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
@@ -19,6 +19,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     fn time(message: &Message) -> Time {
         match message {
             Message::Packet { at: (time, _), .. } | Message::Credit { time, .. } => *time,
+            Message::Recorded(recorded) => recorded.at.0,
             // Nothing happens before the message's packets arrive.
             Message::Announce { .. } => Time::MAX,
         }
@@ -27,6 +28,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     fn receive(&mut self, message: Message, agenda: &mut Agenda<Event>) {
         match message {
             Message::Packet { at: (time, key), packet } => agenda.at(time, key, Event::Arrive(packet)),
+            Message::Recorded(recorded) => {
+                let Recorded { at: (time, key), mut packet, trail } = *recorded;
+                self.shared.trails.take_in(&mut packet, trail);
+                agenda.at(time, key, Event::Arrive(packet));
+            }
             Message::Announce { flow, send } => self.hosts.jobs.announce(flow, send),
             Message::Credit { time, sender, credit: (credit, vl), units } => {
                 if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
@@ -51,8 +57,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         agenda: &mut Agenda<Event>,
         theirs: &dyn Fn(NodeId) -> bool,
     ) {
+        let places = self.shared.trails.join(std::mem::take(&mut other.shared.trails));
         for Entry { time, key, event } in pending.pending() {
+            let mut event = event;
+            if let Event::Arrive(packet) = &mut event {
+                packet.move_trail(places);
+            }
             agenda.at(time, key, event);
+        }
+        other.switches.iter_mut().for_each(|switch| switch.state.pool.move_trails(places));
+        for adapter in &mut other.hosts.adapters {
+            adapter.draining.iter_mut().chain(&mut adapter.answers).for_each(|packet| packet.move_trail(places));
         }
         self.take_flows(&mut other, theirs);
         for rank in 0..self.hosts.adapters.len() {

@@ -18,4 +18,4 @@ mod response;
 pub use echo::{Answer, Echo, Unanswered};
 pub use marker::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 pub use observer::{Delivery, Joint, Observer};
-pub use response::{Ack, FlowShape, Notice, Pace, Response, Sent};
+pub use response::{Ack, FlowShape, Hop, Notice, Pace, Response, Sent};

@@ -1,5 +1,6 @@
 use becalm_engine::Time;
 
+use crate::ids::PortId;
 use crate::network::link::Rate;
 
 /// The limits on the sending of a flow.
@@ -26,17 +27,34 @@ pub struct FlowShape {
     pub rate: Rate,
     /// Payload of a full packet, in bytes.
     pub mtu: u32,
-    /// Header of a data packet, in bytes.
+    /// Header of a data packet, in bytes; that of [`Response::trail`] included.
     pub header: u32,
     /// Round-trip time of a full packet and its ACK on an empty fabric, measured as [`Ack::rtt`].
     pub base_rtt: Time,
+    /// The longest base RTT of all flows of the run.
+    pub longest_rtt: Time,
     /// Links between the source and the destination.
     pub hops: u32,
 }
 
+/// Telemetry: what a switch records of an output as the header of a packet leaves by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The output.
+    pub output: PortId,
+    /// The time.
+    pub at: Time,
+    /// Bytes that the output has sent since the start of the run, without this packet.
+    pub sent: u64,
+    /// Bytes that wait for the output, without this packet.
+    pub waiting: u64,
+    /// Rate of its link.
+    pub rate: Rate,
+}
+
 /// An ACK, as its source receives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ack {
+pub struct Ack<'a> {
     /// Number of marked packets that it reports.
     pub marked: u32,
     /// Packets that it covers: those since the ACK before it.
@@ -50,9 +68,12 @@ pub struct Ack {
     /// Part of `rtt` that the receiver held the packet or its ACK, in whole nanoseconds: the receive buffer's delay, and
     /// the wait of the ACK for the link.
     pub held: Time,
+    /// What the switches on the way of the last packet that it covers have recorded, in their order; empty unless the
+    /// response asks for it by [`Response::trail`].
+    pub trail: &'a [Hop],
 }
 
-impl Ack {
+impl Ack<'_> {
     /// Whether it reports a mark.
     pub const fn is_marked(&self) -> bool {
         self.marked > 0
@@ -72,9 +93,9 @@ pub struct Sent {
 
 /// A notice to a source flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum Notice<'a> {
     /// An ACK arrived.
-    Ack(Ack),
+    Ack(Ack<'a>),
     /// A congestion notification packet arrived.
     Becn,
     /// The time of [`Response::deadline`] has come.
@@ -84,10 +105,11 @@ pub enum Notice {
     Restart,
 }
 
-impl Notice {
+impl Notice<'_> {
     /// An ACK of a single packet, with or without a mark, for those who look at nothing else.
-    pub const fn ack(marked: bool) -> Notice {
-        Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt: Time::ZERO, held: Time::ZERO })
+    pub const fn ack(marked: bool) -> Notice<'static> {
+        let (rtt, held) = (Time::ZERO, Time::ZERO);
+        Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt, held, trail: &[] })
     }
 }
 
@@ -97,6 +119,12 @@ pub trait Response {
     /// that of the flow with the longest base RTT.
     fn start(&mut self, flow: &FlowShape) {
         let _ = flow;
+    }
+
+    /// If switches are to record the way of the flow's packets, for [`Ack::trail`]: the bytes that their records take in
+    /// each packet. Asked once, before the run begins.
+    fn trail(&self) -> Option<u32> {
+        None
     }
 
     /// The current pace. The fabric asks after every notice and after every packet.

@@ -12,11 +12,12 @@ use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{EgressLink, LOCAL};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
-use crate::policy::{Echo, Marker, Observer, Response};
+use crate::policy::{Echo, FlowShape, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::sim::shapes::Shapes;
 use crate::sim::spec::{FabricSpec, FlowSpec};
 use crate::switch::{State, Switch};
+use crate::trail::Trails;
 
 /// The nodes that one simulator handles, where several share a fabric.
 pub(crate) struct Share<'a> {
@@ -61,7 +62,6 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let paths = Paths::new(&spec.topology, &spec.routes);
         paths.check(spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         let markers = std::mem::take(&mut spec.markers);
-        let (adapters, switches) = nodes(&spec, markers, share);
         let shapes = Shapes {
             topology: &spec.topology,
             paths: &paths,
@@ -69,8 +69,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             packets: &spec.packets,
             adapters: &spec.adapters,
         };
-        let pacers = pacers(&shapes, &spec.flows, spec.responses);
-        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec.topology, flow)).collect();
+        let trails: Vec<Option<u32>> = spec.responses.iter().map(Response::trail).collect();
+        let pacers = pacers(&shapes, &spec.flows, std::mem::take(&mut spec.responses), &trails);
+        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
+        // The largest packets are those with the longest trail.
+        spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
+        let (adapters, mut switches) = nodes(&spec, markers, share);
+        if trails.iter().any(Option::is_some) {
+            switches.iter_mut().for_each(|switch| switch.state.record());
+        }
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
@@ -79,7 +86,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             hosts: Hosts {
                 echoes: vec![spec.echo; adapters.len()],
                 adapters,
-                receivers: vec![Receiver::default(); senders.len()],
+                receivers: senders.iter().map(|sender| Receiver::new(sender.header)).collect(),
                 sources,
                 flows: Flows {
                     senders,
@@ -98,6 +105,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 changes: spec.changes,
                 packets: 0,
                 credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes],
+                trails: Trails::default(),
                 config: spec.switch,
                 hops: 0,
                 outboxes: vec![Vec::new(); share.parts],
@@ -168,25 +176,35 @@ fn places(topology: &Topology) -> Vec<Place> {
 }
 
 /// The sending end of a flow, with nothing to send yet.
-fn sender(topology: &Topology, flow: &FlowSpec) -> Sender {
-    let destination = topology.node(flow.destination).rank;
+fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option<u32>]) -> Sender {
+    let destination = spec.topology.node(flow.destination).rank;
+    let trail = trails[flow.response as usize];
     let mut sender = Sender::new(flow.response, destination, flow.vl);
     sender.restart = flow.restart;
+    sender.is_recorded = trail.is_some();
+    sender.header = spec.packets.header + trail.unwrap_or(0);
     sender
 }
 
 /// One pacer per response, with the host of its flows.
-fn pacers<R: Response>(shapes: &Shapes<'_>, flows: &[FlowSpec], responses: Vec<R>) -> Vec<Pacer<R>> {
+fn pacers<R: Response>(
+    shapes: &Shapes<'_>,
+    flows: &[FlowSpec],
+    responses: Vec<R>,
+    trails: &[Option<u32>],
+) -> Vec<Pacer<R>> {
+    let shape = |flow: &FlowSpec| shapes.of(flow.source, flow.destination, trails[flow.response as usize].unwrap_or(0));
+    let of_flows: Vec<FlowShape> = flows.iter().map(shape).collect();
+    let longest_rtt = of_flows.iter().map(|shape| shape.base_rtt).max().unwrap_or(Time::ZERO);
     let mut members: Vec<Vec<FlowId>> = vec![Vec::new(); responses.len()];
     for (i, flow) in flows.iter().enumerate() {
         members[flow.response as usize].push(FlowId(i as u32));
     }
     let pacer = |(i, mut response): (usize, R)| {
         let members = &members[i];
-        let ends = members.iter().map(|flow| &flows[flow.index()]);
         let host = members.first().map_or(0, |flow| shapes.topology.node(flows[flow.index()].source).rank);
-        let longest = ends.map(|flow| shapes.of(flow.source, flow.destination)).max_by_key(|shape| shape.base_rtt);
-        longest.iter().for_each(|shape| response.start(shape));
+        let longest = members.iter().map(|flow| of_flows[flow.index()]).max_by_key(|shape| shape.base_rtt);
+        longest.iter().for_each(|&shape| response.start(&FlowShape { longest_rtt, ..shape }));
         let eligible = match members[..] {
             [flow] => EligibleFlows::One(flow),
             _ => EligibleFlows::Several(SendQueue::new(shapes.adapters[host as usize].injection)),

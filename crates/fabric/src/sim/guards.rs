@@ -39,6 +39,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         if found != exist {
             return Err(FabricError::Guard(format!("{exist} packets exist, {found} can be found")));
         }
+        let trails = self.shared.trails.in_use();
+        if trails > exist {
+            return Err(FabricError::Guard(format!("{exist} packets exist, with {trails} trails")));
+        }
         Ok(())
     }
 

@@ -19,19 +19,17 @@ pub(super) struct Shapes<'a> {
 }
 
 impl Shapes<'_> {
-    /// The shape of a flow from one host to another.
-    pub fn of(&self, source: NodeId, destination: NodeId) -> FlowShape {
+    /// The shape of a flow from one host to another, with so many bytes of telemetry in each packet; its RTT is the
+    /// longest.
+    pub fn of(&self, source: NodeId, destination: NodeId, trail: u32) -> FlowShape {
         let unloaded = Unloaded::new(self.topology, self.paths, self.switch);
         let &PacketConfig { mtu, header, ack, .. } = self.packets;
+        let header = header + trail;
         let (there_and_back, hops) = unloaded.round_trip(source, destination, mtu + header, ack);
         let drained = self.drain(destination, mtu + header) + self.drain(source, ack);
-        FlowShape {
-            rate: unloaded.link(PortId { node: source, port: 0 }).0,
-            mtu,
-            header,
-            base_rtt: there_and_back + drained,
-            hops: hops as u32,
-        }
+        let base_rtt = there_and_back + drained;
+        let rate = unloaded.link(PortId { node: source, port: 0 }).0;
+        FlowShape { rate, mtu, header, base_rtt, longest_rtt: base_rtt, hops: hops as u32 }
     }
 
     /// Time that a host takes to drain a packet of this size.

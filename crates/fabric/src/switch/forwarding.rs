@@ -11,7 +11,6 @@ use becalm_engine::Time;
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
-use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
@@ -359,12 +358,12 @@ impl<K: Marker> Switch<K> {
     ) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let units = state.room.need(size);
-        let from = PortId { node: state.node, port: output };
+        let (units, from) = (state.room.need(size), state.port(output));
         let transmission = state.transmission::<M>(output, size);
         if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
+        state.record_hop::<M>(packet, output, cx.now, &mut cx.shared.trails);
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
         let (lane, at, buffer) = (M::at(state, output, vl), M::at(state, output, 0), M::at(state, input, came_on));
         let ports = &mut state.ports[..];

@@ -115,6 +115,11 @@ impl Pool {
         self.lanes[slot.0 as usize]
     }
 
+    /// Moves the trails of all packets by so many places.
+    pub fn move_trails(&mut self, places: u32) {
+        self.places.iter_mut().for_each(|waiting| waiting.packet.move_trail(places));
+    }
+
     #[inline]
     pub fn get(&self, slot: Slot) -> &Waiting {
         &self.places[slot.0 as usize]

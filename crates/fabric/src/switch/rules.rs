@@ -18,6 +18,8 @@ pub(crate) trait Layout {
     fn words(&self) -> usize;
     /// Whether outputs vary in the time that they take for a packet.
     fn varies(&self) -> bool;
+    /// Whether packets may ask for records of their way.
+    fn records(&self) -> bool;
     /// The place of a port's lane in lists by (port, VL).
     fn at(&self, port: u16, vl: u8) -> usize;
 }
@@ -60,6 +62,12 @@ pub(crate) trait Rules {
     #[inline(always)]
     fn varies(state: &impl Layout) -> bool {
         state.varies()
+    }
+
+    /// Whether packets may ask for records of their way.
+    #[inline(always)]
+    fn records(state: &impl Layout) -> bool {
+        state.records()
     }
 
     /// The place of a port's lane in lists by (port, VL).
@@ -122,7 +130,7 @@ impl Rules for OneLane {
 }
 
 /// The rules of [`OneLane`], one port for each destination, and round robin among inputs, each of which feeds any number of
-/// outputs at the same time.
+/// outputs at the same time. No packet asks for records of its way.
 pub(crate) struct Common;
 
 impl Common {
@@ -172,6 +180,11 @@ impl Rules for Common {
     }
 
     #[inline(always)]
+    fn records(_: &impl Layout) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn at(state: &impl Layout, port: u16, vl: u8) -> usize {
         OneLane::at(state, port, vl)
     }
@@ -195,5 +208,10 @@ impl Kind {
         } else {
             Kind::Configured
         }
+    }
+
+    /// The kind of the same switch if packets may ask for records of their way.
+    pub fn recording(self) -> Kind {
+        if self == Kind::Common { Kind::OneLane } else { self }
     }
 }

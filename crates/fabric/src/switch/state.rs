@@ -9,7 +9,8 @@ use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{EgressLink, Rate};
-use crate::policy::{Arrival, Attention, Observer};
+use crate::packet::Packet;
+use crate::policy::{Arrival, Attention, Hop, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
@@ -19,6 +20,7 @@ use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
+use crate::trail::Trails;
 
 /// The state of a switch without its marker.
 #[derive(Debug)]
@@ -72,6 +74,8 @@ pub(crate) struct State {
     pub changes_lanes: bool,
     /// What the choice among equal ports remembers.
     pub choices: Choices,
+    /// Packets may ask for records of their way.
+    records: bool,
     pub rules: rules::Kind,
 }
 
@@ -94,6 +98,11 @@ impl Layout for State {
     #[inline(always)]
     fn varies(&self) -> bool {
         !self.services.is_empty()
+    }
+
+    #[inline(always)]
+    fn records(&self) -> bool {
+        self.records
     }
 
     #[inline(always)]
@@ -151,6 +160,7 @@ impl State {
             shows_passing: attention >= Attention::Packets,
             changes_lanes: false,
             choices: Choices::new(seed),
+            records: false,
             rules: rules::Kind::of(config, ports),
         }
     }
@@ -262,6 +272,28 @@ impl State {
             Some(self.pool.get(self.voqs[self.voq(output, vl, place)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
+    }
+
+    /// Has the switch record the way of packets that ask for it.
+    pub fn record(&mut self) {
+        self.records = true;
+        self.rules = self.rules.recording();
+    }
+
+    /// Adds a record to a packet that asks for it, as its header leaves.
+    #[inline(always)]
+    pub fn record_hop<M: Rules>(&self, packet: &Packet, output: u16, now: Time, trails: &mut Trails) {
+        if M::records(self) && packet.is_recorded() {
+            trails.record(packet, self.hop(output, now));
+        }
+    }
+
+    /// What is recorded of an output as the header of a packet leaves by it; the packet itself no longer waits.
+    fn hop(&self, output: u16, now: Time) -> Hop {
+        let (out, first) = (self.output(output), self.at(output, 0));
+        let lanes = &self.ports[first..first + usize::from(self.vls)];
+        let waiting = lanes.iter().map(|port| port.lane.waiting_bytes).sum();
+        Hop { output: self.port(output), at: now, sent: out.bytes, waiting, rate: out.link.rate }
     }
 
     /// Changes the rate of an output's link.

@@ -16,7 +16,7 @@ use crate::doubles::*;
 struct Log {
     shape: Option<FlowShape>,
     sent: Vec<Sent>,
-    acks: Vec<Ack>,
+    acks: Vec<Ack<'static>>,
     cnps: usize,
 }
 
@@ -39,7 +39,7 @@ impl Response for Recorder {
     }
     fn notice(&mut self, _: Time, notice: &Notice) {
         match notice {
-            Notice::Ack(ack) => self.log.lock().unwrap().acks.push(*ack),
+            Notice::Ack(ack) => self.log.lock().unwrap().acks.push(Ack { trail: &[], ..*ack }),
             Notice::Becn => self.log.lock().unwrap().cnps += 1,
             Notice::Timer | Notice::Restart => {}
         }

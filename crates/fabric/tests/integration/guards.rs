@@ -43,17 +43,26 @@ impl Marker for Inspector {
     }
 }
 
-/// Any pace after any notice.
+/// Any pace after any notice, and after any trail if it asks for them.
 #[derive(Clone)]
-struct Erratic(Stream, Pace);
+struct Erratic(Stream, Pace, Option<u32>);
 
 impl Response for Erratic {
+    fn trail(&self) -> Option<u32> {
+        self.2
+    }
     fn pace(&self) -> Pace {
         self.1
     }
-    fn notice(&mut self, _: Time, _: &Notice) {
+    fn notice(&mut self, _: Time, notice: &Notice) {
         let gap = if self.0.below(3) == 0 { self.0.unit() * 9.0 } else { 0.0 };
-        self.1 = Pace { gap, window: 1 + self.0.below(5) };
+        let mut window = u64::from(self.0.below(5));
+        if let Notice::Ack(ack) = notice {
+            assert_eq!(ack.trail.is_empty(), self.2.is_none());
+            assert!(ack.trail.windows(2).all(|hops| hops[0].at < hops[1].at));
+            window += ack.trail.iter().fold(0, |sum, hop| mix(mix(sum, hop.at.0), mix(hop.sent, hop.waiting))) % 5;
+        }
+        self.1 = Pace { gap, window: 1 + window as u32 };
     }
 }
 
@@ -218,7 +227,10 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         let like = flows.iter().find(|other| other.source == flow.source && other.vl == vl);
         match like {
             Some(other) if random.below(scene.sharing) > 0 => flow.response = other.response,
-            _ => responses.push(Erratic(Stream::new(scene.seed, u64::from(i), 9), Pace::FREE)),
+            _ => {
+                let trail = (scene.seed % 2 == 0 && i % 3 > 0).then_some(20 * (i % 3));
+                responses.push(Erratic(Stream::new(scene.seed, u64::from(i), 9), Pace::FREE, trail));
+            }
         }
         flows.push(flow);
         let (start, stop) = (Time::from_us(u64::from(random.below(50))), Time::from_us(300));

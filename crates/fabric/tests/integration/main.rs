@@ -15,3 +15,4 @@ mod queues;
 mod saturation;
 mod stations;
 mod ties;
+mod trails;

@@ -115,7 +115,7 @@ impl Scenario {
     pub(crate) fn capacity_bytes(&self) -> u32 {
         match self.sections.switch.buffer.0 {
             Room::Bytes(bytes) => bytes,
-            Room::Packets(packets) => packets.saturating_mul(self.sections.packet.sizes().largest()),
+            Room::Packets(packets) => packets.saturating_mul(self.sections.largest(&self.sections.packet)),
         }
     }
 

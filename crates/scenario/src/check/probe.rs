@@ -1,47 +1,72 @@
 //! Properties of a response, found by a trial.
 
-use becalm_control::{Responding, ResponseParams, ResponseScheme};
+use becalm_control::{Feedback, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::Time;
-use becalm_fabric::policy::{Notice, Response};
+use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Response};
+use becalm_fabric::{NodeId, PortId, Rate};
 
 /// ACKs in a trial: a response that has not moved by then never will.
 const TRIES: u32 = 1000;
+/// A round trip that is longer than any threshold.
+const LONG: Time = Time::from_ms(10_000);
+
+/// A response to try.
+fn response(params: &ResponseParams) -> Responding {
+    let (rate, rtt) = (Rate::from_bits_per_second(8e9), Time::from_us(10));
+    let mut response = Responding::new(params);
+    response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt: rtt, longest_rtt: rtt, hops: 2 });
+    response
+}
+
+/// Has a response handle a congested ACK, by whatever tells it of congestion: a mark, a long round trip, a full queue.
+fn congest(response: &mut Responding, number: u32) {
+    let (output, rate) = (PortId { node: NodeId(0), port: 0 }, Rate::from_bits_per_second(8e9));
+    let at = Time::from_us(100 * u64::from(number));
+    let trail = [Hop { output, at, sent: 100_000 * u64::from(number), waiting: 1 << 30, rate }];
+    let (sequence, next, held) = (number, number + 1, Time::ZERO);
+    let ack = Ack { marked: 1, covers: 1, sequence, next, rtt: LONG, held, trail: &trail };
+    response.notice(LONG * u64::from(number + 1), &Notice::Ack(ack));
+}
 
 /// Whether a response would move on marked ACKs, but never moves where there are none.
 pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
     let moves = |marked: bool| {
-        let mut response = Responding::new(params);
+        let mut response = response(params);
         let first = response.pace();
         (0..TRIES).any(|_| {
             response.notice(Time::ZERO, &Notice::ack(marked));
             response.pace() != first
         })
     };
-    moves(true) && !moves(false)
+    Responding::feedback(params) == Feedback::Marks && moves(true) && !moves(false)
 }
 
-/// Whether a response never delays a packet, even after many marks.
+/// Whether a response never delays a packet, even after much congestion.
 pub(super) fn never_delays(params: &ResponseParams) -> bool {
-    let mut response = Responding::new(params);
-    (0..TRIES).all(|_| {
+    let mut response = response(params);
+    (0..TRIES).all(|number| {
         let gap = response.pace().gap;
-        response.notice(Time::ZERO, &Notice::ack(true));
+        congest(&mut response, number);
         gap == 0.0
     })
 }
 
 /// Whether a response is in its initial state again after a flow begins anew, and would otherwise not be.
 pub(super) fn begins_anew(params: &ResponseParams) -> bool {
-    let first = Responding::new(params).pace();
-    let moved = |notice: fn() -> Notice| {
-        let mut response = Responding::new(params);
-        let marked = (0..TRIES).any(|_| {
-            response.notice(Time::ZERO, &notice());
+    let first = response(params).pace();
+    let moved = |notify: fn(&mut Responding, u32)| {
+        let mut response = response(params);
+        let moved = (0..TRIES).any(|number| {
+            notify(&mut response, number);
             response.pace() != first
         });
-        (marked, response)
+        (moved, response)
     };
-    let moves = [moved(|| Notice::ack(true)), moved(|| Notice::Becn), moved(|| Notice::ack(false))];
+    let moves = [
+        moved(congest),
+        moved(|response, _| response.notice(Time::ZERO, &Notice::Becn)),
+        moved(|response, _| response.notice(Time::ZERO, &Notice::ack(false))),
+    ];
     let mut moving = moves.into_iter().filter(|(moves, _)| *moves).map(|(_, response)| response).peekable();
     // The packets under way of an earlier message do not fill the window of the next one.
     if moving.peek().is_none() {
@@ -55,7 +80,7 @@ pub(super) fn begins_anew(params: &ResponseParams) -> bool {
 
 /// The smallest window that a response may come to, which only ACKs open again.
 pub(super) fn least_window(params: &ResponseParams) -> u32 {
-    if Responding::moves_window(params) { 1 } else { Responding::new(params).pace().window }
+    if Responding::moves_window(params) { 1 } else { response(params).pace().window }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Checks that marking, echo and responses fit together. Schemes state their own properties: none is named here.
 
-use becalm_control::ResponseScheme;
-use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams};
+use becalm_control::{
+    EchoScheme, Echoing, Feedback, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams, ResponseScheme,
+};
 use becalm_fabric::Room;
 use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
@@ -80,13 +81,18 @@ fn responses(sections: &Sections) -> Vec<Option<&Located<Option<ResponseParams>>
     groups.chain(jobs).collect()
 }
 
-/// Notes windows that never open again.
+/// Notes responses that never hear of anything, and windows that never open again.
 fn windows(sections: &Sections, review: &mut Review<'_>) {
     if sections.echo.get().is_none_or(|echo| Echoing::ack_every(echo).is_some()) {
         return;
     }
     let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
     let mut blame = |params: &ResponseParams, place: Place| {
+        if Responding::feedback(params) != Feedback::Marks {
+            let problem = "goes by what ACKs bring back, but no data packet is acknowledged";
+            review.add_in(place, params.name(), problem);
+            return;
+        }
         if least_window(params) == u32::MAX {
             return;
         }

@@ -19,7 +19,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 
 fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
-    let (room, largest) = (buffer.0, packet.sizes().largest());
+    let (room, largest) = (buffer.0, sections.largest(packet));
     if let Room::Bytes(bytes) = room
         && room.need(largest) > room.capacity()
     {

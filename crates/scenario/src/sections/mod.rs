@@ -20,7 +20,9 @@ pub mod sizes;
 pub mod switch;
 pub mod topology;
 
-use becalm_control::{EchoParams, MarkingParams, ResponseParams};
+use becalm_control::{EchoParams, MarkingParams, Responding, ResponseParams, ResponseScheme};
+use becalm_fabric::PacketConfig;
+use becalm_fabric::policy::Response;
 use becalm_schema::Located;
 
 use adapter::Adapter;
@@ -71,6 +73,24 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Sections {
+    /// Bytes of the largest packet on the wire, telemetry included.
+    pub(crate) fn largest(&self, packet: &Packet) -> u32 {
+        let sizes = packet.sizes();
+        PacketConfig { header: sizes.header + self.trail(), ..sizes }.largest()
+    }
+
+    /// Most bytes of telemetry in a data packet of any flow, as far as the responses could be read.
+    fn trail(&self) -> u32 {
+        let own = self.flows.items().iter().map(|group| group.get().map(|group| &group.response));
+        let of_jobs = self.jobs.items().iter().map(|job| job.get().map(|job| &job.response));
+        let trail = |params: &ResponseParams| Responding::new(params).trail();
+        let given = |response: &Located<Option<ResponseParams>>| match response.get() {
+            Some(Some(own)) => trail(own),
+            _ => self.response.get().and_then(trail),
+        };
+        own.chain(of_jobs).flatten().filter_map(given).max().unwrap_or(0)
+    }
+
     /// The groups of flows, then the jobs, whose flows are groups as well.
     ///
     /// # Panics

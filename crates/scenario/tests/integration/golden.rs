@@ -47,7 +47,7 @@ fn shares_by_policy_response_and_buffer() {
     for marking in MarkingParams::NAMES {
         for response in ResponseParams::NAMES {
             // What needs marks is refused where there are none.
-            let needs_marks = !["none", "fixed"].contains(response);
+            let needs_marks = !["none", "fixed", "timely", "swift", "hpcc"].contains(response);
             if *marking == "none" && needs_marks {
                 continue;
             }

@@ -24,4 +24,5 @@ mod scenes;
 mod send_queues;
 mod starvation;
 mod stations;
+mod telemetry;
 mod traffic;

@@ -1,0 +1,274 @@
+//! HPCC: a window from the bytes in flight at the busiest link, by the telemetry of switches.
+//!
+//! # What it does
+//! Every switch on the way records the bytes that its output has sent, those that wait, and the time; the ACK takes the
+//! records back. From two records of a link the source knows how busy the link was in between. It keeps a window and the
+//! rate of the window in a base round trip, such that the busiest link of its way stays at `eta` of its capacity, where
+//! queues are empty. Flows become equal by an additive increase that is small enough to leave the links below capacity.
+//!
+//! With N flows, the busiest link is used to eta + N wai / (C T). Where that is above 1, the rest of C T waits.
+//!
+//! # Source
+//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1. With L the records of the ACK
+//! before, B the rate of a link, C that of the source's, and U the mean utilization:
+//!
+//! - for each link: tx = (sent - sent') / (t - t'), u = min(waiting, waiting') / (B T) + tx / B; of the link with the
+//!   largest u, tau = min(t - t', T) and U <- (1 - tau / T) U + tau / T u
+//! - U >= eta or stage >= max_stage: W = Wc eta / U + wai, otherwise W = Wc + wai
+//! - once per round trip: Wc <- W, and the stage is 0, or one more after an increase alone
+//! - rate W / T
+//!
+//! # Parameters
+//! - `eta`: utilization of the busiest link that a flow aims at.
+//! - `max_stage`: additive increases in a row before a proportional one.
+//! - `wai`: additive increase in bytes.
+//! - `rtt`: T; the longest base round trip of the run if it is left out.
+//! - `int_bytes`: bytes that the records take in each data packet: 8 for each of five switches and 2 besides.
+//! - `rmin`: smallest rate, as a share of the link's rate.
+//!
+//! # Departures from the source
+//! - `max_stage` is 0, not the paper's 5: its authors write that 5 is a typing error, and that the published runs have 0.
+//! - The window is rounded up to whole packets; the rate W / T does the fine part.
+//! - U begins at `eta`, where no link has been seen yet. The authors' simulator begins at 1, which slows down every new
+//!   flow by its second ACK.
+//! - W never falls below `rmin`; the authors' runs have 1 Gb/s, or 100 Mb/s. It never exceeds C T.
+//! - Records have full width: no time or count wraps after a pause, as those of 24, 20 and 17 bits do in the authors'
+//!   simulator. Hosts record nothing, and the ACK has its size with or without them.
+//! - If the outputs of two ACKs differ, the records are only kept: a packet came by another way.
+//! - Where other implementations divide tau / T as integers, keep records only when the number of hops changes, or have
+//!   one variable for W and Wc, this one does not. An ACK for several packets counts once, with the records of the last.
+//! - Marks and congestion notification packets say nothing to it.
+
+use becalm_engine::Time;
+use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Pace, Response};
+
+use super::law::SLOWEST;
+use crate::scheme::{Feedback, ResponseScheme};
+
+becalm_schema::table! {
+    /// A window keeps the busiest link just below its capacity, by what switches record in packets.
+    pub struct Params {
+        /// Utilization of the busiest link to aim at.
+        pub eta: f64 = 0.95; ""; 0.1..=1.0,
+        /// Additive increases in a row before a proportional one.
+        pub max_stage: u32 = 0; ""; 0..=1000,
+        /// Additive increase of the window.
+        pub wai: f64 = 80.0; "bytes"; 0.0..=1e6,
+        /// Round-trip time of the window; the longest base round trip of the run if it is left out.
+        pub rtt: Option<Time> = None; ""; Time::from_ns(1)..=Time::from_ms(1000),
+        /// Bytes that the records of switches take in each data packet.
+        pub int_bytes: u32 = 42; "bytes"; 0..=4096,
+        /// Smallest rate.
+        pub rmin: f64 = 0.001; "of the link rate"; SLOWEST..=1.0,
+    }
+}
+
+/// The response. Windows are shares of C T, and so the rates are shares of the link's.
+#[derive(Clone, Debug)]
+pub struct Hpcc {
+    params: Params,
+    /// T in seconds.
+    rtt: f64,
+    /// C T in full packets.
+    packets: f64,
+    /// Additive increase.
+    increase: f64,
+    /// The records of the ACK before.
+    last: Vec<Hop>,
+    utilization: f64,
+    /// W and Wc.
+    window: f64,
+    reference: f64,
+    stage: u32,
+    /// The first packet that was sent after the last update of the reference.
+    fresh: u32,
+}
+
+impl ResponseScheme for Hpcc {
+    type Params = Params;
+
+    fn new(params: &Params) -> Hpcc {
+        Hpcc {
+            params: params.clone(),
+            rtt: 1.0,
+            packets: f64::from(u32::MAX),
+            increase: 0.0,
+            last: Vec::new(),
+            utilization: params.eta,
+            window: 1.0,
+            reference: 1.0,
+            stage: 0,
+            fresh: 0,
+        }
+    }
+
+    fn feedback(_: &Params) -> Feedback {
+        Feedback::Telemetry
+    }
+
+    fn moves_window(_: &Params) -> bool {
+        true
+    }
+}
+
+impl Hpcc {
+    fn acked(&mut self, ack: &Ack) {
+        if !self.last.iter().map(|hop| hop.output).eq(ack.trail.iter().map(|hop| hop.output)) {
+            (self.last, self.fresh) = (ack.trail.to_vec(), ack.next);
+            return;
+        }
+        let Some((busiest, tau)) = self.busiest(ack.trail) else { return };
+        self.last.copy_from_slice(ack.trail);
+        let weight = (tau / self.rtt).min(1.0);
+        self.utilization += weight * (busiest - self.utilization);
+        let stage = self.react();
+        if ack.sequence >= self.fresh {
+            (self.reference, self.stage, self.fresh) = (self.window, stage, ack.next);
+        }
+    }
+
+    /// The utilization of the busiest link since the ACK before, queues included, and the seconds in between.
+    fn busiest(&self, trail: &[Hop]) -> Option<(f64, f64)> {
+        let use_of = |(last, hop): (&Hop, &Hop)| {
+            let (tau, capacity) = (hop.at.since(last.at).as_secs(), hop.rate.bytes_per_second());
+            let sent = (hop.sent - last.sent) as f64 / tau;
+            let waiting = hop.waiting.min(last.waiting) as f64 / self.rtt;
+            ((sent + waiting) / capacity, tau)
+        };
+        let moved = self.last.iter().zip(trail).filter(|(last, hop)| hop.at > last.at && hop.sent >= last.sent);
+        moved.map(use_of).max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Sets the window by the utilization; returns the next stage.
+    fn react(&mut self) -> u32 {
+        let Params { eta, max_stage, rmin, .. } = self.params;
+        let proportional = self.utilization >= eta || self.stage >= max_stage;
+        let window = if proportional { self.reference * eta / self.utilization } else { self.reference };
+        self.window = (window + self.increase).clamp(rmin, 1.0);
+        if proportional { 0 } else { self.stage + 1 }
+    }
+}
+
+impl Response for Hpcc {
+    fn start(&mut self, flow: &FlowShape) {
+        self.rtt = self.params.rtt.unwrap_or(flow.longest_rtt).as_secs();
+        let bytes = flow.rate.bytes_per_second() * self.rtt;
+        self.packets = bytes / f64::from(flow.mtu + flow.header);
+        self.increase = self.params.wai / bytes;
+    }
+
+    fn trail(&self) -> Option<u32> {
+        Some(self.params.int_bytes)
+    }
+
+    fn pace(&self) -> Pace {
+        let window = (self.window * self.packets).ceil().clamp(1.0, f64::from(u32::MAX));
+        Pace { gap: 1.0 / self.window - 1.0, window: window as u32 }
+    }
+
+    fn notice(&mut self, _: Time, notice: &Notice) {
+        match notice {
+            Notice::Ack(ack) => self.acked(ack),
+            Notice::Restart => {
+                let &mut Hpcc { rtt, packets, increase, .. } = self;
+                *self = Hpcc { rtt, packets, increase, ..Hpcc::new(&self.params) };
+            }
+            Notice::Becn | Notice::Timer => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_fabric::{NodeId, PortId, Rate};
+
+    /// 1 GB/s, T = 10 us: C T is 10,000 B, ten packets. An increase of 100 B is a hundredth of it.
+    fn flow(params: &Params) -> Hpcc {
+        let mut flow = Hpcc::new(&Params { wai: 100.0, ..params.clone() });
+        let (rate, rtt) = (Rate::from_bits_per_second(8e9), Time::from_us(10));
+        flow.start(&FlowShape { rate, mtu: 938, header: 62, base_rtt: rtt, longest_rtt: rtt, hops: 2 });
+        flow
+    }
+
+    /// A record of a link of 1 GB/s, by its number.
+    fn hop(link: u32, us: u64, sent: u64, waiting: u64) -> Hop {
+        let output = PortId { node: NodeId(link), port: 0 };
+        Hop { output, at: Time::from_us(us), sent, waiting, rate: Rate::from_bits_per_second(8e9) }
+    }
+
+    fn ack(flow: &mut Hpcc, sequence: u32, next: u32, trail: &[Hop]) -> f64 {
+        flow.notice(Time::ZERO, &Notice::Ack(Ack { covers: 1, sequence, next, trail, ..Ack::default() }));
+        flow.window
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn begins_at_line_rate_and_the_first_ack_only_keeps_the_records() {
+        let mut flow = flow(&Params::default());
+        assert_eq!(flow.pace(), Pace { gap: 0.0, window: 10 });
+        assert_eq!(flow.trail(), Some(42));
+        assert_eq!(ack(&mut flow, 0, 10, &[hop(1, 5, 70_000, 9_000)]), 1.0);
+        assert_eq!((flow.utilization, flow.fresh), (0.95, 10));
+    }
+
+    #[test]
+    fn the_window_follows_the_busiest_link_and_the_reference_once_per_round_trip() {
+        let mut flow = flow(&Params::default());
+        ack(&mut flow, 0, 10, &[hop(1, 0, 0, 0), hop(2, 1, 0, 4_000)]);
+        // Link 1: 1,000 B in 2 us. Link 2: 2,000 B in 2 us, and 3,000 of 10,000 B wait: u = 1.3, tau = 2 us.
+        let trail = [hop(1, 2, 1_000, 0), hop(2, 3, 2_000, 3_000)];
+        let u = 0.95 + 0.2 * (1.3 - 0.95);
+        assert!(near(ack(&mut flow, 1, 11, &trail), 0.95 / u + 0.01));
+        assert!(near(flow.utilization, u) && flow.reference == 1.0, "packet 10 has not come back");
+        assert!(near(flow.pace().gap, 1.0 / (0.95 / u + 0.01) - 1.0) && flow.pace().window == 10, "9.5 packets");
+        // The same again: from the reference of before, not from the window.
+        let trail = [hop(1, 4, 2_000, 0), hop(2, 5, 4_000, 5_000)];
+        let u = u + 0.2 * (1.3 - u);
+        assert!(near(ack(&mut flow, 10, 15, &trail), 0.95 / u + 0.01));
+        assert!(near(flow.reference, 0.95 / u + 0.01) && flow.fresh == 15);
+        // 20 us later: all of U is new. 5,000 B in 20 us and an empty queue: u = 0.25.
+        let before = flow.reference;
+        let trail = [hop(1, 24, 2_100, 0), hop(2, 25, 9_000, 0)];
+        assert!(near(ack(&mut flow, 12, 16, &trail), 1.0), "no more than C T");
+        assert!(near(flow.utilization, 0.25) && flow.reference == before);
+    }
+
+    #[test]
+    fn stages_of_additive_increase_come_before_a_proportional_one() {
+        let mut flow = flow(&Params { max_stage: 2, ..Params::default() });
+        flow.reference = 0.2;
+        let windows: Vec<f64> =
+            (0..5).map(|i: u32| ack(&mut flow, i, i, &[hop(1, 10 * u64::from(i), 5_000 * u64::from(i), 0)])).collect();
+        // u = 0.5 in each: + 0.01 twice, then 0.95/0.5 times, then + 0.01 again.
+        let third = 0.22 * 1.9 + 0.01;
+        for (found, expected) in windows[1..].iter().zip([0.21, 0.22, third, third + 0.01]) {
+            assert!(near(*found, expected), "{windows:?}");
+        }
+    }
+
+    #[test]
+    fn another_way_only_keeps_the_records_and_a_new_flow_begins_anew() {
+        let mut flow = flow(&Params::default());
+        ack(&mut flow, 0, 9, &[hop(1, 0, 0, 9_000)]);
+        let slow = ack(&mut flow, 1, 9, &[hop(1, 5, 5_000, 9_000)]);
+        assert!(slow < 1.0);
+        assert_eq!(ack(&mut flow, 2, 12, &[hop(2, 6, 0, 0)]), slow);
+        assert_eq!(ack(&mut flow, 3, 13, &[hop(2, 7, 0, 0), hop(3, 8, 0, 0)]), slow);
+        assert_eq!(flow.fresh, 13);
+        flow.notice(Time::ZERO, &Notice::Restart);
+        assert_eq!(flow.pace(), Pace { gap: 0.0, window: 10 });
+        assert!(flow.last.is_empty());
+    }
+
+    #[test]
+    fn a_window_below_one_packet_is_one_packet_at_its_rate() {
+        let mut flow = flow(&Params { rmin: 0.02, ..Params::default() });
+        ack(&mut flow, 0, 0, &[hop(1, 0, 0, 1_000_000)]);
+        assert_eq!(ack(&mut flow, 1, 1, &[hop(1, 20, 20_000, 1_000_000)]), 0.02);
+        assert_eq!(flow.pace(), Pace { gap: 49.0, window: 1 });
+    }
+}

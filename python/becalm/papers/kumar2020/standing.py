@@ -1,0 +1,102 @@
+"""Swift: the round trip at which flows stand, by their number, and down to windows below one packet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at, select_rows
+from becalm.plot import COLOURS, MARKERS, curves, figure
+from becalm.theory import Swift
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RATE = 100.0
+"""Gb/s."""
+PACKET = 1000
+"""Bytes of a packet with its headers."""
+LINK = RATE * 1e9 / 8 / PACKET
+"""Packets per second."""
+ROUND_TRIP = 10.0
+"""Round trip in us on the empty network."""
+BASE = 15.0
+"""Target in us without hops and flows."""
+
+FLOWS = (10, 100, 1000)
+WHOLE, TENTH = 1.0, 0.1
+INCREASES = (WHOLE, TENTH)
+"""Additive increases in packets: the default, and one that lets the round trip swing by a tenth as much."""
+
+
+def experiments() -> list[Experiment]:
+    """The round trip by the number of flows, for either increase."""
+    return [
+        Experiment(
+            "kumar2020/standing",
+            "Swift: round trip by number of flows, simulated and by the closed form",
+            cost=60,
+            points=_points,
+            measure=measure,
+            draw=_draw,
+        )
+    ]
+
+
+def bottleneck(flows: int, increase: float) -> Bottleneck:
+    """Return the scene; with more flows, the first burst takes longer to drain."""
+    return Bottleneck(
+        flows=flows,
+        rate=RATE,
+        packet=PACKET,
+        round_trip=ROUND_TRIP,
+        response={"swift": {"base": f"{BASE:g} us", "ai": increase}},
+        arbiter=ONE_QUEUE,
+        duration=50 if flows <= 100 else 80,
+        warmup=25 if flows <= 100 else 50,
+    )
+
+
+def _points(short: bool) -> list[Point]:
+    counts = FLOWS[:2] if short else FLOWS
+    return [
+        Point({"flows": n, "increase": increase}, bottleneck(n, increase).scenario())
+        for increase in INCREASES
+        for n in counts
+    ]
+
+
+def law() -> Swift:
+    """Return the closed form, for routes of two links."""
+    return Swift(base=BASE * 1e-6)
+
+
+def above_target(tables: Tables, flows: int, increase: float) -> float:
+    """Mean round trip less the standing one, over the time by which a round of increases lengthens it."""
+    over = at(tables, "round_trip", flows=flows, increase=increase) - law().standing(flows, LINK)
+    return over / law().swing(flows, LINK, increase)
+
+
+def over_target(tables: Tables, flows: int, increase: float) -> float:
+    """Mean round trip over the standing one."""
+    return at(tables, "round_trip", flows=flows, increase=increase) / law().standing(flows, LINK)
+
+
+def _draw(tables: Tables) -> Figure:
+    made, axes = figure()
+    counts = np.geomspace(FLOWS[0], FLOWS[-1], 60)
+    target = np.array([law().standing(round(n), LINK) for n in counts])
+    axes.plot(counts, target * 1e6, color="black", label="closed form")
+    for place, increase in enumerate(INCREASES):
+        top = target + np.array([law().swing(round(n), LINK, increase) for n in counts])
+        axes.fill_between(counts, target * 1e6, top * 1e6, color=COLOURS[place], alpha=0.15)
+        table = select_rows(tables["points"], {"increase": increase})
+        table = table.with_columns(us=table["round_trip"] * 1e6)
+        style = {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": ""}
+        curves(axes, table, x="flows", y="us", label=f"increase of {increase:g} packets", **style)
+    axes.set(xlabel="flows", ylabel="round trip (us)", xscale="log", ylim=(0, None))
+    axes.legend()
+    return made

@@ -1,0 +1,103 @@
+"""HPCC: utilization and queue of one link by the number of flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
+from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.tables import at
+from becalm.plot import COLOURS, curves, panels
+from becalm.theory import Hpcc
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RATE = 100.0
+"""Gb/s."""
+PACKET = 1000
+"""Bytes of a packet with its headers, without telemetry."""
+TELEMETRY = 42
+"""Bytes of telemetry in a packet."""
+ROUND_TRIP = 13.0
+"""Round trip T in us."""
+PRODUCT = RATE * ROUND_TRIP * 1e3 / 8
+"""C T in bytes."""
+
+FLOWS = (2, 16, 64, 200)
+MOST = 250
+"""Flows up to which the closed form is drawn."""
+
+
+def experiments() -> list[Experiment]:
+    """Utilization and queue by the number of flows."""
+    return [
+        Experiment(
+            "li2019/utilization",
+            "HPCC: utilization and queue by number of flows, simulated and by the closed form",
+            cost=15,
+            points=_points,
+            measure=measure,
+            draw=_draw,
+        )
+    ]
+
+
+def _points(short: bool) -> list[Point]:
+    return [Point({"flows": n}, bottleneck(n).scenario()) for n in (FLOWS[:2] if short else FLOWS)]
+
+
+def bottleneck(flows: int) -> Bottleneck:
+    """Return the scene; only what was measured once all windows are equal counts."""
+    return Bottleneck(
+        flows=flows,
+        rate=RATE,
+        packet=PACKET,
+        round_trip=ROUND_TRIP,
+        response={"hpcc": {"rtt": f"{ROUND_TRIP:g} us", "int_bytes": TELEMETRY}},
+        arbiter=ONE_QUEUE,
+        duration=30,
+        warmup=15,
+    )
+
+
+def over_law(tables: Tables, flows: int) -> float:
+    """Utilization of the link over eta + N W_AI / (C T)."""
+    return at(tables, "utilization", flows=flows) / Hpcc(flows, PRODUCT).link
+
+
+def law_between(tables: Tables, flows: int) -> float:
+    """Return how far the closed form is from the nearer of two ends, negative outside of them.
+
+    They are the utilization of the link, and the utilization with the mean queue over C T: U counts the
+    smaller of the queues of two records, which is at most the mean queue in the mean.
+    """
+    used = at(tables, "utilization", flows=flows)
+    law = Hpcc(flows, PRODUCT).utilization
+    return min(law - used, used + queue_kb(tables, flows) * 1000 / PRODUCT - law)
+
+
+def queue_kb(tables: Tables, flows: int) -> float:
+    """Mean queue in kB."""
+    return at(tables, "mean", flows=flows) * PACKET / 1000
+
+
+def _draw(tables: Tables) -> Figure:
+    made, (left, right) = panels(1, 2, width=4.6)
+    counts = np.arange(1, MOST + 1)
+    laws = [Hpcc(int(n), PRODUCT) for n in counts]
+    left.plot(counts, [law.link for law in laws], color=COLOURS[0], label="closed form")
+    right.plot(counts, [law.queue / 1000 for law in laws], color=COLOURS[0], label="by windows")
+    paced = [law.paced_queue / 1000 for law in laws]
+    right.plot(counts, paced, color=COLOURS[0], linestyle="--", label="by rates")
+    style = {"linestyle": "", "marker": "o", "color": COLOURS[1], "label": "simulated"}
+    table = tables["points"].with_columns(kb=tables["points"]["mean"] * PACKET / 1000)
+    curves(left, table, x="flows", y="utilization", **style)
+    curves(right, table, x="flows", y="kb", **style)
+    left.set(xlabel="flows", ylabel="utilization of the link", ylim=(0.94, 1.005))
+    right.set(xlabel="flows", ylabel="mean queue (kB)", ylim=(0, None))
+    left.legend()
+    right.legend()
+    return made

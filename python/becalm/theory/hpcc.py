@@ -1,0 +1,60 @@
+"""The utilization at which HPCC's flows stand, and the queue where it is above 1.
+
+From Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1: at rest W = W eta / U
++ W_AI, so that each window is W_AI U / (U - eta). As long as the link is not full, its use follows from the
+rates W / T of N flows:
+
+    U = N W / (C T) = eta + N W_AI / (C T)
+
+Above 1, the rest waits: windows fill link and queue, q = (U - 1) C T. Where windows of less than a packet are
+rounded up, rates alone hold the flows back, which add up to C at rest: then U = eta / (1 - N W_AI / (C T)), a
+little more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hpcc:
+    """Flows with HPCC at one bottleneck, on links of the same rate."""
+
+    flows: int
+    """N."""
+    product: float
+    """C T: bytes that the link sends in a base round trip."""
+    increase: float = 80.0
+    """W_AI: additive increase in bytes."""
+    eta: float = 0.95
+    """Utilization that is aimed at."""
+
+    def __post_init__(self) -> None:
+        if self.flows < 1 or self.product <= 0:
+            raise ValueError(f"flows, product: {self.flows}, {self.product}; 1 or more, and positive")
+        if self.flows * self.increase >= self.product:
+            raise ValueError(
+                f"flows: {self.flows}; below product / increase = {self.product / self.increase:g}"
+            )
+
+    @property
+    def utilization(self) -> float:
+        """U: bytes of all windows over C T; above 1, the link is full and a queue stands."""
+        return self.eta + self.flows * self.increase / self.product
+
+    @property
+    def link(self) -> float:
+        """Utilization of the link."""
+        return min(1.0, self.utilization)
+
+    @property
+    def queue(self) -> float:
+        """Bytes that wait, where windows hold the flows back."""
+        return max(0.0, self.utilization - 1) * self.product
+
+    @property
+    def paced_queue(self) -> float:
+        """Bytes that wait, where rates hold the flows back; at least as many."""
+        if self.utilization <= 1:
+            return 0.0
+        return (self.eta / (1 - self.flows * self.increase / self.product) - 1) * self.product
