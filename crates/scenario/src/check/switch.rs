@@ -108,8 +108,8 @@ fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(VlArbitration::Tables(tables))) = (switch.vls.get(), switch.vl_arbitration.get()) else {
         return;
     };
-    let (Some(high), Some(low)) = (tables.high.get(), tables.low.get()) else { return };
-    let weights = || high.iter().chain(low);
+    let Some(read) = tables.get() else { return };
+    let weights = || read.high.iter().chain(&read.low);
     if let Some(entry) = weights().find(|entry| entry.vl >= vls) {
         review.add(tables.place(), format!("names VL {}, but switch.vls = {vls}", entry.vl));
     }
