@@ -188,7 +188,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival and whether it is shown to the marker;
+    /// Forwards a packet that cuts through: the lane it came on, its place in the order of arrival, whether the marker sees it;
     /// the queue that it skips is empty.
     #[inline(always)]
     fn pass<M: Rules, O: Observer>(
