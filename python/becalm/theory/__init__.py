@@ -9,7 +9,7 @@
     theory.Dctcp(2, product=83.3, threshold=40)    # the sawtooth of DCTCP
     theory.PatchedTimely(10).round_trip            # seconds at the fixed point of patched TIMELY: 112.5e-6
     theory.Swift(base=15e-6).target(0.5)           # seconds that Swift aims at with half a packet under way
-    theory.Hpcc(16, product=162_500).utilization   # of a link with 16 flows: 0.958
+    theory.Hpcc(16, product=162_500).utilization   # with 16 flows: 0.958
 
 `network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
 of others; `queues` has the single server; `paths` flows and packets on several equal paths; `measures` power,

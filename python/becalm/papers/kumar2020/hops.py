@@ -29,7 +29,7 @@ DELAYS = (0.05, 0.2, 0.9)
 FORWARDING = 0.1
 """Delay of a switch in us."""
 BASE = 20.0
-"""Target in us without hops; small windows add nothing to it here."""
+"""Target in us without hops and flows."""
 WITH, WITHOUT = "with", "without"
 STYLES = {WITH: "o", WITHOUT: "s"}
 
@@ -64,7 +64,7 @@ def _points(_: bool) -> list[Point]:
 def _scenario(delay: float, scaling: float) -> dict[str, Any]:
     near, far = (f"{side}1..{side}{SIDE}" for side in "NF")
     cables = [[near, "T"], [far, "V"], ["V", "U"], ["U", "T"], ["T", "R"]]
-    swift = {"base": f"{BASE:g} us", "per_hop": f"{scaling:g} us", "fs_range": "0 us"}
+    swift = {"base": f"{BASE:g} us", "per_hop": f"{scaling:g} us"}
     return {
         "run": {"duration": "40 ms", "warmup": "20 ms"},
         "topology": {

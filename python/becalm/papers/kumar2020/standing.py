@@ -96,7 +96,7 @@ def _draw(tables: Tables) -> Figure:
         table = select_rows(tables["points"], {"increase": increase})
         table = table.with_columns(us=table["round_trip"] * 1e6)
         style = {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": ""}
-        curves(axes, table, x="flows", y="us", label=f"increase of {increase:g} packets", **style)
+        curves(axes, table, x="flows", y="us", label=f"increase of {increase:g} packet", **style)
     axes.set(xlabel="flows", ylabel="round trip (us)", xscale="log", ylim=(0, None))
     axes.legend()
     return made

@@ -93,5 +93,5 @@ def _draw(tables: Tables) -> Figure:
             title=law, xticks=places, xticklabels=list(STARTS), xlabel="first rates (Gb/s)", ylim=(0, 10)
         )
     areas[0].set(ylabel="final rate (Gb/s)")
-    areas[0].legend()
+    areas[1].legend()
     return made

@@ -23,7 +23,14 @@ const BY_HAND: &str = r#"
 fn flow(text: &str) -> Dcqcn {
     let mut flow = Dcqcn::new(&read(text, "f.toml").unwrap_or_else(|wrong| panic!("{wrong}")));
     let rate = Rate::from_bits_per_second(8e9);
-    flow.start(&FlowShape { rate, mtu: 1000, header: 0, base_rtt: Time::from_us(4), longest_rtt: Time::from_us(4), hops: 2 });
+    flow.start(&FlowShape {
+        rate,
+        mtu: 1000,
+        header: 0,
+        base_rtt: Time::from_us(4),
+        longest_rtt: Time::from_us(4),
+        hops: 2,
+    });
     flow
 }
 

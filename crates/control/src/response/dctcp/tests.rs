@@ -7,7 +7,14 @@ use becalm_schema::read;
 fn flow(text: &str) -> Dctcp {
     let mut flow = Dctcp::new(&read(text, "f.toml").unwrap_or_else(|wrong| panic!("{wrong}")));
     let rate = Rate::from_bits_per_second(10e9);
-    flow.start(&FlowShape { rate, mtu: 1460, header: 40, base_rtt: Time::from_us(30), longest_rtt: Time::from_us(30), hops: 2 });
+    flow.start(&FlowShape {
+        rate,
+        mtu: 1460,
+        header: 40,
+        base_rtt: Time::from_us(30),
+        longest_rtt: Time::from_us(30),
+        hops: 2,
+    });
     flow
 }
 
