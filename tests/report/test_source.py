@@ -124,6 +124,13 @@ def test_a_sweep_shows_its_points_over_its_keys(folder: Path) -> None:
     assert header(page_of(stored))["kind"] == "run"
 
 
+def test_only_a_sweep_has_pages_of_its_runs(folder: Path) -> None:
+    done = command("report", "results", "--runs", "--out", "alone.html", folder=folder)
+    assert done.returncode == 2
+    assert "has no runs of its own; valid: a sweep (.toml)" in done.stderr
+    assert not (folder / "alone.html").exists()
+
+
 def test_a_tuning_shows_its_trials(tmp_path: Path) -> None:
     told = {
         **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005"},
