@@ -151,7 +151,9 @@ mod tests {
         let size = size_within(&calm, 1000, 2000).expect("it is small");
         assert_eq!(size, deflated(&calm).len());
         assert_eq!(size_within(&calm, 1000, size - 1), None);
-        let busy: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let next = |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        let busy: Vec<u8> =
+            std::iter::successors(Some(1), next).take(100_000).map(|state| (state >> 56) as u8).collect();
         assert_eq!(size_within(&busy, 1000, 20_000), None);
         assert_eq!(size_within(&[], 0, 10), Some(deflated(&[]).len()));
     }

@@ -184,6 +184,21 @@ mod tests {
     }
 
     #[test]
+    fn generators_have_their_forms() {
+        let lanes = "change_vls = false\nallow_cycles = true";
+        for (topology, form) in [
+            ("torus]\nsides = [4, 3]", "grid"),
+            ("torus]\nsides = [3, 2, 4]", "grid"),
+            ("dragonfly]\nswitches_per_group = 4\nhosts_per_switch = 2\nglobal_links = 2", "groups"),
+        ] {
+            let flows = "[[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H1\"]";
+            let text = format!("[run]\nduration = \"1 us\"\n[topology.{topology}\n{lanes}\n{flows}\n");
+            let scenario = Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"));
+            assert_eq!(fabric::fabric(&scenario, &mut Pack::default())["form"], form, "{topology}");
+        }
+    }
+
+    #[test]
     fn frames_are_left_out_until_it_fits() {
         let (whole, _) = made("frames = \"10 us\"", 0);
         let (less, header) = made("frames = \"10 us\"", whole.bytes.len() - 1);
