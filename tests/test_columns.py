@@ -11,6 +11,7 @@ def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.
     everything = {
         **{"observe.paces": True, "observe.snapshots": [end]},
         **{"observe.frames": end, "observe.spans": True, "observe.messages": True},
+        "switch.flow_control": {"pfc": {}},
         "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
     }
     units = becalm.run(scenario.replace(everything)).units

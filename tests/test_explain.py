@@ -32,6 +32,7 @@ READY = {
     "naive_marking": {"hot host"},
     "on_off": {"hot host"},
     "output_threshold": {"hot host"},
+    "pfc_spreading": {"hot host"},
     "storage_incast": {"hot host"},
     "tree32/fabric": set(),
     "uniform_load": set(),

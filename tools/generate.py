@@ -28,6 +28,14 @@ CHOICES = {
     "collectives": ("jobs.collective", "A collective operation of all ranks: one of these tables."),
     "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
     "paths": ("switch.paths", "Which of several equal ports a packet takes: one of these tables."),
+    "flow_controls": (
+        "switch.flow_control",
+        "What keeps a sender from filling the next buffer beyond its end: one of these tables.",
+    ),
+    "thresholds": (
+        "switch.flow_control.pfc.thresholds",
+        "When a buffer pauses its sender, and when it lets it go on: one of these tables.",
+    ),
     "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
 }
 
@@ -88,6 +96,7 @@ def scenario() -> str:
 OBSERVED = {
     "run": {"duration": "1 ms"},
     "topology": {"dumbbell": {"local": 1, "remote": 1}},
+    "switch": {"flow_control": {"pfc": {}}},
     "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
     "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
     "observe": {

@@ -121,18 +121,20 @@ def run(
 def validate(
     files: Annotated[list[Path], typer.Argument(help="Scenarios.", show_default=False)],
 ) -> None:
-    """Check scenarios and print all errors at once; exit code 2 on errors."""
+    """Check scenarios; print all errors at once, and warnings. Exit code 2 on errors."""
     import becalm
 
     bad = False
     for file in files:
         try:
-            becalm.load(file)
+            warnings = becalm.load(file).warnings
         except (becalm.BecalmError, OSError) as error:
             bad = True
             typer.echo(printable(told(error)), err=True)
         else:
             typer.echo(printable(f"{file}: ok"))
+            for warning in warnings:
+                typer.echo(printable(f"{file}: warning: {warning}"))
     if bad:
         raise typer.Exit(BAD_INPUT)
 

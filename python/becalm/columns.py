@@ -58,6 +58,7 @@ TABLES: Mapping[str, str] = {
     "messages; with `observe.messages`.",
     "frames": "One row per step of `observe.frames` and lane; one byte per link, in the order of `links`.",
     "frames_groups": "One row per step of `observe.frames` and group.",
+    "pauses": "One row per link and virtual lane whose buffer can pause the sender; with PFC.",
     "spans": "One row per period in which an output was root or branch; with `observe.spans`.",
 }
 """Meaning of the rows of each table."""
@@ -141,7 +142,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "packets": "Packets sent, of all kinds, as PortXmitPkts counts.",
         "bytes": "Bytes sent.",
         "marked": "Packets that the switch marked as they left by this port, as PortMarkFECN counts.",
-        "stalled_share": "Share of the time in which a packet waited and there was no credit for it.",
+        "stalled_share": "Share of the time in which a packet waited and there was no credit for it; with "
+        "PFC, in which it waited for the end of a pause.",
         "xmit_wait": "The same as a time, as PortXmitWait counts.",
         "xmit_time_cong": "Time in which some VL was in the congestion state, as PortXmitTimeCong counts.",
     },
@@ -270,6 +272,18 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "group": "Name of the group.",
         "rate": "Delivered bytes since the frame before, per time.",
         "marked_share": "Marked over delivered packets in that time; NaN if none was delivered.",
+    },
+    "pauses": {
+        "from": "Node that sends on the link, and is paused.",
+        "from_port": "Its port.",
+        "to": "Node of the buffer that pauses it.",
+        "vl": "Virtual lane.",
+        "pauses": "Pauses that began in the measured window.",
+        "paused": "Time between a pause and the frame that ends it; `xmit_wait` of `links` is the part in "
+        "which packets waited.",
+        "paused_share": "The same as a share of the measured window.",
+        "headroom": "Bytes that the buffer has above XOFF.",
+        "headroom_used": "Most of them that were in use; over the whole run.",
     },
     "spans": {
         "from": "Node of the output.",

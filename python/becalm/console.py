@@ -182,7 +182,8 @@ def _links(results: Results) -> Table:
         )
         for row in hottest.iter_rows(named=True)
     ]
-    return table(f"Hottest of {links.height} links", ("link", "rate", "busy", "without credit"), rows)
+    waits = "paused" if "pauses" in results.tables else "without credit"
+    return table(f"Hottest of {links.height} links", ("link", "rate", "busy", waits), rows)
 
 
 def show_run(results: Results, folder: Path) -> None:

@@ -61,6 +61,11 @@ class Scenario:
         return summary
 
     @cached_property
+    def warnings(self) -> list[str]:
+        """Settings that are valid and probably not meant, each in one sentence."""
+        return self.core.warnings
+
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the resolved scenario: the same for two files that mean the same."""
         canonical = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))

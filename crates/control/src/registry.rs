@@ -82,6 +82,24 @@ macro_rules! markers {
                 }
             }
 
+            fn needs_credit(params: &$params) -> Option<$crate::becalm_schema::Conflict> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::MarkingScheme>::needs_credit(params)),+
+                }
+            }
+
+            fn marks_at(
+                params: &$params,
+                shape: &$crate::becalm_fabric::policy::SwitchShape,
+                rate: $crate::becalm_fabric::Rate,
+            ) -> Option<u64> {
+                match params {
+                    $($params::$scheme(params) => {
+                        <$module::$scheme as $crate::MarkingScheme>::marks_at(params, shape, rate)
+                    })+
+                }
+            }
+
             fn conflicts(
                 params: &$params,
                 switches: &[$crate::becalm_fabric::policy::SwitchShape],

@@ -2,6 +2,7 @@
 //!
 //! Every choice of schemes, such as [`Marking`](crate::Marking), is itself a scheme.
 
+use becalm_fabric::Rate;
 use becalm_fabric::policy::{Echo, Marker, Response, SwitchShape};
 use becalm_schema::{Conflict, Field, FieldDoc, Table};
 use serde_json::json;
@@ -18,6 +19,20 @@ pub trait MarkingScheme: Marker + Sized {
     fn needs_finite_buffer(params: &Self::Params) -> bool {
         let _ = params;
         false
+    }
+
+    /// The setting for which it looks at credit or delays it, as a conflict with a fabric without credit; `None` if it
+    /// does neither.
+    fn needs_credit(params: &Self::Params) -> Option<Conflict> {
+        let _ = params;
+        None
+    }
+
+    /// Bytes that wait for an output of such a switch, on a link of this rate, when it begins to mark; `None` if another
+    /// quantity decides.
+    fn marks_at(params: &Self::Params, shape: &SwitchShape, rate: Rate) -> Option<u64> {
+        let _ = (params, shape, rate);
+        None
     }
 
     /// Conflicts of the parameters with the switches of a network.

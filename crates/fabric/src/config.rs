@@ -1,11 +1,14 @@
 //! Settings of switches and adapters, and sizes of packets.
 
+pub mod pfc;
+
 use becalm_engine::Time;
 
 use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
 use crate::packet::Kind;
+pub use pfc::{FlowControl, Pfc, SharedPool};
 
 /// The room of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,14 @@ impl Room {
         match self {
             Room::Packets(n) => n,
             Room::Bytes(n) => n / CREDIT_BYTES,
+        }
+    }
+
+    /// The buffer's size in bytes; one that counts packets has room for as many of the largest size.
+    pub const fn bytes(self, largest: u32) -> u32 {
+        match self {
+            Room::Packets(n) => n.saturating_mul(largest),
+            Room::Bytes(n) => n,
         }
     }
 
@@ -175,6 +186,21 @@ pub struct SwitchConfig {
     /// How the time that an output takes for a packet varies around what its size and the link's rate ask for. Unless
     /// fixed, packets must be stored first: one that leaves while it comes in could run dry.
     pub service: Distribution,
+    /// The policy that keeps a sender from filling a buffer beyond its end.
+    pub flow_control: FlowControl,
+}
+
+impl SwitchConfig {
+    /// Units that a packet of `size` bytes takes in a buffer: those of credit, or bytes with PFC.
+    #[inline]
+    pub(crate) fn need(&self, size: u32) -> u32 {
+        if self.flow_control == FlowControl::Credits { self.buffer.need(size) } else { size }
+    }
+
+    /// Units that a buffer has, up to XOFF with PFC, where packets have at most `largest` bytes.
+    pub(crate) fn capacity(&self, largest: u32) -> u32 {
+        if self.flow_control == FlowControl::Credits { self.buffer.capacity() } else { self.buffer.bytes(largest) }
+    }
 }
 
 /// A change of a link's rate during a run. Packets must be stored first, as for
@@ -230,6 +256,11 @@ impl PacketConfig {
     /// The largest packet on the wire.
     pub fn largest(&self) -> u32 {
         (self.mtu + self.header).max(self.ack).max(self.cnp)
+    }
+
+    /// The smallest packet on the wire.
+    pub fn smallest(&self) -> u32 {
+        (self.header + 1).min(self.ack).min(self.cnp).max(1)
     }
 }
 

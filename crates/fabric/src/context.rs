@@ -5,9 +5,10 @@ use becalm_engine::{Agenda, Key, Time, mix};
 use crate::config::{RateChange, SwitchConfig};
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
+use crate::flow_control::gate::Gate;
 use crate::ids::{NodeId, PortId, SourceId};
 use crate::message::{Message, Recorded};
-use crate::network::link::{EgressLink, LOCAL};
+use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Routes;
 use crate::network::topology::Topology;
 use crate::packet::Packet;
@@ -32,8 +33,11 @@ pub(crate) struct Shared {
     pub changes: Vec<RateChange>,
     /// Packets that hosts of this part have made, less those that they have taken.
     pub packets: i64,
+    /// Empty with PFC.
     pub credit: Vec<LinkCredit>,
     pub trails: Trails,
+    /// Empty with credit.
+    pub gates: Vec<Gate>,
     pub hops: u64,
     /// Messages for other parts, by part.
     pub outboxes: Vec<Vec<Message>>,
@@ -98,9 +102,28 @@ impl<O: Observer> Context<'_, O> {
         }
     }
 
-    /// Schedules a call of a sender that lacks credit.
+    /// Tells the sender that fills a buffer to stop, or to go on.
+    pub fn pause(&mut self, way: &CreditReturn, vl: u8, stops: bool) {
+        let time = self.now + way.delay;
+        let gate = way.first_credit + u32::from(vl);
+        if way.part != LOCAL {
+            let message = Message::Gate { time, sender: way.sender, gate: (gate, vl), open: !stops };
+            return self.shared.outboxes[usize::from(way.part)].push(message);
+        }
+        let past = Time(self.now.0.saturating_sub(way.delay.0));
+        if self.shared.gates[gate as usize].change(!stops, time, past) {
+            self.call(way.sender, vl, time);
+        }
+    }
+
+    /// Schedules a call of a sender that lacks credit, or finds its gate closed.
     pub fn wait_for_credit(&mut self, from: PortId, link: &EgressLink, vl: u8) {
-        if let Some(time) = self.shared.credit[link.credit_index(vl)].wait(self.now) {
+        let at = link.credit_index(vl);
+        let time = match link.gated() {
+            true => self.shared.gates[at].wait(self.now),
+            false => self.shared.credit[at].wait(self.now),
+        };
+        if let Some(time) = time {
             self.call(from, vl, time);
         }
     }
@@ -112,16 +135,24 @@ impl<O: Observer> Context<'_, O> {
 
     /// Notes that a sender is called for credit; returns whether the call still holds.
     pub fn called(&mut self, link: &EgressLink, vl: u8) -> bool {
-        let holds = self.shared.credit[link.credit_index(vl)].called(self.now);
+        let at = link.credit_index(vl);
+        let holds = match link.gated() {
+            true => self.shared.gates[at].called(self.now),
+            false => self.shared.credit[at].called(self.now),
+        };
         if !holds {
             self.agenda.discount();
         }
         holds
     }
 
-    /// Whether a sender has credit for so many units.
+    /// Whether a sender has credit for so many units, or an open gate.
     #[inline]
     pub fn has_credit(&mut self, link: &EgressLink, vl: u8, units: u32) -> bool {
-        !link.credited || self.shared.credit[link.credit_index(vl)].has(units, self.now)
+        match link.control {
+            Control::Credit => self.shared.credit[link.credit_index(vl)].has(units, self.now),
+            Control::Free => true,
+            Control::Gate => self.shared.gates[link.credit_index(vl)].is_open(self.now),
+        }
     }
 }

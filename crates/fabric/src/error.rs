@@ -32,6 +32,23 @@ pub enum FabricError {
         /// The buffers, as `switch[port]`, the first one again at the end.
         cycle: Vec<String>,
     },
+    /// A buffer whose headroom is too small: a packet that came after the pause had no room.
+    #[error(
+        "headroom of {buffer}, VL {vl} is too small: {given} B are given, {needed} B were needed so far; \
+         {sum} B are always enough"
+    )]
+    Overflow {
+        /// The buffer, as `switch[port]`.
+        buffer: String,
+        /// Virtual lane.
+        vl: usize,
+        /// Bytes that it has.
+        given: u32,
+        /// Most bytes that were needed.
+        needed: u32,
+        /// Bytes that follow from rate, delays and packet sizes.
+        sum: u32,
+    },
     /// A job waits for ever.
     #[error("job `{job}` cannot end: {stuck}")]
     Stuck {

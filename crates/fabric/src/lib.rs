@@ -1,7 +1,7 @@
 //! The lossless network: links, switches, hosts, and the traffic between them.
 //!
 //! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer returns the
-//! credit when the packet's last byte has left it.
+//! credit when the packet's last byte has left it; or a buffer pauses its sender in time (PFC).
 //!
 //! # Rooms
 //!
@@ -14,7 +14,7 @@
 //! | [`config`] | settings of switches and adapters, sizes of packets |
 //! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
 //! | `trail` | telemetry: what switches record of the way of packets |
-//! | `flow_control` | credit between a buffer and its sender |
+//! | `flow_control` | credit or pauses between a buffer and its sender |
 //! | `event`, `message`, `context` | events, messages between threads, and the context in which nodes handle them |
 //! | `switch` | input buffers, queues, arbitration, forwarding |
 //! | [`host`] | sources, senders, pacers, adapters, receivers |
@@ -84,6 +84,7 @@
 //!         input_reads: InputReads::Many,
 //!         vl_arbitration: VlArbitration::RoundRobin,
 //!         service: Distribution::Fixed,
+//!         flow_control: FlowControl::Credits,
 //!     },
 //!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None },
 //!     adapters: vec![adapter; topology.host_count() as usize],
@@ -126,8 +127,8 @@ mod trail;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
-    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, Injection, InputReads, PacketConfig, PathSelection, Queueing,
-    RateChange, Room, SwitchConfig, Switching, VlArbitration, WhenFull,
+    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig, PathSelection, Pfc,
+    Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching, VlArbitration, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;
@@ -146,4 +147,6 @@ pub use parallel::fabric::ParallelFabric;
 pub use parallel::partition::Partition;
 pub use sim::counters::{FlowView, PortCounters, PortStanding};
 pub use sim::fabric::Fabric;
+pub use sim::headrooms::needed_headrooms;
+pub use sim::pausing::Headroom;
 pub use sim::spec::{FabricSpec, FlowSpec};

@@ -45,4 +45,15 @@ pub enum Message {
         /// Units of credit.
         units: u32,
     },
+    /// A pause of a sender, or its end.
+    Gate {
+        /// The time at which the sender obeys.
+        time: Time,
+        /// The port of the sender.
+        sender: PortId,
+        /// The place of its gate, and the lane.
+        gate: (u32, u8),
+        /// Whether the sender may go on.
+        open: bool,
+    },
 }

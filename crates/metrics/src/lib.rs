@@ -12,7 +12,7 @@
 //! | [`fairness`] | Jain's index |
 //! | [`ports`] | ports as indices of flat arrays |
 //! | `quantiles`, `histogram` | compact histograms, tables of them |
-//! | [`fingerprint`], [`latency`], [`occupancy`], [`queues`], [`spans`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
+//! | [`fingerprint`], [`latency`], [`occupancy`], [`queues`], [`spans`], [`pauses`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
 //! | [`recorder`] | a recording of single packets for traces, in a run of its own |
 //! | [`completion`] | completion times and slowdowns of messages |
 //! | [`watch`] | all of them as the one observer of a run |
@@ -70,6 +70,7 @@ pub mod latency;
 pub mod messages;
 pub mod occupancy;
 pub mod paces;
+pub mod pauses;
 pub mod ports;
 mod quantiles;
 pub mod queues;
@@ -90,6 +91,7 @@ pub use latency::{Latency, Summary};
 pub use messages::{MessageRecord, Messages};
 pub use occupancy::Occupancy;
 pub use paces::Paces;
+pub use pauses::{Paused, Pauses};
 pub use ports::Ports;
 pub use queues::{Queue, Queues};
 pub use series::Series;

@@ -9,6 +9,7 @@ use crate::hosts::Hosts;
 use crate::latency::Latency;
 use crate::messages::Messages;
 use crate::occupancy::Occupancy;
+use crate::pauses::Pauses;
 use crate::ports::Ports;
 use crate::queues::Queues;
 use crate::spans::Spans;
@@ -31,6 +32,8 @@ pub struct Watch {
     pub hosts: Hosts,
     /// Roots and branches of congestion.
     pub tree: Tree,
+    /// Pauses, with priority-based flow control.
+    pub pauses: Option<Box<Pauses>>,
     /// Messages, where they are asked for.
     pub messages: Option<Box<Messages>>,
     /// Queues of outputs, where they are asked for.
@@ -50,6 +53,7 @@ impl Watch {
             congestion: Spans::new(from, ports),
             hosts: Hosts::new(from, topology.host_count()),
             tree: Tree::new(topology, vls, capacity, from),
+            pauses: None,
             messages: None,
             queues: None,
         }
@@ -85,6 +89,9 @@ impl Joint for Watch {
         self.congestion.join(other.congestion, theirs);
         self.hosts.join(other.hosts, theirs);
         self.tree.join(other.tree, theirs);
+        if let (Some(own), Some(its)) = (&mut self.pauses, other.pauses) {
+            own.join(*its, theirs);
+        }
         if let (Some(own), Some(its)) = (&mut self.messages, other.messages) {
             own.join(*its, theirs);
         }
@@ -135,6 +142,12 @@ impl Observer for Watch {
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         self.stalls.set(now, output, vl, stalled);
         self.tree.stalled(now, output, vl, stalled);
+    }
+
+    fn paused(&mut self, now: Time, input: PortId, vl: u8, paused: bool) {
+        if let Some(pauses) = &mut self.pauses {
+            pauses.set(now, input, vl, paused);
+        }
     }
 
     #[inline]

@@ -29,6 +29,12 @@ impl Scenario {
         self.inner.summary().to_string()
     }
 
+    /// Settings that are valid and probably not meant.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
     /// Fewest bytes that a replication will use: `{"total": ..., "network": ..., "flows": ..., "messages": ...,
     /// "series": ..., "snapshots": ...}`.
     #[getter]

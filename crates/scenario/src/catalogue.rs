@@ -8,6 +8,7 @@ use crate::sections::Sections;
 use crate::sections::adapter::Adapter;
 use crate::sections::changes::Change;
 use crate::sections::collective::Collective;
+use crate::sections::flow_control::{FlowControl, Thresholds};
 use crate::sections::flows::{Group, Traffic};
 use crate::sections::jobs::{Job, Operation};
 use crate::sections::observe::Observe;
@@ -20,8 +21,9 @@ use crate::sections::topology::TopologyChoice;
 
 /// Everything that a scenario can choose, and the keys of its sections.
 ///
-/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `collectives`, `arbiters`, `paths`, `sections`. Each entry has
-/// `name`, `doc` (Markdown; its first paragraph is a summary) and `parameters`, each of these with `name`, `kind`,
+/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `collectives`, `arbiters`, `paths`,
+/// `flow_controls`, `thresholds`, `sections`. Each entry has `name`, `doc` (Markdown; its first paragraph is a summary) and
+/// `parameters`, each of these with `name`, `kind`,
 /// `unit`, `default`, `required`, `range` and `help`.
 pub fn catalogue() -> Value {
     json!({
@@ -34,6 +36,8 @@ pub fn catalogue() -> Value {
         "collectives": options::<Collective>(),
         "arbiters": options::<Arbiter>(),
         "paths": options::<PathLaw>(),
+        "flow_controls": options::<FlowControl>(),
+        "thresholds": options::<Thresholds>(),
         "sections": [
             section::<Run>("run"),
             section::<Switch>("switch"),

@@ -43,6 +43,7 @@ pub mod sections;
 mod summary;
 mod trace;
 mod variants;
+mod warnings;
 mod work;
 
 pub use catalogue::{catalogue, json_schema};

@@ -13,6 +13,8 @@ use crate::sections::distribution::Shape;
 const BASE: u64 = 16 << 20;
 /// Bytes of a port of a host or switch.
 const PORT: u64 = 500;
+/// Bytes of the pauses of a link and virtual lane with PFC, and of their row of a table.
+const PAUSES: u64 = 300;
 /// Bytes of the queue of a pair of ports and a virtual lane.
 const QUEUE: u64 = 24;
 /// Bytes of a flow, its latencies and its row of a table included.
@@ -72,6 +74,7 @@ impl Scenario {
         let observe = &self.sections.observe;
         let vls = u64::from(*self.sections.switch.vls);
         let links = self.network.links.len() as u64;
+        let pfc = self.sections.switch.flow_control.pfc().is_some();
         let samples = self.sections.run.duration.0 / observe.step.0.max(1) + 2;
         let paces = if *observe.paces { self.plan.groups.len() } else { 0 };
         let width = self.series_width() + paces;
@@ -79,7 +82,8 @@ impl Scenario {
         MemoryEstimate {
             network: times(links, PORT)
                 .saturating_add(times(self.queues(), QUEUE))
-                .saturating_add(if *observe.queues { times(links * vls, LENGTHS) } else { 0 }),
+                .saturating_add(if *observe.queues { times(links * vls, LENGTHS) } else { 0 })
+                .saturating_add(if pfc { times(links * vls, PAUSES) } else { 0 }),
             flows: times(self.plan.flows.len() as u64, FLOW),
             messages: self
                 .plan

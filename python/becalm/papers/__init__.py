@@ -15,5 +15,6 @@ PAPERS = (
     "mittal2015",
     "kumar2020",
     "li2019",
+    "pfc",
 )
 """Names of the packages, in the order in which they are listed."""

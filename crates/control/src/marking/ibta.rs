@@ -58,6 +58,7 @@
 //! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each by its own threshold.
 
 use becalm_engine::Time;
+use becalm_fabric::Rate;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
@@ -176,6 +177,18 @@ impl MarkingScheme for Ibta {
 
     fn needs_finite_buffer(_: &Params) -> bool {
         true
+    }
+
+    fn needs_credit(params: &Params) -> Option<Conflict> {
+        let key = if params.masks_credit() { "credit_mask" } else { "victim_mask" };
+        let everybody = params.victim_mask == Mask::All && params.overrides.iter().all(|own| own.victim != Some(false));
+        let problem = "needs credit: without it, no credit comes late and no port tells a root from a victim; \
+                       with pfc, victim_mask must be \"all\" and no port in the credit mask";
+        (params.masks_credit() || !everybody).then(|| Conflict::new(key, problem))
+    }
+
+    fn marks_at(params: &Params, shape: &SwitchShape, _: Rate) -> Option<u64> {
+        (0..shape.ports).map(|port| params.rules(port, shape).0.enter).min()
     }
 
     fn conflicts(params: &Params, switches: &[SwitchShape]) -> Vec<Conflict> {

@@ -23,6 +23,7 @@
 //!   its credit count as left.
 //! - ACKs and congestion notification packets are never marked.
 
+use becalm_fabric::Rate;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
@@ -73,6 +74,15 @@ impl MarkingScheme for QueueThreshold {
 
     fn needs_finite_buffer(_: &Params) -> bool {
         true
+    }
+
+    fn needs_credit(params: &Params) -> Option<Conflict> {
+        let problem = "needs credit, which tells a root from a victim; must be false with pfc";
+        params.root_only.then(|| Conflict::new("root_only", problem))
+    }
+
+    fn marks_at(params: &Params, shape: &SwitchShape, _: Rate) -> Option<u64> {
+        Some((params.high * f64::from(shape.capacity_bytes)) as u64)
     }
 }
 

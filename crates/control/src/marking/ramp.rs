@@ -32,8 +32,8 @@
 
 use std::collections::VecDeque;
 
-use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
+use becalm_fabric::{Kind, Rate};
 use becalm_schema::Conflict;
 
 use super::congestion::left_behind;
@@ -106,6 +106,16 @@ impl MarkingScheme for Ramp {
             Judged::Arrival => usize::from(shape.ports) * usize::from(shape.vls),
         };
         Ramp { params: params.clone(), vls: usize::from(shape.vls), judged: vec![VecDeque::new(); lanes] }
+    }
+
+    fn needs_credit(params: &Params) -> Option<Conflict> {
+        let problem = "needs credit, which tells a root from a victim; must be false with pfc";
+        params.root_only.then(|| Conflict::new("root_only", problem))
+    }
+
+    fn marks_at(params: &Params, _: &SwitchShape, rate: Rate) -> Option<u64> {
+        let scale = params.per.map_or(1.0, |per| rate.bits_per_second() / (per * 1e9));
+        Some((params.kmin * KB * scale) as u64)
     }
 }
 

@@ -209,12 +209,13 @@ impl LinkCredit {
     }
 }
 
-/// The way of credit from a buffer back to the sender at the other end of the cable.
+/// The way of credit, or of pauses, from a buffer back to the sender at the other end of the cable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditReturn {
     pub sender: PortId,
+    /// That of the cable; with PFC, until the sender obeys.
     pub delay: Time,
-    /// The place of the sender's credit for VL 0; those of the other VLs follow.
+    /// The place of the sender's credit, or gate, for VL 0; those of the other VLs follow.
     pub first_credit: u32,
     /// The part that the sender belongs to, or [`LOCAL`](crate::network::link::LOCAL).
     pub part: u16,

@@ -1,3 +1,5 @@
-//! Link-level flow control.
+//! Link-level flow control: credit, or pauses (PFC).
 
 pub(crate) mod credit;
+pub(crate) mod gate;
+pub(crate) mod pauses;

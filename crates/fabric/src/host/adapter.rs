@@ -8,6 +8,7 @@ use crate::config::{AdapterConfig, Injection};
 use crate::context::Context;
 use crate::event::Event;
 use crate::flow_control::credit::CreditReturn;
+use crate::flow_control::pauses::Pauses;
 use crate::host::backlog::Backlog;
 use crate::host::flows::Flows;
 use crate::host::paced::Paced;
@@ -25,10 +26,12 @@ pub(crate) struct Adapter {
     pub node: NodeId,
     pub link: EgressLink,
     pub credit_return: CreditReturn,
-    config: AdapterConfig,
+    pub(super) config: AdapterConfig,
     vls: u8,
     /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
     pub taken: Vec<u32>,
+    /// With PFC, where there is a drain rate.
+    pub pauses: Option<Box<Pauses>>,
     stalled: Vec<bool>,
     busy_until: Time,
     /// Time at which the next data packet has been fetched from memory.
@@ -38,7 +41,7 @@ pub(crate) struct Adapter {
     /// Time at which the first message in preparation is ready; [`Time::MAX`] if none is awaited.
     prepared_at: Time,
     /// Time at which the receive buffer is drained.
-    drained_at: Time,
+    pub(super) drained_at: Time,
     /// Packets in the receive buffer, in the order in which they came.
     pub draining: VecDeque<Packet>,
     /// The earliest pending [`Event::Wake`].
@@ -75,6 +78,7 @@ impl Adapter {
             config,
             vls,
             taken: vec![0; usize::from(vls)],
+            pauses: None,
             stalled: vec![false; usize::from(vls)],
             busy_until: Time::ZERO,
             fetched_at: Time::ZERO,
@@ -108,31 +112,6 @@ impl Adapter {
 
     pub fn port(&self) -> PortId {
         PortId { node: self.node, port: 0 }
-    }
-
-    /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
-    pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
-        let Some(rate) = self.config.drain_rate else { return true };
-        let mut packet = *packet;
-        self.taken[usize::from(packet.vl)] += cx.shared.config.buffer.need(packet.size);
-        self.drained_at = self.drained_at.max(cx.now) + rate.time_of(packet.size);
-        if packet.kind == Kind::Data {
-            cx.shared.trails.hold(self.drained_at.since(cx.now), &mut packet);
-        }
-        self.draining.push_back(packet);
-        cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Event::Drained(packet.tie));
-        false
-    }
-
-    /// Frees the room of a packet that has been drained, and returns the packet.
-    pub fn drained<O: Observer>(&mut self, tie: u32, cx: &mut Context<'_, O>) -> Packet {
-        // The first one, unless several are drained at the same time.
-        let at = self.draining.iter().position(|packet| packet.tie == tie).expect("every packet is drained once");
-        let packet = self.draining.remove(at).expect("found");
-        let units = cx.shared.config.buffer.need(packet.size);
-        self.taken[usize::from(packet.vl)] -= units;
-        cx.return_credit(&self.credit_return, packet.vl, units, cx.now);
-        packet
     }
 
     /// Checks again whether a flow may send, after an event that could have changed it.
@@ -389,7 +368,7 @@ impl Adapter {
 
     fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let &Packet { vl, size, .. } = packet;
-        if self.link.credited {
+        if self.link.credited() {
             cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
         }
         self.packets += 1;

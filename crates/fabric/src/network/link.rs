@@ -35,6 +35,14 @@ impl Rate {
     pub const fn time_of(self, bytes: u32) -> Time {
         Time((bytes as u64 * self.fs_per_byte + 500) / 1000)
     }
+
+    /// Most bytes of packets that together take less than `time`, where each has at least `smallest` bytes and takes
+    /// [`Rate::time_of`] its size.
+    pub(crate) fn bytes_before(self, time: Time, smallest: u32) -> u64 {
+        let rounding = if self.fs_per_byte.is_multiple_of(1000) { 0 } else { 500u64.div_ceil(u64::from(smallest)) };
+        let least = self.fs_per_byte.saturating_sub(rounding).max(1);
+        time.0.saturating_mul(1000).saturating_sub(1) / least
+    }
 }
 
 impl fmt::Display for Rate {
@@ -43,19 +51,29 @@ impl fmt::Display for Rate {
     }
 }
 
+/// What keeps a sender from filling the buffer at the other end of its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Nothing: a host without a drain rate takes in everything.
+    Free,
+    /// Credit.
+    Credit,
+    /// A gate that the buffer opens and closes (PFC).
+    Gate,
+}
+
 /// The sending end of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EgressLink {
     /// The rank of what arrives at the peer, but for the hash of the packet.
     pub arrivals: Key,
-    /// Whether the buffer at the other end can fill up: that of a switch, or of a host with a drain rate.
-    pub credited: bool,
+    pub control: Control,
     pub rate: Rate,
     /// Whether a packet arrives as a whole: its delay counts from when its tail has left, not its header.
     pub whole: bool,
     /// From then to the arrival: the cable's delay and, on the way to a switch, the forwarding delay.
     pub delay: Time,
-    /// The place of this link's credit for VL 0; those of the other VLs follow.
+    /// The place of this link's credit, or gate, for VL 0; those of the other VLs follow.
     pub first_credit: u32,
     /// The part that the peer belongs to, or [`LOCAL`].
     pub part: u16,
@@ -70,7 +88,19 @@ impl EgressLink {
         PortId { node: NodeId(self.arrivals.target()), port: self.arrivals.source() }
     }
 
-    /// The place of the credit for a VL.
+    /// Whether the sender needs credit.
+    #[inline]
+    pub fn credited(&self) -> bool {
+        self.control == Control::Credit
+    }
+
+    /// Whether the buffer pauses the sender.
+    #[inline]
+    pub fn gated(&self) -> bool {
+        self.control == Control::Gate
+    }
+
+    /// The place of the credit or the gate for a VL.
     #[inline]
     pub fn credit_index(&self, vl: u8) -> usize {
         self.first_credit as usize + usize::from(vl)

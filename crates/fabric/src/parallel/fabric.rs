@@ -13,6 +13,7 @@ use crate::policy::{Echo, Joint, Marker, Observer, Response};
 use crate::sim::build::Share;
 use crate::sim::counters::{FlowView, PortCounters, PortStanding};
 use crate::sim::fabric::Fabric;
+use crate::sim::pausing::Headroom;
 use crate::sim::spec::FabricSpec;
 
 /// The simulator of a fabric in one or several parts.
@@ -89,6 +90,16 @@ where
     /// The contents of a port's buffers.
     pub fn standing(&self, port: PortId, vl: u8) -> PortStanding {
         self.model_of(port.node).standing(port, vl, self.parts.now())
+    }
+
+    /// The headroom of the buffer behind an input; `None` with credit, and at a host without a drain rate.
+    pub fn headroom(&self, input: PortId, vl: u8) -> Option<Headroom> {
+        self.model_of(input.node).headroom(input, vl)
+    }
+
+    /// A buffer that has needed more headroom than it has.
+    pub fn overflow(&self) -> Option<FabricError> {
+        self.parts.simulators().iter().find_map(|part| part.model.overflow())
     }
 
     /// The observer of a node.

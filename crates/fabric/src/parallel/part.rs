@@ -2,6 +2,7 @@
 
 use becalm_engine::{Agenda, Entry, Part, Time};
 
+use crate::config::FlowControl;
 use crate::event::Event;
 use crate::ids::{FlowId, NodeId};
 use crate::message::{Message, Recorded};
@@ -18,7 +19,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
 
     fn time(message: &Message) -> Time {
         match message {
-            Message::Packet { at: (time, _), .. } | Message::Credit { time, .. } => *time,
+            Message::Packet { at: (time, _), .. } | Message::Credit { time, .. } | Message::Gate { time, .. } => *time,
             Message::Recorded(recorded) => recorded.at.0,
             // Nothing happens before the message's packets arrive.
             Message::Announce { .. } => Time::MAX,
@@ -36,6 +37,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
             Message::Announce { flow, send } => self.hosts.jobs.announce(flow, send),
             Message::Credit { time, sender, credit: (credit, vl), units } => {
                 if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
+                    let (time, key, event) = Event::credit(time, sender, vl);
+                    agenda.at(time, key, event);
+                }
+            }
+            Message::Gate { time, sender, gate: (gate, vl), open } => {
+                if self.shared.gates[gate as usize].change(open, time, Time::ZERO) {
                     let (time, key, event) = Event::credit(time, sender, vl);
                     agenda.at(time, key, event);
                 }
@@ -118,10 +125,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         hosts.jobs.take(&mut its.jobs, theirs);
     }
 
-    /// Takes over the credit of a link.
+    /// Takes over the credit or the gates of a link.
     fn take_credit(&mut self, other: &mut Self, link: &EgressLink) {
         let lanes = link.credit_index(0)..link.credit_index(self.shared.config.vls);
-        self.shared.credit[lanes.clone()].swap_with_slice(&mut other.shared.credit[lanes]);
+        match self.shared.config.flow_control {
+            FlowControl::Credits => {
+                self.shared.credit[lanes.clone()].swap_with_slice(&mut other.shared.credit[lanes]);
+            }
+            FlowControl::Pfc(_) => self.shared.gates[lanes.clone()].swap_with_slice(&mut other.shared.gates[lanes]),
+        }
     }
 
     /// Makes all nodes this part's own.

@@ -85,7 +85,8 @@ pub trait SwitchView {
     fn present(&self, output: u16, vl: u8) -> u32;
     /// Packets of this VL for one output that are present in one input buffer.
     fn present_from(&self, input: u16, output: u16, vl: u8) -> u32;
-    /// Packets of the largest size for which an output holds credit; `u32::MAX` where the next buffer never fills.
+    /// Packets of the largest size for which an output holds credit; `u32::MAX` where the next buffer never fills. With
+    /// PFC, 0 while the output is paused, and `u32::MAX` otherwise.
     fn credit(&self, output: u16, vl: u8) -> u32;
     /// When an output last had a packet to send and no credit for it: now, if that is so now; `None` if it never was.
     fn blocked_until(&self, output: u16, vl: u8) -> Option<Time>;

@@ -56,6 +56,12 @@ pub trait Observer {
         let _ = (now, output, vl, stalled);
     }
 
+    /// A buffer behind a link tells its sender to stop (`true`) or to go on (`false`): with priority-based flow control.
+    /// The sender obeys after the delay of the pause.
+    fn paused(&mut self, now: Time, input: PortId, vl: u8, paused: bool) {
+        let _ = (now, input, vl, paused);
+    }
+
     /// A switch's output enters (`true`) or leaves (`false`) the congestion state of its
     /// [`Marker`](super::Marker::is_congested).
     fn congested(&mut self, now: Time, output: PortId, vl: u8, congested: bool) {

@@ -2,18 +2,20 @@
 
 use becalm_engine::{Agenda, Key, Simulator, Time};
 
-use crate::config::{AdapterConfig, SwitchConfig, Switching};
+use crate::config::{AdapterConfig, FlowControl, PacketConfig, SwitchConfig, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
 use crate::event::Event;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
+use crate::flow_control::gate::Gate;
 use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Jobs, Pacer, Receiver, SendQueue, Sender, Source};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
-use crate::network::link::{EgressLink, LOCAL};
+use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::policy::{Echo, FlowShape, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
+use crate::sim::headrooms::Headrooms;
 use crate::sim::shapes::Shapes;
 use crate::sim::spec::{FabricSpec, FlowSpec};
 use crate::switch::{State, Switch};
@@ -74,13 +76,15 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
         // The largest packets are those with the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
-        let (adapters, mut switches) = nodes(&spec, markers, share);
+        let (mut adapters, mut switches) = nodes(&spec, markers, share);
+        Headrooms::of(&spec).into_iter().for_each(|headrooms| headrooms.set(&mut adapters, &mut switches));
         if trails.iter().any(Option::is_some) {
             switches.iter_mut().for_each(|switch| switch.state.record());
         }
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
+        let pauses = spec.switch.flow_control != FlowControl::Credits;
         Ok(Fabric {
             observer,
             hosts: Hosts {
@@ -104,8 +108,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 routes: spec.routes,
                 changes: spec.changes,
                 packets: 0,
-                credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); lanes],
+                credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); if pauses { 0 } else { lanes }],
                 trails: Trails::default(),
+                gates: vec![Gate::new(); if pauses { lanes } else { 0 }],
                 config: spec.switch,
                 hops: 0,
                 outboxes: vec![Vec::new(); share.parts],
@@ -148,7 +153,7 @@ fn nodes<R, K: Marker, E>(
     let topology = &spec.topology;
     assert_eq!(markers.len(), topology.switch_count() as usize, "one marker per switch");
     assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-    let mut links = egress_links(topology, &spec.adapters, &spec.switch);
+    let mut links = egress_links(topology, &spec.adapters, &spec.switch, &spec.packets);
     for (link, back) in links.iter_mut().flatten() {
         link.part = share.part(link.peer().node);
         back.part = link.part;
@@ -214,13 +219,14 @@ fn pacers<R: Response>(
     responses.into_iter().enumerate().map(pacer).collect()
 }
 
-/// For every port of every node, its link, and the way of credit back to the sender at the other end.
+/// For every port of every node, its link, and the way of credit or pauses back to the sender at the other end.
 fn egress_links(
     topology: &Topology,
     adapters: &[AdapterConfig],
     switch: &SwitchConfig,
+    packets: &PacketConfig,
 ) -> Vec<Vec<(EgressLink, CreditReturn)>> {
-    let vls = u32::from(switch.vls);
+    let (vls, pfc) = (u32::from(switch.vls), switch.flow_control.pfc());
     // Each direction of a cable has credit for each VL: that of the direction from its first end comes first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
@@ -229,18 +235,23 @@ fn egress_links(
         let (first_credit, returned) = if *peer == cable.b { (first, second) } else { (second, first) };
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
-        let credited = to_switch || adapters[node.rank as usize].drain_rate.is_some();
+        let fills = to_switch || adapters[node.rank as usize].drain_rate.is_some();
         let &Cable { rate, delay, .. } = cable;
+        let returns = pfc.map_or(delay, |pfc| delay + pfc.delay_on(rate, packets.largest()));
         let link = EgressLink {
             arrivals: Key::new(peer.node.0, Event::ARRIVE, 0, peer.port),
-            credited,
+            control: match (fills, pfc) {
+                (false, _) => Control::Free,
+                (true, None) => Control::Credit,
+                (true, Some(_)) => Control::Gate,
+            },
             rate,
             whole: !to_switch || switch.switching == Switching::StoreAndForward,
             delay: if to_switch { delay + switch.forwarding_delay } else { delay },
             first_credit,
             part: LOCAL,
         };
-        (link, CreditReturn { sender: *peer, delay, first_credit: returned, part: LOCAL })
+        (link, CreditReturn { sender: *peer, delay: returns, first_credit: returned, part: LOCAL })
     };
     topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
 }

@@ -67,7 +67,8 @@ impl FlowView {
 /// Contents of a port's buffers for one virtual lane at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortStanding {
-    /// Share of the input buffer that is taken, 0 to 1; 0 at a host without a drain rate.
+    /// Share of the input buffer that is taken, 0 to 1, with PFC of its size and headroom; 0 at a host without a drain
+    /// rate.
     pub occupancy: f64,
     /// Bytes that wait for the output; 0 at a host.
     pub waiting: u64,
@@ -131,6 +132,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 (state.ports[at].input.taken_at(now), state.ports[at].lane.waiting_bytes)
             }
         };
-        PortStanding { occupancy: f64::from(taken) / f64::from(self.shared.config.buffer.capacity()), waiting }
+        let headroom = self.headroom(port, vl).map_or(0, |headroom| headroom.bytes);
+        let capacity = self.shared.config.capacity(self.hosts.flows.packets.largest());
+        // Shared memory may give a buffer more than that.
+        let occupancy = f64::from(taken) / (f64::from(capacity) + f64::from(headroom));
+        PortStanding { occupancy: occupancy.min(1.0), waiting }
     }
 }

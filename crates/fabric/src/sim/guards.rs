@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use becalm_engine::{Agenda, Time};
 
+use crate::config::FlowControl;
 use crate::context::Place;
 use crate::error::FabricError;
 use crate::event::Event;
 use crate::ids::{NodeId, PortId};
+use crate::network::link::{Control, EgressLink};
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::switch::{Port, Slot};
@@ -19,10 +21,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Checks the rules that hold between events.
     ///
     /// # Errors
-    /// [`FabricError::Guard`] with the broken rule: a bug of becalm.
+    /// [`FabricError::Guard`] with the broken rule: a bug of becalm. [`FabricError::Overflow`] if headroom is too small.
     pub fn check(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         self.check_packets(agenda)?;
-        self.check_credits(agenda)?;
+        match self.shared.config.flow_control {
+            FlowControl::Credits => self.check_credits(agenda)?,
+            FlowControl::Pfc(_) => self.check_pauses(agenda)?,
+        }
         self.check_flows()
     }
 
@@ -109,7 +114,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Finds a circle of buffers in which each waits for room in the next for ever.
     ///
     /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
-    /// those of which one packet may still move: its output is free and has credit, or credit is on its way, or the
+    /// those of which one packet may still move: its output is free and has credit, or credit is on its way (with PFC, an
+    /// open gate, or an opening), or the
     /// buffer that it waits for has been struck out. The rest never moves again.
     pub fn deadlock(&self, now: Time) -> Option<FabricError> {
         let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
@@ -117,9 +123,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let state = &switch.state;
             for (output, vl, (input, came_on), size) in state.heads() {
                 let link = &state.output(output).link;
-                let need = self.shared.config.buffer.need(size);
-                let lacks_credit = link.credited && self.shared.credit[link.credit_index(vl)].total() < need;
-                let blocked_by = (lacks_credit && !state.output(output).is_sending(now))
+                let blocked_by = (self.lacks_credit(link, vl, size) && !state.output(output).is_sending(now))
                     .then(|| self.buffer_behind(state.rank, output, vl))
                     .flatten();
                 let sends = state.ports[state.at(input, came_on)].input.is_sending(now);
@@ -136,6 +140,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
         let start = *waits_for.keys().min()?;
         Some(self.describe_cycle(start, &waits_for, now))
+    }
+
+    /// Whether a sender has no credit for a packet, nor will have by what is on its way; with PFC, whether its gate is
+    /// closed and no opening is on its way.
+    fn lacks_credit(&self, link: &EgressLink, vl: u8, size: u32) -> bool {
+        let at = link.credit_index(vl);
+        match link.control {
+            Control::Credit => self.shared.credit[at].total() < self.shared.config.need(size),
+            Control::Free => false,
+            Control::Gate => !self.shared.gates[at].will_be_open(),
+        }
     }
 
     /// The buffer that an output leads to, unless it leads to a host.

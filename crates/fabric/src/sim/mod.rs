@@ -4,5 +4,7 @@ pub(crate) mod build;
 pub mod counters;
 pub mod fabric;
 mod guards;
+pub mod headrooms;
+pub mod pausing;
 mod shapes;
 pub mod spec;

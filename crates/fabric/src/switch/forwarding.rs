@@ -6,8 +6,6 @@
 //!
 //! A switch stores its waiting packets itself, so that its data lie together in memory.
 
-use becalm_engine::Time;
-
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::Event;
@@ -79,6 +77,9 @@ impl<K: Marker> Switch<K> {
             law => self.state.choose_port(law, (input, packet), cx),
         };
         let output = output.expect("routes were checked for every flow");
+        if M::pauses(&self.state) {
+            self.state.pause(input, packet, cx);
+        }
         if !self.state.one_rate && self.runs_dry(packet, (input, output), cx) {
             return;
         }
@@ -113,7 +114,7 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let (units, at) = (state.room.need(packet.size), state.port(input));
+        let (units, at) = (state.need::<M>(packet.size), state.port(input));
         let buffer = state.settle::<M, O>(input, came_on, cx.now, cx.observer);
         buffer.taken += units;
         buffer.packets += 1;
@@ -143,7 +144,7 @@ impl<K: Marker> Switch<K> {
             if waits && !state.storing.is_empty() {
                 self.watch(arrival, u64::from(tie), cx);
             }
-            self.marker.arrived(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
+            self.marker.arrived(&arrival, &View::new(&self.state, cx.shared, cx.now));
             // The departure of one that passes at once is noted now, too.
             if queued {
                 self.note_congestion(output, vl, cx);
@@ -160,35 +161,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Sees to it that the marker hears of the last byte of a packet that has to wait.
-    fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
-        let &Arrival { now, input, output, vl, size, .. } = &arrival;
-        let state = &mut self.state;
-        let time_on = |port: u16| state.output(port).link.rate.time_of(size);
-        let left = match cx.shared.config.switching {
-            // On the way to a faster link, the packet has been held until what is missing takes as long as there.
-            Switching::CutThrough => {
-                let whole = time_on(input).min(time_on(output));
-                Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
-            }
-            Switching::StoreAndForward => Time::ZERO,
-        };
-        let (at, node) = (state.at(input, vl), state.node);
-        state.storing[at].push_back(arrival);
-        cx.schedule(now + left, node, input, tie, Event::Stored { vl });
-    }
-
-    /// Handles the last byte of a packet that had to wait.
-    fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
-        let at = self.state.at(input, vl);
-        let arrival = self.state.storing[at].pop_front().expect("one for every event");
-        if self.state.still_waits(&arrival, &cx.shared.config) {
-            let arrival = Arrival { now: cx.now, ..arrival };
-            self.marker.stored(&arrival, &View { state: &self.state, credit: &cx.shared.credit, now: cx.now });
-        }
-    }
-
-    /// Forwards a packet that cuts through: the lane it came on, its place in the order of arrival, whether the marker sees it;
+    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival and whether it is shown to the marker;
     /// the queue that it skips is empty.
     #[inline(always)]
     fn pass<M: Rules, O: Observer>(
@@ -246,13 +219,16 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         state.output_mut(output).awaited = false;
         let returns_at = self.marker.left(cx.now, input, output, vl);
-        let at = state.port(input);
+        let (at, pauses) = (state.port(input), M::pauses(state));
         let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
         buffer.taken -= units;
         buffer.packets -= 1;
         buffer.leaving -= 1;
         cx.observer.buffer(cx.now, at, vl, buffer.packets);
-        cx.return_credit(&buffer.credit_return, vl, units, returns_at);
+        match pauses {
+            true => state.release(input, vl, units, cx),
+            false => cx.return_credit(&buffer.credit_return, vl, units, returns_at),
+        }
         if M::input_reads(&cx.shared.config) == InputReads::One {
             state.list(output);
             state.unblock_outputs_of(input);
@@ -341,7 +317,7 @@ impl<K: Marker> Switch<K> {
         let ((input, output), switch) = (ports, self.state.rank);
         let &Packet { vl, size, kind, tie, .. } = packet;
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch };
-        let view = View { state: &self.state, credit: &cx.shared.credit, now: cx.now };
+        let view = View::new(&self.state, cx.shared, cx.now);
         let marked = self.marker.departing(&departure, &view);
         self.note_congestion(output, vl, cx);
         marked
@@ -358,7 +334,7 @@ impl<K: Marker> Switch<K> {
     ) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let (units, from) = (state.room.need(size), state.port(output));
+        let (units, from) = (state.need::<M>(size), state.port(output));
         let transmission = state.transmission::<M>(output, size);
         if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);
@@ -371,7 +347,7 @@ impl<K: Marker> Switch<K> {
         let lane = &mut ports[lane].lane;
         (lane.last_place, lane.last_tie) = (place, tie);
         let out = &mut ports[at].output;
-        if out.link.credited {
+        if out.link.credited() {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
         (out.input, out.vl) = (input, vl);

@@ -6,6 +6,7 @@ use becalm_engine::{Time, mix};
 
 use crate::config::PathSelection;
 use crate::context::{Context, Shared};
+use crate::network::link::Control;
 use crate::network::routing::PortSet;
 use crate::network::routing::hash::{flow_hash, pick};
 use crate::packet::Packet;
@@ -112,7 +113,12 @@ impl State {
     fn is_open(&self, output: u16, (input, packet): (u16, &Packet), shared: &Shared, now: Time) -> bool {
         let link = &self.output(output).link;
         let vl = shared.routes.lanes().map_or(packet.vl, |lanes| lanes.next(self.rank, input, output, packet.vl));
-        !link.credited || shared.credit[link.credit_index(vl)].level(now) >= self.room.need(packet.size)
+        let at = link.credit_index(vl);
+        match link.control {
+            Control::Credit => shared.credit[at].level(now) >= self.room.need(packet.size),
+            Control::Free => true,
+            Control::Gate => shared.gates[at].is_open(now),
+        }
     }
 
     /// Time that an output takes for what waits for it, on all lanes, and for the rest of the packet that it sends.

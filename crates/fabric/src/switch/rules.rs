@@ -4,7 +4,7 @@
 //! once more, with [`Common`] in place of [`Configured`], and for other arbiters with [`OneLane`]: what is known then is not
 //! asked for every packet.
 
-use crate::config::{Arbiter, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::switch::bits;
 
@@ -20,6 +20,8 @@ pub(crate) trait Layout {
     fn varies(&self) -> bool;
     /// Whether packets may ask for records of their way.
     fn records(&self) -> bool;
+    /// Whether buffers pause their senders.
+    fn pauses(&self) -> bool;
     /// The place of a port's lane in lists by (port, VL).
     fn at(&self, port: u16, vl: u8) -> usize;
 }
@@ -70,6 +72,12 @@ pub(crate) trait Rules {
         state.records()
     }
 
+    /// Whether buffers pause their senders, in place of credit.
+    #[inline(always)]
+    fn pauses(state: &impl Layout) -> bool {
+        state.pauses()
+    }
+
     /// The place of a port's lane in lists by (port, VL).
     #[inline(always)]
     fn at(state: &impl Layout, port: u16, vl: u8) -> usize {
@@ -88,7 +96,7 @@ pub(crate) struct Configured;
 
 impl Rules for Configured {}
 
-/// One lane, virtual output queues of at most 64 inputs, and transmission times that do not vary.
+/// One lane, virtual output queues of at most 64 inputs, transmission times that do not vary, and credit.
 pub(crate) struct OneLane;
 
 impl OneLane {
@@ -99,6 +107,7 @@ impl OneLane {
             && config.vl_arbitration == VlArbitration::RoundRobin
             && config.service == Distribution::Fixed
             && bits::words(ports) == 1
+            && config.flow_control == FlowControl::Credits
     }
 }
 
@@ -120,6 +129,11 @@ impl Rules for OneLane {
 
     #[inline(always)]
     fn varies(_: &impl Layout) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn pauses(_: &impl Layout) -> bool {
         false
     }
 
@@ -182,6 +196,11 @@ impl Rules for Common {
     #[inline(always)]
     fn records(_: &impl Layout) -> bool {
         false
+    }
+
+    #[inline(always)]
+    fn pauses(state: &impl Layout) -> bool {
+        OneLane::pauses(state)
     }
 
     #[inline(always)]

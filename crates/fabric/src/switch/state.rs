@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, FlowControl, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
+use crate::flow_control::pauses::Pauses;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{EgressLink, Rate};
 use crate::packet::Packet;
@@ -30,7 +31,9 @@ pub(crate) struct State {
     pub degree: u16,
     pub vls: u8,
     pub room: Room,
-    /// Units of credit that the largest packet takes.
+    /// Units of an input buffer, up to XOFF with PFC.
+    pub capacity: u32,
+    /// Units that the largest packet takes.
     pub largest: u32,
     /// By (port, VL).
     pub ports: Vec<Port>,
@@ -60,6 +63,8 @@ pub(crate) struct State {
     pub bypasses: Vec<Bypasses>,
     /// The packets that wait.
     pub pool: Pool,
+    /// With PFC.
+    pub pauses: Option<Box<Pauses>>,
     /// Whether all links have the same rate.
     pub one_rate: bool,
     /// There is one VL, and no arbitration between VLs.
@@ -106,6 +111,11 @@ impl Layout for State {
     }
 
     #[inline(always)]
+    fn pauses(&self) -> bool {
+        self.pauses.is_some()
+    }
+
+    #[inline(always)]
     fn at(&self, port: u16, vl: u8) -> usize {
         self.at(port, vl)
     }
@@ -131,7 +141,8 @@ impl State {
             degree: ports as u16,
             vls: config.vls,
             room: config.buffer,
-            largest: config.buffer.need(largest),
+            capacity: config.capacity(largest),
+            largest: config.need(largest),
             ports: (0..).zip(links).flat_map(|link| std::iter::repeat_n(port(link), vls)).collect(),
             fifos: vec![Fifo::default(); if config.queueing == Queueing::Fifo { ports * vls } else { 0 }],
             arbiters: vec![VlArbiter::new(config.vls, &config.vl_arbitration); ports],
@@ -154,8 +165,11 @@ impl State {
                 _ => Vec::new(),
             },
             pool: Pool::default(),
+            pauses: None,
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
-            lazy_tails: config.input_reads == InputReads::Many && attention < Attention::Tails,
+            lazy_tails: config.input_reads == InputReads::Many
+                && attention < Attention::Tails
+                && config.flow_control == FlowControl::Credits,
             unmarked: attention == Attention::Nothing,
             shows_passing: attention >= Attention::Packets,
             changes_lanes: false,
@@ -163,6 +177,12 @@ impl State {
             records: false,
             rules: rules::Kind::of(config, ports),
         }
+    }
+
+    /// Units that a packet of `size` bytes takes in an input buffer.
+    #[inline]
+    pub fn need<M: Rules>(&self, size: u32) -> u32 {
+        if M::pauses(self) { size } else { self.room.need(size) }
     }
 
     pub fn port(&self, port: u16) -> PortId {

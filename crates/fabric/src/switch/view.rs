@@ -2,7 +2,10 @@
 
 use becalm_engine::Time;
 
+use crate::context::Shared;
 use crate::flow_control::credit::LinkCredit;
+use crate::flow_control::gate::Gate;
+use crate::network::link::Control;
 use crate::policy::SwitchView;
 use crate::switch::state::State;
 
@@ -10,13 +13,22 @@ use crate::switch::state::State;
 pub(crate) struct View<'a> {
     pub state: &'a State,
     pub credit: &'a [LinkCredit],
+    pub gates: &'a [Gate],
     pub now: Time,
+}
+
+impl<'a> View<'a> {
+    /// The view at the present time, `now`.
+    pub fn new(state: &'a State, shared: &'a Shared, now: Time) -> View<'a> {
+        View { state, credit: &shared.credit, gates: &shared.gates, now }
+    }
 }
 
 impl SwitchView for View<'_> {
     fn room(&self, input: u16, vl: u8) -> u32 {
-        let free = self.state.room.capacity() - self.state.ports[self.state.at(input, vl)].input.taken_at(self.now);
-        free / self.state.largest
+        // With PFC a buffer holds more than its size while it uses headroom.
+        let taken = self.state.ports[self.state.at(input, vl)].input.taken_at(self.now);
+        self.state.capacity.saturating_sub(taken) / self.state.largest
     }
     fn waiting(&self, output: u16, vl: u8) -> u32 {
         self.state.ports[self.state.at(output, vl)].lane.waiting
@@ -35,10 +47,12 @@ impl SwitchView for View<'_> {
     }
     fn credit(&self, output: u16, vl: u8) -> u32 {
         let link = &self.state.output(output).link;
-        if !link.credited {
-            return u32::MAX;
+        let at = link.credit_index(vl);
+        match link.control {
+            Control::Credit => self.credit[at].level(self.now) / self.state.largest,
+            Control::Gate if !self.gates[at].is_open(self.now) => 0,
+            Control::Free | Control::Gate => u32::MAX,
         }
-        self.credit[link.credit_index(vl)].level(self.now) / self.state.largest
     }
     fn blocked_until(&self, output: u16, vl: u8) -> Option<Time> {
         let lane = &self.state.ports[self.state.at(output, vl)].lane;

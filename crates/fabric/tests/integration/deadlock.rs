@@ -6,7 +6,7 @@ use becalm_fabric::*;
 use crate::doubles::*;
 
 /// Three switches in a ring, one host each, all routes clockwise.
-fn ring() -> (Topology, Routes) {
+pub fn ring() -> (Topology, Routes) {
     let mut topology = Topology::default();
     let switches: Vec<_> = (0..3).map(|i| topology.add_switch(format!("s{i}"))).collect();
     for i in 0..3 {
@@ -26,16 +26,20 @@ fn ring() -> (Topology, Routes) {
     (topology, routes)
 }
 
-#[test]
-fn a_ring_of_full_buffers_is_reported() {
-    let (topology, routes) = ring();
+/// Each host sends two hops clockwise, through buffers of so many packets.
+pub fn ring_spec((topology, routes): (Topology, Routes), packets: u32) -> FabricSpec<Steady, Unmarked, Acks> {
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let flows: Vec<_> = (0..3).map(|i| free_flow(host(i), host(i + 2))).collect();
     let sources = (0..3).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut spec = plain(topology, flows, sources);
     spec.routes = routes;
-    spec.switch.buffer = Room::Packets(2);
-    let mut run = simulate(spec, ());
+    spec.switch.buffer = Room::Packets(packets);
+    spec
+}
+
+#[test]
+fn a_ring_of_full_buffers_is_reported() {
+    let mut run = simulate(ring_spec(ring(), 2), ());
     run.run_until(Time::from_ms(1));
     run.model.check(&run.agenda).expect("the guards hold");
     let found = run.model.deadlock(run.now());

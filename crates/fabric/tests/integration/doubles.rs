@@ -54,6 +54,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     input_reads: InputReads::Many,
     vl_arbitration: VlArbitration::RoundRobin,
     service: Distribution::Fixed,
+    flow_control: FlowControl::Credits,
 };
 
 /// Oldest first with any bound on overtaking.

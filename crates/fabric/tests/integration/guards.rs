@@ -101,28 +101,42 @@ fn laws() -> impl Strategy<Value = PathSelection> {
     ]
 }
 
+/// Credit as often as PFC, with any thresholds and enough headroom.
+fn flow_controls() -> impl Strategy<Value = FlowControl> {
+    let pool = (prop::option::of(0u64..40_000), 0.1f64..9.0, prop::option::of(0u32..5_000));
+    let pool = pool.prop_map(|(bytes, alpha, offset)| SharedPool { bytes, alpha, offset });
+    let time = || prop::option::of((1u64..9_000_000).prop_map(Time));
+    let pfc = (prop::option::of(0u32..9_000), prop::option::of(pool), time(), time());
+    let pfc = pfc.prop_map(|(xon, pool, delay, response)| Pfc { xon, pool, headroom: None, delay, response });
+    prop_oneof![Just(FlowControl::Credits), pfc.prop_map(FlowControl::Pfc)]
+}
+
 fn scenes() -> impl Strategy<Value = Scene> {
     let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
     let arbiter = prop_oneof![bounded_arbiters(), Just(Arbiter::RoundRobin)];
-    let switch =
-        (room, arbiter, any::<[bool; 3]>(), 1u8..4, laws()).prop_map(|(buffer, arbiter, [a, b, c], vls, paths)| {
-            SwitchConfig {
-                vls,
-                buffer,
-                forwarding_delay: Time::from_ns(40),
-                switching: if a { Switching::CutThrough } else { Switching::StoreAndForward },
-                paths,
-                arbiter,
-                queueing: if b { Queueing::Voq } else { Queueing::Fifo },
-                input_reads: if c { InputReads::Many } else { InputReads::One },
-                vl_arbitration: if a == b {
-                    VlArbitration::RoundRobin
-                } else {
-                    VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
-                },
-                service: if a || b { Distribution::Fixed } else { Distribution::Exponential },
-            }
-        });
+    let switch = (room, arbiter, any::<[bool; 3]>(), 1u8..4, laws(), flow_controls()).prop_map(
+        |(buffer, arbiter, [a, b, c], vls, paths, flow_control)| SwitchConfig {
+            vls,
+            buffer,
+            forwarding_delay: Time::from_ns(40),
+            switching: if a { Switching::CutThrough } else { Switching::StoreAndForward },
+            paths,
+            arbiter,
+            queueing: if b { Queueing::Voq } else { Queueing::Fifo },
+            input_reads: if c { InputReads::Many } else { InputReads::One },
+            vl_arbitration: if a == b {
+                VlArbitration::RoundRobin
+            } else {
+                VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
+            },
+            // Headroom follows from times that do not vary.
+            service: match a || b || flow_control != FlowControl::Credits {
+                true => Distribution::Fixed,
+                false => Distribution::Exponential,
+            },
+            flow_control,
+        },
+    );
     let cap = || prop::option::of((1e9..20e9f64).prop_map(Rate::from_bits_per_second));
     let overhead = prop_oneof![Just(Time::ZERO), (0..5_000_000u64).prop_map(Time)];
     let queue = prop_oneof![Just(AdapterConfig::UNLIMITED), 1u32..20];

@@ -10,6 +10,7 @@ mod guards;
 mod held_credit;
 mod labels;
 mod lanes;
+mod pfc;
 mod programs;
 mod queues;
 mod saturation;

@@ -7,9 +7,9 @@ use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, Re
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
     Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
-    RateChange, Room, SourceSpec,
+    RateChange, SourceSpec,
 };
-use becalm_metrics::{Messages, Watch};
+use becalm_metrics::{Messages, Pauses, Ports, Watch};
 
 use crate::scenario::Scenario;
 use crate::sections::Settings;
@@ -105,7 +105,7 @@ impl Scenario {
         }
     }
 
-    fn rate_changes(&self) -> Vec<RateChange> {
+    pub(crate) fn rate_changes(&self) -> Vec<RateChange> {
         let port = |name: &str| self.network.links.iter().find(|link| link.name == name).expect("checked").from;
         let changes = self.sections.changes.iter();
         changes.map(|p| RateChange { at: *p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
@@ -113,10 +113,7 @@ impl Scenario {
 
     /// Room of an input buffer; one that counts packets has room for as many of the largest size.
     pub(crate) fn capacity_bytes(&self) -> u32 {
-        match self.sections.switch.buffer.0 {
-            Room::Bytes(bytes) => bytes,
-            Room::Packets(packets) => packets.saturating_mul(self.sections.largest(&self.sections.packet)),
-        }
+        self.sections.switch.buffer.0.bytes(self.sections.largest(&self.sections.packet))
     }
 
     /// The flows and their responses: one for each flow, or one for all of a host and service level.
@@ -198,6 +195,9 @@ impl Scenario {
         let groups = self.plan.groups.len();
         let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
         watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from)));
+        if self.sections.switch.flow_control.pfc().is_some() {
+            watch.pauses = Some(Box::new(Pauses::new(from, Ports::new(&self.network.topology), vls)));
+        }
         if self.sections.observe.frames.is_some() {
             watch = watch.with_early_stalls();
         }

@@ -5,6 +5,7 @@
 //!
 //! An unreadable value does not keep others from being checked.
 
+mod flow_control;
 mod groups;
 mod jobs;
 mod network;
@@ -26,6 +27,7 @@ use crate::sections::Sections;
 pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     run::check(sections, review);
     switch::check(sections, review);
+    flow_control::check(sections, review);
     groups::check(sections, review);
     jobs::check(sections, review);
     schemes::check(sections, review);

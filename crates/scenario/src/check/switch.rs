@@ -4,6 +4,7 @@ use becalm_fabric::{LaneChanges, Room};
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
+use crate::sections::flow_control::FlowControl;
 use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
 use crate::sections::topology::TopologyChoice;
 
@@ -20,7 +21,10 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
     let (room, largest) = (buffer.0, sections.largest(packet));
+    // Headroom takes a packet that XOFF does not.
+    let has_credit = switch.flow_control.get().is_some_and(|control| matches!(control, FlowControl::Credits(_)));
     if let Room::Bytes(bytes) = room
+        && has_credit
         && room.need(largest) > room.capacity()
     {
         let problem = format!("a buffer of {bytes} B has no room for a packet of {largest} B; no packet could be sent");

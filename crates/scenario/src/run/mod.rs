@@ -1,13 +1,14 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `counters`: counters and observations; `film`: frames; `window`: the measured window; `tables`, `messages`, `jobs`,
-//! `congestion`: the tables made from them.
+//! `counters`: counters and observations; `film`: frames; `window`: the measured window; `tables`, `messages`, `pauses`,
+//! `jobs`, `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
 mod film;
 mod jobs;
 mod messages;
+mod pauses;
 mod tables;
 mod window;
 
@@ -28,7 +29,10 @@ use film::Film;
 /// A property that is checked where switches choose paths so that it holds.
 const ORDER: &str = "flows kept their order";
 /// Properties checked at the end of every successful run.
-const GUARDS: [&str; 4] = ["no packet was lost", "credits were conserved", ORDER, "no deadlock"];
+const GUARDS: [&str; 4] = ["no packet was lost", CREDITS, ORDER, "no deadlock"];
+/// The one on credit, and that with PFC in its place.
+const CREDITS: &str = "credits were conserved";
+const PAUSES: &str = "no buffer overflowed, and senders obeyed their pauses";
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +51,8 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
-    /// `frames`, `frames_groups`, `queues`, `spans`, `completion`, `completion_by_size`, `completion_times` and `messages`
-    /// where they are observed; `jobs`, `ranks` and `ops` where there are any.
+    /// `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`, `completion_by_size`, `completion_times` and
+    /// `messages` where they are observed; `jobs`, `ranks` and `ops` where there are any.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
@@ -89,7 +93,7 @@ impl Scenario {
     /// that wants to hear less often leaves calls out. When it answers `false`, the run ends.
     ///
     /// # Errors
-    /// [`RunError::Fabric`] for a deadlock, [`RunError::Interrupted`] when `progress` answered `false`.
+    /// [`RunError::Fabric`] for a deadlock or too little headroom, [`RunError::Interrupted`] when `progress` answered `false`.
     pub fn run(
         &self,
         replication: u32,
@@ -189,7 +193,9 @@ impl Prepared<'_> {
 /// The properties that were checked.
 fn guards(scenario: &Scenario) -> Vec<String> {
     let ordered = scenario.sections.switch.paths.config().keeps_order();
-    GUARDS.iter().filter(|&&guard| ordered || guard != ORDER).map(|guard| guard.to_string()).collect()
+    let pfc = scenario.sections.switch.flow_control.pfc().is_some();
+    let guards = GUARDS.into_iter().filter(|&guard| ordered || guard != ORDER);
+    guards.map(|guard| if pfc && guard == CREDITS { PAUSES } else { guard }.to_string()).collect()
 }
 
 fn check_guards(run: &Simulator<Whole>) -> Result<(), RunError> {
@@ -237,6 +243,7 @@ impl Running<'_> {
                 target = target.min(warmup);
             }
             self.idle = self.advance(target)? == Stop::Idle;
+            self.model.overflow().map_or(Ok(()), Err)?;
             if self.idle && self.model.packets_in_flight() > 0 {
                 return Ok(None);
             }

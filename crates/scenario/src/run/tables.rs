@@ -8,7 +8,7 @@ use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, snapshots, t
 
 use super::congestion::{Roles, victims};
 use super::counters::{Counters, Observed};
-use super::messages;
+use super::{messages, pauses};
 use crate::resolve::Link;
 use crate::scenario::Scenario;
 
@@ -53,6 +53,7 @@ pub(crate) fn all(
     if *observe.spans {
         tables.push(tree::table(&watch.tree.spans(after.time), &ends(scenario)));
     }
+    tables.extend(pauses::table(scenario, watch, before, after));
     tables.extend(messages::tables(scenario, watch, after));
     tables
 }

@@ -5,6 +5,7 @@ pub mod changes;
 pub mod collective;
 pub mod distribution;
 mod files;
+pub mod flow_control;
 pub mod flows;
 pub mod jobs;
 pub mod measured;

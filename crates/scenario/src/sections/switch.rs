@@ -6,6 +6,7 @@ use becalm_fabric::{Room, SwitchConfig};
 use becalm_schema::{Conflict, Located};
 
 use crate::sections::distribution::Distribution;
+use crate::sections::flow_control::{Credits, FlowControl};
 use crate::sections::paths::{ByDestination, PathLaw};
 use crate::sections::quantities::{Buffer, Limit};
 
@@ -151,7 +152,7 @@ impl VlArbitration {
 becalm_schema::table! {
     /// Settings of all switches.
     pub located struct Switch {
-        /// Input buffer of each port and VL.
+        /// Input buffer of each port and VL; with `[switch.flow_control.pfc]` its bytes up to XOFF, without headroom.
         pub buffer: Buffer = Buffer(Room::Packets(4)),
         /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
@@ -174,6 +175,8 @@ becalm_schema::table! {
         /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn anew at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
+        /// What keeps a sender from filling the next buffer beyond its end.
+        pub flow_control: FlowControl = FlowControl::Credits(Credits {}),
     }
 }
 
@@ -218,6 +221,7 @@ impl Switch {
             },
             vl_arbitration: self.vl_arbitration.config(),
             service: self.service.0.clone(),
+            flow_control: self.flow_control.config(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod catalogue;
 mod congestion;
 mod convergence;
 mod equal_ports;
+mod flow_control;
 mod frames;
 mod golden;
 mod jobs;

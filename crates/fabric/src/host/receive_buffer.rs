@@ -1,0 +1,58 @@
+//! The receive buffer of an adapter with a drain rate.
+
+use crate::context::Context;
+use crate::event::Event;
+use crate::host::adapter::Adapter;
+use crate::packet::{Kind, Packet};
+use crate::policy::Observer;
+
+impl Adapter {
+    /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
+    pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
+        let Some(rate) = self.config.drain_rate else { return true };
+        let mut packet = *packet;
+        self.fill(packet.vl, packet.size, cx);
+        self.drained_at = self.drained_at.max(cx.now) + rate.time_of(packet.size);
+        if packet.kind == Kind::Data {
+            cx.shared.trails.hold(self.drained_at.since(cx.now), &mut packet);
+        }
+        self.draining.push_back(packet);
+        cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Event::Drained(packet.tie));
+        false
+    }
+
+    /// Frees the room of a packet that has been drained, and returns the packet.
+    pub fn drained<O: Observer>(&mut self, tie: u32, cx: &mut Context<'_, O>) -> Packet {
+        // The first one, unless several are drained at the same time.
+        let at = self.draining.iter().position(|packet| packet.tie == tie).expect("every packet is drained once");
+        let packet = self.draining.remove(at).expect("found");
+        self.empty(packet.vl, packet.size, cx);
+        packet
+    }
+
+    /// Takes room in the receive buffer; with PFC, pauses the sender if it is above XOFF now.
+    fn fill<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
+        self.taken[usize::from(vl)] += cx.shared.config.need(size);
+        if let Some(pauses) = &mut self.pauses
+            && pauses.received(usize::from(vl), size)
+        {
+            self.tell(vl, true, cx);
+        }
+    }
+
+    /// Gives the room back; with PFC, lets the sender go on if the buffer is down to XON.
+    fn empty<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
+        let units = cx.shared.config.need(size);
+        self.taken[usize::from(vl)] -= units;
+        match self.pauses.as_mut().map(|pauses| pauses.released(usize::from(vl), size)) {
+            None => cx.return_credit(&self.credit_return, vl, units, cx.now),
+            Some(true) => self.tell(vl, false, cx),
+            Some(false) => {}
+        }
+    }
+
+    fn tell<O: Observer>(&self, vl: u8, stops: bool, cx: &mut Context<'_, O>) {
+        cx.observer.paused(cx.now, self.port(), vl, stops);
+        cx.pause(&self.credit_return, vl, stops);
+    }
+}

@@ -1,0 +1,90 @@
+//! The buffers of a fabric with PFC: their thresholds and headroom.
+
+use becalm_engine::Time;
+
+use crate::config::pfc::{Pfc, headroom};
+use crate::config::{PacketConfig, RateChange, SwitchConfig, Switching};
+use crate::flow_control::pauses::Pauses;
+use crate::host::Adapter;
+use crate::ids::{NodeId, PortId};
+use crate::network::link::Rate;
+use crate::network::topology::{Cable, NodeKind, Topology};
+use crate::sim::spec::FabricSpec;
+use crate::switch::Switch;
+
+/// Headroom by port, thresholds and lanes.
+pub(crate) struct Headrooms<'a> {
+    pfc: &'a Pfc,
+    /// By node and port.
+    headrooms: Vec<Vec<u32>>,
+    xoff: u32,
+    xon: u32,
+    /// Two packets of the largest size.
+    offset: u32,
+    vls: usize,
+}
+
+impl<'a> Headrooms<'a> {
+    /// Those of a fabric with PFC; `None` with credit.
+    pub fn of<R, K, E>(spec: &'a FabricSpec<R, K, E>) -> Option<Headrooms<'a>> {
+        let pfc = spec.switch.flow_control.pfc()?;
+        let largest = spec.packets.largest();
+        let (xoff, offset) = (spec.switch.capacity(largest), 2 * largest);
+        let needed = needed_headrooms(&spec.topology, &spec.switch, &spec.packets, &spec.changes)?;
+        let given = |needed: u32| pfc.headroom.unwrap_or(needed);
+        let headrooms = needed.into_iter().map(|ports| ports.into_iter().map(given).collect()).collect();
+        let xon = pfc.xon.unwrap_or(xoff.saturating_sub(offset)).min(xoff);
+        Some(Headrooms { pfc, headrooms, xoff, xon, offset, vls: usize::from(spec.switch.vls) })
+    }
+
+    /// Gives switches and hosts with a drain rate their buffers.
+    pub fn set<K>(&self, adapters: &mut [Adapter], switches: &mut [Switch<K>]) {
+        for state in switches.iter_mut().map(|switch| &mut switch.state) {
+            let own = self.buffers(state.node);
+            state.pauses = Some(Box::new(match &self.pfc.pool {
+                Some(pool) => own.sharing(pool, self.offset),
+                None => own,
+            }));
+        }
+        for adapter in adapters.iter_mut().filter(|adapter| adapter.drains()) {
+            adapter.pauses = Some(Box::new(self.buffers(adapter.node)));
+        }
+    }
+
+    /// The buffers of a node, each with its own memory.
+    fn buffers(&self, node: NodeId) -> Pauses {
+        let ports = self.headrooms[node.index()].iter();
+        Pauses::new(ports.flat_map(|&headroom| std::iter::repeat_n(headroom, self.vls)), self.xoff, self.xon)
+    }
+}
+
+/// The headroom that every input needs, by node and port; `None` with credit.
+///
+/// It follows from the highest rate that the link to it has during the run.
+pub fn needed_headrooms(
+    topology: &Topology,
+    switch: &SwitchConfig,
+    packets: &PacketConfig,
+    changes: &[RateChange],
+) -> Option<Vec<Vec<u32>>> {
+    let pfc = switch.flow_control.pfc()?;
+    let fastest = |sender: PortId, cable: &Cable| {
+        let changed = changes.iter().filter(|change| change.from == sender).map(|change| change.rate);
+        changed.chain([cable.rate]).max_by(|a, b| a.bytes_per_second().total_cmp(&b.bytes_per_second()))
+    };
+    let of_port = |node: NodeId, &(sender, cable): &(PortId, usize)| {
+        let cable = &topology.cables()[cable];
+        let rate: Rate = fastest(sender, cable).expect("that of the cable");
+        let is_switch = topology.node(node).kind == NodeKind::Switch;
+        let forwarding = if is_switch { switch.forwarding_delay } else { Time::ZERO };
+        let whole = !is_switch || switch.switching == Switching::StoreAndForward;
+        let blind = cable.delay + pfc.delay_on(cable.rate, packets.largest()) + cable.delay + forwarding;
+        headroom(rate, blind, whole, (packets.smallest(), packets.largest()))
+    };
+    let peers = topology.peers();
+    let of_node = |(node, ports)| -> Vec<u32> {
+        let ports: &Vec<_> = ports;
+        ports.iter().map(|port| of_port(NodeId(node), port)).collect()
+    };
+    Some((0u32..).zip(&peers).map(of_node).collect())
+}

@@ -1,0 +1,40 @@
+//! Packets whose last byte comes in while they wait, for markers that ask for them.
+
+use becalm_engine::Time;
+
+use crate::config::Switching;
+use crate::context::Context;
+use crate::event::Event;
+use crate::policy::{Arrival, Marker, Observer};
+use crate::switch::forwarding::Switch;
+use crate::switch::view::View;
+
+impl<K: Marker> Switch<K> {
+    /// Sees to it that the marker hears of the last byte of a packet that has to wait.
+    pub(super) fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
+        let &Arrival { now, input, output, vl, size, .. } = &arrival;
+        let state = &mut self.state;
+        let time_on = |port: u16| state.output(port).link.rate.time_of(size);
+        let left = match cx.shared.config.switching {
+            // On the way to a faster link, the packet has been held until what is missing takes as long as there.
+            Switching::CutThrough => {
+                let whole = time_on(input).min(time_on(output));
+                Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
+            }
+            Switching::StoreAndForward => Time::ZERO,
+        };
+        let (at, node) = (state.at(input, vl), state.node);
+        state.storing[at].push_back(arrival);
+        cx.schedule(now + left, node, input, tie, Event::Stored { vl });
+    }
+
+    /// Handles the last byte of a packet that had to wait.
+    pub(super) fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
+        let at = self.state.at(input, vl);
+        let arrival = self.state.storing[at].pop_front().expect("one for every event");
+        if self.state.still_waits(&arrival, &cx.shared.config) {
+            let arrival = Arrival { now: cx.now, ..arrival };
+            self.marker.stored(&arrival, &View::new(&self.state, cx.shared, cx.now));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Checks of priority-based flow control.
+
+use becalm_control::{Marking, MarkingScheme};
+use becalm_fabric::Room;
+use becalm_schema::{Choice, Place, Review};
+
+use crate::sections::Sections;
+use crate::sections::flow_control::{Pfc, Thresholds};
+use crate::sections::switch::Switch;
+
+/// Classes of traffic that a pause frame can name.
+const CLASSES: u32 = 8;
+
+pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
+    let Some(switch) = sections.switch.get() else { return };
+    let Some(pfc) = switch.flow_control.get().and_then(|control| control.pfc()) else { return };
+    switches(switch, review);
+    delays(pfc, review);
+    thresholds(pfc, switch, sections, review);
+    marking(sections, review);
+}
+
+/// What switches with PFC cannot have.
+fn switches(switch: &Switch, review: &mut Review<'_>) {
+    let control = switch.flow_control.place();
+    if switch.buffer.get().is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
+        let problem = "is XOFF with pfc, and must have an end: a buffer without end never pauses its sender";
+        review.add(Place::first_given(&[switch.buffer.place(), control]), problem);
+    }
+    if switch.service.get().is_some_and(|service| service.varies()) {
+        let problem = "must be \"fixed\" with pfc: headroom follows from the rate at which packets come";
+        review.add(switch.service.place(), problem);
+    }
+    if let Some(vls) = switch.vls.get().filter(|&&vls| vls > CLASSES) {
+        review.add(
+            switch.vls.place(),
+            format!("must be at most {CLASSES} with pfc, which has no more classes than {CLASSES}, not {vls}"),
+        );
+    }
+}
+
+fn delays(pfc: &Pfc, review: &mut Review<'_>) {
+    if let (Some(place), Some(_)) = (pfc.response.given(), pfc.delay.set()) {
+        review.add(place, "does nothing: delay is set, and says when a sender obeys");
+    }
+}
+
+/// Checks that XON is not above XOFF, and that shared memory takes a packet.
+fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let Some(packet) = sections.packet.complete() else { return };
+    let largest = sections.largest(packet);
+    match (pfc.thresholds.get(), switch.buffer.get()) {
+        (Some(Thresholds::Static(own)), Some(buffer)) => {
+            let xoff = buffer.0.bytes(largest);
+            if own.xon.set().is_some_and(|xon| xon.0 > xoff) {
+                review.add(own.xon.place(), format!("must be at most XOFF, which is switch.buffer: {xoff} B"));
+            }
+        }
+        (Some(Thresholds::Dynamic(of)), _) => {
+            if of.shared.set().is_some_and(|shared| shared.0 < largest) {
+                review.add(of.shared.place(), format!("has no room for a packet of {largest} B"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A marker that looks at credit has none to look at.
+fn marking(sections: &Sections, review: &mut Review<'_>) {
+    let Some(marking) = sections.marking.get() else { return };
+    if let Some(mut conflict) = Marking::needs_credit(marking) {
+        conflict.key = format!("{}.{}", marking.name(), conflict.key).into();
+        review.conflict(sections.marking.place(), conflict);
+    }
+}

@@ -1,0 +1,116 @@
+//! What a valid scenario may not be meant to do.
+
+use becalm_control::{Marking, MarkingScheme};
+use becalm_fabric::{NodeKind, Pfc, PortId, Rate, SwitchConfig, needed_headrooms};
+
+use crate::resolve::Link;
+use crate::scenario::Scenario;
+
+/// A switch, and the queue of an output at which it begins to mark.
+struct Marks {
+    name: String,
+    ports: u64,
+    /// Bytes.
+    at: u64,
+}
+
+impl Scenario {
+    /// Settings that are valid and probably not meant: with PFC, headroom that can overflow, thresholds at which links run
+    /// dry, and pauses before marks.
+    pub fn warnings(&self) -> Vec<String> {
+        let switch = self.sections.switch.config();
+        let Some(pfc) = switch.flow_control.pfc() else { return Vec::new() };
+        let worst = self.worst(&switch);
+        let of_links =
+            worst.map(|(link, needed)| [self.overflows(pfc, link, needed), self.runs_dry(pfc, link, needed)]);
+        of_links.into_iter().flatten().chain([self.pauses_first(pfc)]).flatten().collect()
+    }
+
+    /// The link whose buffer needs most headroom, and its bytes.
+    fn worst(&self, switch: &SwitchConfig) -> Option<(&Link, u32)> {
+        let packets = self.sections.packet.sizes();
+        let needed = needed_headrooms(&self.network.topology, switch, &packets, &self.rate_changes())?;
+        let of_link = |link: &Link| needed[link.to.node.index()][usize::from(link.to.port)];
+        let links = self.network.links.iter().filter(|link| self.fills(link.to));
+        links.map(|link| (link, of_link(link))).max_by_key(|(_, needed)| *needed)
+    }
+
+    /// Whether the headroom that is given can overflow.
+    fn overflows(&self, pfc: &Pfc, link: &Link, needed: u32) -> Option<String> {
+        let given = pfc.headroom.filter(|&given| given < needed)?;
+        let name = &link.name;
+        Some(format!(
+            "switch.flow_control.pfc.headroom: {given} B can overflow; the buffer behind {name} can need {needed} B"
+        ))
+    }
+
+    /// Whether a link can run dry although its sender may go on: less than XON leaves a buffer from then until a packet comes.
+    fn runs_dry(&self, pfc: &Pfc, link: &Link, needed: u32) -> Option<String> {
+        if pfc.pool.is_some() {
+            return None;
+        }
+        let largest = self.sections.largest(&self.sections.packet);
+        let xon = pfc.xon.unwrap_or(self.capacity_bytes().saturating_sub(2 * largest));
+        let (leave, name) = (needed - largest + 1, &link.name);
+        (xon < leave).then(|| {
+            format!(
+                "switch.flow_control.pfc: the buffer behind {name} can run dry: XON is {xon} B, and {leave} B can leave from \
+                 the time its sender may go on until a packet comes"
+            )
+        })
+    }
+
+    /// Whether a switch can pause an input before it marks what comes from there.
+    ///
+    /// Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 4: an input can feed all
+    /// n outputs, each with less than the threshold of marking. With shared memory, those of other lanes lower XOFF.
+    fn pauses_first(&self, pfc: &Pfc) -> Option<String> {
+        let vls = *self.sections.switch.vls as u8;
+        let (shapes, fastest) = (self.network.switch_shapes(vls, self.capacity_bytes()), self.fastest());
+        let marks = shapes.iter().zip(self.network.topology.switches()).filter_map(|(shape, switch)| {
+            let at = Marking::marks_at(&self.sections.marking, shape, fastest[switch.index()]);
+            let at = at.filter(|&at| at < u64::MAX)?;
+            Some(Marks { name: shape.name.clone(), ports: u64::from(shape.ports), at })
+        });
+        let Marks { name, ports, at } = marks.max_by_key(|marks| marks.ports)?;
+        let below = |outputs: u64| self.threshold(pfc, ports, outputs);
+        let what = format!("[marking]: a queue of {at} B is marked, but switch {name}");
+        if at >= below(1) {
+            return Some(format!("{what} pauses an input that feeds it alone at {} B, before that", below(1)));
+        }
+        (at >= below(ports)).then(|| {
+            format!(
+                "{what} can pause before it marks: an input that feeds all its {ports} outputs alike is paused at {} B \
+                 for each",
+                below(ports)
+            )
+        })
+    }
+
+    /// Bytes for each of so many outputs, all from one input, at which a switch pauses that input.
+    fn threshold(&self, pfc: &Pfc, ports: u64, outputs: u64) -> u64 {
+        let own = u64::from(self.capacity_bytes());
+        let Some(pool) = pfc.pool else { return own / outputs };
+        let vls = u64::from(*self.sections.switch.vls);
+        let shared = pool.bytes.unwrap_or(own * ports * vls) as f64;
+        (pool.alpha * shared / (outputs as f64 * (1.0 + vls as f64 * pool.alpha))) as u64
+    }
+
+    /// The rate of each node's fastest link, by number of the node.
+    fn fastest(&self) -> Vec<Rate> {
+        let mut rates = vec![Rate::from_bits_per_second(1.0); self.network.topology.nodes().len()];
+        for link in &self.network.links {
+            let rate = &mut rates[link.from.node.index()];
+            if link.rate.bytes_per_second() > rate.bytes_per_second() {
+                *rate = link.rate;
+            }
+        }
+        rates
+    }
+
+    /// Whether the buffer behind a port can fill up.
+    fn fills(&self, port: PortId) -> bool {
+        let node = self.network.topology.node(port.node);
+        node.kind == NodeKind::Switch || self.plan.adapters[node.rank as usize].drain_rate.is_some()
+    }
+}

@@ -1,0 +1,131 @@
+"""Priority-based flow control (IEEE 802.1Qbb) in closed form: headroom, thresholds, a link that runs dry.
+
+Sources: Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (DCQCN), SIGCOMM 2015, section
+4, for the thresholds; the sum of the headroom is the usual one of switch makers. Bytes and bytes per second
+throughout, unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+PAUSE_FRAME = 84
+"""Bytes of a pause frame on the wire, its preamble and the gap between frames included."""
+RESPONSE = 3840
+"""Bytes on the link in the time that a sender takes to respond: 60 quanta of 512 bits."""
+ROCE_HEADER = 82
+"""Bytes of a RoCEv2 packet beside its payload: Ethernet, IP, UDP, BTH, both checksums, preamble, gap."""
+LIGHT = 5e-9
+"""Seconds for a metre of cable."""
+CLASSES = 8
+"""Classes of traffic that PFC tells apart."""
+
+
+def headroom(
+    rate: float,
+    metres: float,
+    *,
+    mtu: int,
+    header: int = ROCE_HEADER,
+    response: float = RESPONSE,
+    forwarding: float = 0.0,
+) -> float:
+    """Bytes that reach a buffer from the packet that crosses XOFF on: 2 MTU + 2 C d + 84 B + C r.
+
+    One packet is that which the pause waits for, one that which the sender has just begun. A buffer that
+    counts a whole packet when its header comes needs no more: the packet that crosses is on the cable
+    meanwhile. One that counts it when its last byte has come needs one packet more.
+
+    Args:
+        rate: of the link, in bytes per second.
+        metres: length of the cable.
+        mtu: payload of the largest packet.
+        header: bytes of a packet beside it.
+        response: bytes on the link in the time that the sender takes to respond.
+        forwarding: seconds from a header's arrival until the buffer counts the packet.
+
+    """
+    packet = mtu + header
+    return 2 * packet + PAUSE_FRAME + response + rate * (2 * LIGHT * metres + forwarding)
+
+
+@dataclass(frozen=True)
+class SharedBuffer:
+    """The memory of a switch with PFC, after DCQCN, section 4.
+
+    Args:
+        size: bytes of memory.
+        ports: number of ports.
+        headroom: bytes for each port and class.
+        classes: number of lossless classes.
+
+    """
+
+    size: float
+    ports: int
+    headroom: float
+    classes: int = CLASSES
+
+    @property
+    def shared(self) -> float:
+        """Bytes beside headroom: B - 8 n h."""
+        return self.size - self.classes * self.ports * self.headroom
+
+    @property
+    def xoff(self) -> float:
+        """Largest static XOFF of a port and class: (B - 8 n h) / (8 n)."""
+        return self.shared / (self.classes * self.ports)
+
+    @property
+    def marking(self) -> float:
+        """Threshold of marking below which static XOFF never comes first: XOFF / n.
+
+        One input may feed the queues of all n outputs.
+        """
+        return self.xoff / self.ports
+
+    def dynamic_xoff(self, beta: float, used: float) -> float:
+        """XOFF of a port and class as a share of what is free: beta (B - 8 n h - s) / 8."""
+        return beta * (self.shared - used) / self.classes
+
+    def dynamic_marking(self, beta: float) -> float:
+        """Threshold of marking below which dynamic XOFF never comes first.
+
+        It is beta (B - 8 n h) / (8 n (beta + 1)): a single input feeds all n outputs, in each of the classes.
+        """
+        return beta * self.shared / (self.classes * self.ports * (beta + 1))
+
+
+def utilization(*, xoff: int, xon: int, packet: int, slow: float, fast: float, blind: float) -> float:
+    """Share of a slow link that one flow fills through a buffer with PFC; 1 unless the buffer runs dry.
+
+    The flow comes by a fast link and leaves by a slow one, in equal packets that count from the arrival of
+    their headers until their last byte has left. From an empty buffer on, it fills until a packet crosses
+    XOFF; packets come until the sender obeys; the buffer drains, to XON and further; the next packet comes a
+    blind time after XON. It never runs dry if what the slow link carries in a blind time is at most XON.
+
+    Args:
+        xoff: bytes above which the buffer pauses its sender.
+        xon: bytes down to which it stays paused.
+        packet: bytes of a packet.
+        slow: rate of the link that the buffer drains into.
+        fast: rate of the link that fills it, above `slow`.
+        blind: seconds from a decision of the buffer until the first header comes, or fails to come, for
+            it: the delay of the pause, both ways over the cable, and forwarding.
+
+    """
+    gap, service = packet / fast, packet / slow
+    packets = _crossing(xoff // packet, gap / service) + math.ceil(blind / gap) - 1
+    # They leave back to back from time 0 on, and XON is reached when `xon` bytes are left.
+    reached = (packets - xon // packet) * service
+    busy = packets * service
+    return busy / max(busy, reached + blind)
+
+
+def _crossing(room: int, gap: float) -> int:
+    """Packets that have come when more than `room` are there: one every `gap` services, from time 0 on."""
+    come = 1
+    while come - math.floor((come - 1) * gap) <= room:
+        come += 1
+    return come
