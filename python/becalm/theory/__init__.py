@@ -13,7 +13,7 @@ from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds,
 from becalm.theory.measures import converged_at, efficiency, jain, power
 from becalm.theory.mva import Solution, mean_value_analysis
 from becalm.theory.network import ClosedNetwork
-from becalm.theory.queues import at_least, best_utilization, mm1_response
+from becalm.theory.queues import at_least, best_utilization, md1_wait, mm1_response
 
 __all__ = [
     "Bounds",
@@ -27,6 +27,7 @@ __all__ = [
     "deterministic",
     "efficiency",
     "jain",
+    "md1_wait",
     "mean_value_analysis",
     "mm1_response",
     "power",
