@@ -1,54 +1,250 @@
-"""All schemes on the same scenes: complete, and with the order that the page tells of."""
+"""Any schemes on any scenes: what files may say, what is laid over what, and that runs are long enough."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+from pathlib import Path
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from becalm import comparison
+import becalm
+from becalm import comparison, contents
 from becalm.cli import app
-from becalm.lab import Lab
+from becalm.comparison import _Pair, cells, merge, scene, scheme
+from becalm.comparison.scene import Scene
+from becalm.comparison.scheme import Scheme
+
+MINE = """\
+name = "mine"
+[marking.naive]
+[echo.ack]
+[response.lipd]
+persistent = false
+[switch]
+buffer = "8 packets"
+"""
+SMALL = """\
+[run]
+duration = "400 us"
+warmup = "100 us"
+[topology.dumbbell]
+[response.lipd]
+[marking.input_triggered]
+[[flows]]
+name = "hot"
+from = ["B1..B4"]
+to = ["BC"]
+STOP
+[[flows]]
+name = "others"
+from = ["A1"]
+to = ["BV"]
+traffic.poisson = {load = 0.3, message = "10 kB"}
+restart = "message"
+[observe]
+messages = true
+step = "10 us"
+window = "10 us"
+[compare]
+victims = ["others"]
+contributors = ["hot"]
+link = "B->BC"
+sizes = [1000]
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small_scene.toml"
+    path.write_text(SMALL.replace("STOP", ""))
+    return path
 
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, pl.DataFrame]:
-    result = CliRunner().invoke(app, ["compare", "--short", "--json"])
+    chosen = itertools.chain.from_iterable(("--scene", name) for name in ("dumbbell", "hot_spot"))
+    result = CliRunner().invoke(app, ["compare", "--short", "--json", *chosen])
     assert result.exit_code == 0, result.output
     lines = [json.loads(line) for line in result.stdout.splitlines()]
-    return {line["scene"]: pl.DataFrame(line["schemes"]) for line in lines}
+    return {line["scene"]: pl.DataFrame(line["schemes"], infer_schema_length=None) for line in lines}
 
 
-def value(table: pl.DataFrame, scheme: str, column: str) -> float:
-    return float(table.filter(pl.col("scheme") == scheme)[column].item())
+def value(table: pl.DataFrame, name: str, column: str) -> float:
+    return float(table.filter(pl.col("scheme") == name)[column].item())
 
 
-def test_every_scheme_is_on_every_scene(scenes: dict[str, pl.DataFrame]) -> None:
-    assert set(scenes) == set(comparison.SCENES)
-    for table in scenes.values():
-        assert table["scheme"].to_list() == list(comparison.SCHEMES)
+@pytest.mark.parametrize("name", scene.names())
+def test_every_scheme_fits_every_scene(name: str) -> None:
+    (found,) = comparison.chosen_scenes([name])
+    for each in comparison.chosen_schemes():
+        whole = merge.accepted(found, each) if list(each.tables) == ["response"] else each
+        scenario = merge.controlled(found, whole)
+        assert scenario.resolved["response"] != {} and scenario.hash
+
+
+def test_every_response_is_compared() -> None:
+    """Also those of a list outside of becalm: they need no file."""
+    there = {entry.name for entry in contents.catalogue()["response"]} - set(scheme.NO_SCHEMES)
+    compared = {"ibta"} | {
+        name for each in comparison.chosen_schemes() for name in each.tables.get("response", {})
+    }
+    assert there <= compared
+
+
+def test_a_response_without_a_file_gets_a_marking_and_an_echo() -> None:
+    (found,) = comparison.chosen_scenes(["dumbbell"])
+    whole = merge.accepted(found, Scheme("bare", {"response": {"aimd": {}}}))
+    assert set(whole.tables) == {"marking", "echo", "response"}
+    with pytest.raises(becalm.BecalmError, match="no marking and echo go with it"):
+        merge.accepted(found, Scheme("bare", {"response": {"no_such_response": {}}}))
+
+
+def test_a_scheme_of_ones_own_on_a_scene_of_ones_own(tmp_path: Path, small: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(MINE)
+    result = CliRunner().invoke(
+        app, ["compare", "--scheme", str(mine), "--scheme", "none", "--scene", str(small), "--seeds", "2"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "small scene" in result.stdout
+    assert "mine" in result.stdout
+    assert "slowdown of messages by size, 50/95/99%" in result.stdout
+
+
+def test_what_a_scheme_lays_over_a_scene(tmp_path: Path, small: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(MINE)
+    resolved = merge.controlled(scene.read(small), scheme.read(mine)).resolved
+    assert resolved["response"]["lipd"]["persistent"] is False
+    assert list(resolved["marking"]) == ["naive"], "the scene's own is left out"
+    assert resolved["switch"]["buffer"] == "8 packets"
+    assert resolved["flows"][1]["restart"] == "message"
+    free = merge.controlled(scene.read(small), scheme.find("none")).resolved
+    assert free["flows"][1]["restart"] == "never", "nothing restarts without a response"
+    assert free["switch"]["buffer"] == "4 packets"
+
+
+def test_scenes_are_lengthened_as_a_whole(small: Path) -> None:
+    longer = scene.read(small).times(4).data
+    assert (longer["run"]["duration"], longer["run"]["warmup"]) == ("1600 us", "400 us")
+
+
+def test_what_has_not_settled_runs_longer_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "drift.toml"
+    # The contributors stop in the second half, however long the run is.
+    path.write_text(SMALL.replace("STOP", 'stop = "300 us"') + "longest = 4\n")
+    table = comparison.compare(["none"], [path], seeds=2)["drift"]
+    assert table.select("settled", "times").row(0) == (False, 4)
+    ((shown, _), notes) = cells.tables("drift", table.to_dicts()), cells.notes(table.to_dicts())
+    assert shown.rows[0][0] == "none *"
+    assert notes == ["* rates still changed in the longest run"]
+    table = comparison.compare(["none"], [path], short=True)["drift"]
+    assert table["times"].item() == 1
+
+
+def test_a_change_by_chance_is_no_drift() -> None:
+    (found,) = comparison.chosen_scenes(["dumbbell"])
+    (none,) = comparison.chosen_schemes(["none"])
+    pair = _Pair(found, none, merge.controlled(found, none))
+    assert pair.settled
+    for changes, settled in (
+        ((0.3, -0.2, 0.1), True),
+        ((0.2, 0.21, 0.22), False),
+        ((0.04, 0.041, 0.04), True),
+    ):
+        pair.changes = [{"hot": change} for change in changes]
+        assert pair.settled == settled, changes
+
+
+def test_columns_have_intervals_over_the_seeds(small: Path) -> None:
+    table = comparison.compare(["aimd"], [small], seeds=3)["small scene"]
+    row = table.to_dicts()[0]
+    assert row["jain_low"] <= row["jain"] <= row["jain_high"]
+    assert row["paused"] == 0
+    assert math.isnan(row["job"])
+    assert math.isnan(row["slowdown_to 1 kB_50"])
+    assert row["slowdown_above 1 kB_50"] >= 1
+    assert "job" not in comparison.to_json(table)[0]
+    again = comparison.compare(["aimd"], [small], seeds=3, threads=1)["small scene"]
+    assert again.equals(table, null_equal=True)
 
 
 def test_a_window_does_not_free_the_victim_of_the_dumbbell(scenes: dict[str, pl.DataFrame]) -> None:
     dumbbell = scenes["dumbbell"]
-    for scheme in ("window of 1", "binary feedback"):
-        assert 0.03 < value(dumbbell, scheme, "victims") < 0.06
-    for scheme in ("LIPD", "FIMD", "AIMD"):
-        assert value(dumbbell, scheme, "victims") > 0.6
+    for name in ("window of 1", "binary feedback"):
+        assert 0.03 < value(dumbbell, name, "victims") < 0.06
+    for name in ("LIPD", "FIMD", "AIMD"):
+        assert value(dumbbell, name, "victims") > 0.6
 
 
 def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> None:
-    tree = scenes["tree"]
+    tree = scenes["hot spot"]
     assert value(tree, "none", "victims") < 0.3
     assert value(tree, "binary feedback", "victims") > 0.95
 
 
-def test_it_is_the_same_again_with_one_thread(scenes: dict[str, pl.DataFrame]) -> None:
-    points = [point for point in comparison.points(True) if point.labels["scene"] == "dumbbell"][:2]
-    lab = Lab(seed=1, threads=1)
-    lab.run(points)
-    assert [comparison._row(outcome) for outcome in lab.outcomes(points)] == scenes["dumbbell"].head(
-        2
-    ).to_dicts()
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "response: is missing; valid: any of guideline, marking"),
+        ("name = 3\n[response.none]\n", "name 3: must be a text"),
+        ("respons = 3\n[response.none]\n", "respons: unknown key; valid: name, guideline"),
+        ("response = 3\n", "response 3: must be a table"),
+        ('guideline = "best"\n', "guideline best: unknown; valid: pfister2005, gran2010"),
+        ('guideline = "gran2010"\n[marking.none]\n', "marking: does not go with guideline"),
+    ],
+)
+def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(becalm.ScenarioError) as caught:
+        scheme.read(path)
+    assert f"{path}: {expected}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('duration = "400 us"\n', "", "run.duration: is missing"),
+        ("[compare]", "[compare]\nvictim = 3", "compare.victim: unknown key"),
+        (
+            '["others"]\ncontr',
+            '["other"]\ncontr',
+            "compare.victims ['other']: must be a list of groups; valid: hot, others",
+        ),
+        ('"B->BC"', '"B"', "compare.link B: must be a link"),
+        ("[1000]", "[1000, 10]", "compare.sizes [1000, 10]: must be a list of rising numbers"),
+        ("sizes = [1000]", "longest = 0", "compare.longest 0: must be a whole number; valid: 1 to 1024"),
+        (
+            "sizes = [1000]",
+            "hot_spot_degree = 1",
+            "compare.hot_spot_degree 1: must be a whole number; valid: 2 or more",
+        ),
+        ("STOP", "response.lipd = {}", "flows.hot.response: a scene leaves the response to the schemes"),
+    ],
+)
+def test_mistakes_in_a_scene(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    path = tmp_path / "bad.toml"
+    assert old in SMALL
+    path.write_text(SMALL.replace(old, new).replace("STOP", ""))
+    with pytest.raises(becalm.ScenarioError) as caught:
+        scene.read(path)
+    assert f"{path}: {expected}" in str(caught.value)
+
+
+def test_unknown_names_are_refused(small: Path) -> None:
+    for option, kind in (("--scheme", "scheme"), ("--scene", "scene")):
+        result = CliRunner().invoke(app, ["compare", option, "nothing"])
+        assert result.exit_code == 2
+        assert (
+            f"{kind} `nothing`: no such {kind} and no such file; valid: a TOML file, or one of"
+            in result.output.replace("\n", " ")
+        )
+    with pytest.raises(becalm.ScenarioError, match="LIPD on small scene"):
+        merge.controlled(
+            Scene("small scene", {**scene.read(small).data, "switch": {"buffer": 3}}), scheme.find("lipd")
+        )

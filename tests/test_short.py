@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from becalm import console
+from becalm import comparison, console
 
 
 def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,11 +18,11 @@ def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    columns = ("victims", "victims_latency", "root", "jain", "hot_latency", "buffer")
-    table = pl.DataFrame({"scheme": ["LIPD"], **{name: [0.5] for name in columns}})
-    console.show_comparison({"tree": table}, short=True)
+    columns = ("victims", "victims_low", "victims_high")
+    table = pl.DataFrame({"scheme": ["LIPD"], "settled": [True], **{name: [0.5] for name in columns}})
+    console.show_comparison([comparison.shown(("tree", table))], short=True)
     short = " ".join(capsys.readouterr().out.split())
-    console.show_comparison({"tree": table})
+    console.show_comparison([comparison.shown(("tree", table))])
     full = capsys.readouterr().out
     assert "tree; shorter runs and fewer points: full runs may reverse orders and verdicts" in short
     assert "shorter" not in full

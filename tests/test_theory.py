@@ -121,6 +121,16 @@ def test_mm1() -> None:
         theory.best_utilization(0)
 
 
+def test_md1() -> None:
+    """Equal services halve the wait of M/M/1: at a load of 0.5 it is half a service."""
+    assert theory.md1_wait(1.0, 0.5) == 0.5
+    for load in (0.1, 0.3, 0.9):
+        wait = theory.mm1_response(2.0, load) - 2.0
+        assert theory.md1_wait(2.0, load) == pytest.approx(wait / 2)
+    with pytest.raises(ValueError, match="utilization"):
+        theory.md1_wait(1.0, 1.0)
+
+
 def test_efficiency_is_relative_to_the_knee() -> None:
     assert theory.efficiency(0.2, 77.5, 0.2, 77.5) == 1.0
     assert theory.efficiency(0.1, 77.5, 0.2, 77.5) == 0.5

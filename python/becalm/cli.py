@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
-from becalm.commands import administrator, offers, play, reports
+from becalm.commands import administrator, comparing, offers, play, reports
 from becalm.exits import BAD_INPUT, FAILED, INTERRUPTED, guarded, prepare, stop, told
 from becalm.explain import cli as explain
 from becalm.mistakes import printable
@@ -186,29 +186,6 @@ def reproduce(
 
 @app.command()
 @guarded
-def compare(
-    short: Annotated[bool, typer.Option("--short", help="Shorter runs.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per line, one line per scene.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
-    threads: Threads = None,
-) -> None:
-    """Run the schemes of all papers on the same scenes, and print their effect on victims and culprits."""
-    from becalm import comparison, console
-
-    console.warn_short(short)
-    with console.Bar(quiet=as_json) as bar:
-        scenes = comparison.compare(short, seed, threads, progress=bar.on_experiment)
-    if as_json:
-        for scene, found in scenes.items():
-            typer.echo(jsons.dumps({"scene": scene, "short": short, "schemes": found.to_dicts()}))
-        return
-    console.show_comparison(scenes, short=short)
-
-
-@app.command()
-@guarded
 def draw(
     folder: Annotated[Path, typer.Argument(help="Results with snapshots.", show_default=False)],
     time: Annotated[str, typer.Option(help="Time of the snapshot, such as '5 ms'.", show_default=False)],
@@ -381,6 +358,7 @@ administrator.register(app, guarded)
 offers.register(app)
 reports.register(app)
 play.register(app)
+comparing.register(app)
 
 
 app.command()(explain.explain)

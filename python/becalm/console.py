@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,6 @@ from becalm import contents
 from becalm.mistakes import printable
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from becalm.contents import Entry
     from becalm.design import Design
     from becalm.lab import Report
@@ -270,23 +268,20 @@ def warn_short(short: bool, also: str = "") -> None:
         err.print(f"--short: {also}{SHORT}", soft_wrap=True)
 
 
-def show_comparison(scenes: Mapping[str, pl.DataFrame], *, short: bool = False) -> None:
-    """Print the effect of every scheme on every scene; a note above each table if its runs are short."""
-    columns = ("scheme", "victims", "latency", "root link", "Jain", "hot latency", "buffer")
-    for scene, found in scenes.items():
-        rows = [
-            (
-                row["scheme"],
-                share(row["victims"]),
-                seconds(row["victims_latency"]),
-                share(row["root"]),
-                f"{row['jain']:.3f}",
-                seconds(row["hot_latency"]),
-                f"{row['buffer']:.2f}",
-            )
-            for row in found.iter_rows(named=True)
-        ]
-        out.print(table(f"{scene}; {SHORT}" if short else scene, columns, rows))
+def show_comparison(
+    scenes: Iterable[tuple[Iterable[tuple[str, Sequence[str], Iterable[Sequence[str]]]], Iterable[str]]],
+    *,
+    short: bool = False,
+) -> None:
+    """Print tables of every scene, each with title, columns and rows, and notes below them.
+
+    A note above each table says so if its runs are short.
+    """
+    for tables, notes in scenes:
+        for title, columns, rows in tables:
+            out.print(table(f"{title}; {SHORT}" if short else title, columns, rows))
+        for note in notes:
+            out.print(note)
 
 
 class Bar:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+
+import polars as pl
 import pytest
 
 from becalm.lab import Claim, reproduce
+from becalm.papers.gran2010 import kernels, table3
 from becalm.papers.gran2010.cct import encode, table, wanted_us
 from becalm.papers.gran2010.scene import Bed
 from becalm.papers.gran2010.surfaces import _widths
@@ -56,6 +61,35 @@ def test_only_some_flows() -> None:
         ("F1", ["H1"], ["H4"]),
         ("F3", ["H3"], ["H5"]),
     ]
+
+
+def test_random_rings_are_drawn_as_hpc_challenge_does() -> None:
+    """All 256 draws of four places: orders, and how often each ring is one of them."""
+    draws = list(itertools.product(range(4), repeat=4))
+    orders = [kernels.random_order(places) for places in draws]
+    assert kernels.random_order((2, 2, 2, 2)) == (2, 3, 0, 1)
+    assert all(sorted(order) == [0, 1, 2, 3] for order in orders)
+    found = Counter(kernels.ring_of(order) for order in orders)
+    assert [found[ring] / 256 for ring in range(3)] == list(kernels.RING_SHARES)
+    assert [kernels.ring_of(ring) for ring in kernels.RINGS] == [0, 1, 2]
+    assert [kernels.ring_of(order) for order in ((2, 3, 0, 1), (0, 2, 3, 1), (3, 1, 2, 0))] == [0, 1, 2]
+
+
+def test_all_draws_together_have_the_mean_that_is_expected() -> None:
+    rings = pl.DataFrame(
+        [
+            {"case": case, "test": "bandwidth", "ring": ring, "value": value}
+            for case, values in {"a": (8.0, 7.0, 7.0), "b": (2.0, 4.0, 4.0), "c": (8.0, 7.0, 7.0)}.items()
+            for ring, value in enumerate(values)
+        ]
+    )
+    tables = {"rings": rings}
+    expected = 2 ** (7 / 16) * 4 ** (9 / 16) / (8 ** (7 / 16) * 7 ** (9 / 16))
+    assert table3.expected_ratio(tables) == pytest.approx(expected)
+    assert table3.share_of_draws(tables, 1e-9) == pytest.approx(1)
+    assert table3.share_of_draws(tables, 10) == 0
+    # The ratio is 4/7 or more only if b) has no natural ring, and a) none either.
+    assert table3.share_of_draws(tables, 4 / 7 - 1e-9) == pytest.approx((9 / 16) ** 20)
 
 
 def test_formula_of_the_table() -> None:

@@ -25,7 +25,7 @@ from becalm.theory.measures import converged_at, efficiency, jain, power
 from becalm.theory.mva import Solution, mean_value_analysis
 from becalm.theory.network import ClosedNetwork
 from becalm.theory.paths import fullest_path, sprayed_wait, used_paths
-from becalm.theory.queues import at_least, best_utilization, mm1_response
+from becalm.theory.queues import at_least, best_utilization, md1_wait, mm1_response
 from becalm.theory.swift import Swift
 from becalm.theory.timely import PatchedTimely
 
@@ -47,6 +47,7 @@ __all__ = [
     "efficiency",
     "fullest_path",
     "jain",
+    "md1_wait",
     "mean_value_analysis",
     "mm1_response",
     "power",

@@ -1,4 +1,4 @@
-"""The single server with Poisson arrivals and exponential service (M/M/1)."""
+"""The single server with Poisson arrivals: exponential service (M/M/1) and equal service times (M/D/1)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,27 @@ def mm1_response(service: float, utilization: float) -> float:
     """
     _check(utilization)
     return service / (1 - utilization)
+
+
+def md1_wait(service: float, utilization: float) -> float:
+    """Mean time from arrival to the beginning of service, where all services take the same time.
+
+    Pollaczek and Khinchine's formula without variance of the service, s u / (2 (1 - u)): Kleinrock 1975,
+    "Queueing Systems", volume 1, chapter 5.
+
+    Args:
+        service: time of a service, in any unit.
+        utilization: share of time in which the server is busy.
+
+    Returns:
+        The mean waiting time, in the unit of the service.
+
+    Raises:
+        ValueError: a utilization outside [0, 1).
+
+    """
+    _check(utilization)
+    return service * utilization / (2 * (1 - utilization))
 
 
 def best_utilization(alpha: float = 1.0) -> float:

@@ -22,7 +22,35 @@ SHORT, LONG = 8, 2_000_000
 """Bytes of a message of the latency and of the bandwidth tests."""
 
 RINGS = ((0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 1, 3))
-"""The three rings of four ranks; the first is the natural one."""
+"""The three rings of four ranks; the first is the natural one, whose edges all join the two hosts."""
+
+RING_SHARES = (7 / 16, 5 / 16, 4 / 16)
+"""Probability of each ring where HPC Challenge draws one: see `random_order`."""
+
+RANDOM_RINGS = {"latency": 30, "bandwidth": 10}
+"""Random orders of the ranks that HPC Challenge draws for a test: their geometric mean counts."""
+
+
+def random_order(places: Sequence[int]) -> tuple[int, ...]:
+    """Return the order of ranks that HPC Challenge makes of random places.
+
+    One rank after the other goes to its place, or to the next free one, counted round. So orders are not
+    equally likely: of four ranks, 7 of 16 draws give the natural ring, 5 and 4 the others.
+    """
+    order = [-1] * len(places)
+    for rank, drawn in enumerate(places):
+        place = drawn
+        while order[place] >= 0:
+            place = (place + 1) % len(places)
+        order[place] = rank
+    return tuple(order)
+
+
+def ring_of(order: Sequence[int]) -> int:
+    """Return which of `RINGS` an order of four ranks is: turned or seen from behind, a ring is the same."""
+    at = order.index(0)
+    opposite = order[(at + 2) % RANKS]
+    return next(number for number, ring in enumerate(RINGS) if ring[2] == opposite)
 
 
 @dataclass

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,7 +14,7 @@ from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at, mean
 from becalm.papers.gran2010 import kernels
 from becalm.papers.gran2010.kernels import LONG, SHORT, Kernel
-from becalm.papers.gran2010.scene import Bed, Table
+from becalm.papers.gran2010.scene import HEADER, MTU, WIRE, Bed, Table
 from becalm.plot import COLOURS, panels
 
 if TYPE_CHECKING:
@@ -33,11 +35,13 @@ OVERHEAD = "355 ns"
 LOCAL: Table = {"local_latency": "420 ns", "local_rate": "0.88 GB/s"}
 """Messages inside a host, from the least latency and bandwidth of column a)."""
 
-BOTH_WAYS = "0.331 GB/s"
-"""Rate of each of two messages inside a host at the same time, from the random ring of column a).
+BOTH_WAYS = 2 * 742.469675e6
+"""Payload per second of a host that sends and receives at the same time, from the natural ring of column a):
+less than the 13 Gb/s of one direction."""
 
-Together they are slower than one message alone, since the adapter moves data, too.
-"""
+LOCAL_BOTH_WAYS = "0.3217 GB/s"
+"""Rate of each of two messages inside a host at the same time, from the random ring of column a), in the mean
+over all draws. Together they are slower than one message alone, since the adapter moves data, too."""
 
 PAPER: Mapping[str, tuple[float, float, float]] = {
     "ping-pong latency, least": (0.001132, 0.001192, 0.001172),
@@ -61,10 +65,10 @@ WORK: Mapping[str, float] = {"PTRANS": 2.648e-3, "HPL": 0.3674, "RandomAccess": 
 """Seconds of the kernels in column a), from their rates and the operations that HPC Challenge counts."""
 
 FITTED: Mapping[str, float] = {
-    "PTRANS": 2.3367e-3,
-    "HPL": 0.362226,
-    "RandomAccess": 175.668e-6,
-    "FFT": 1.10614e-3,
+    "PTRANS": 2.3077e-3,
+    "HPL": 0.361983,
+    "RandomAccess": 175.51e-6,
+    "FFT": 1.09103e-3,
 }
 """Computation in s, so that column a) takes the seconds of `WORK`: of a whole PTRANS and HPL, of a bucket of
 RandomAccess, of one of three parts of the FFT."""
@@ -111,8 +115,13 @@ def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
     settle = 0.0 if control is None else SETTLE
     data["run"] = {"duration": "2 s", "end": "jobs"}
     data["observe"] = {"step": "1 ms", "window": "1 ms", "links": []}
+    data["switch"] |= {"buffer": f"{bed.buffer * (MTU + HEADER)} B"}
     if control is None:
         data["flows"] = []
+    if kernel != "ping-pong":
+        cap = f"{BOTH_WAYS * WIRE * 8e-9:.6f} Gb/s"
+        caps = {"hosts": ["H1", "H4"], "injection_rate": cap, "drain_rate": cap}
+        data["adapter"] = data["adapter"] | {"caps": [caps]}
     data["jobs"] = [
         {
             "name": kernel,
@@ -122,7 +131,7 @@ def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
             "start": f"{settle * 1e3:.0f} ms",
             "overhead": OVERHEAD,
             **LOCAL,
-            **({"local_rate": BOTH_WAYS} if kernel == "ring" else {}),
+            **({"local_rate": LOCAL_BOTH_WAYS} if kernel == "ring" else {}),
             "alone": False,
             "record_ops": True,
             "ops": KERNELS[kernel]().ops,
@@ -132,34 +141,48 @@ def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """`points`: one value per row and column of the table, in its units."""
+    """`points`: one value per row and column of the table, in its units. `rings`: those of each ring."""
     rows: list[dict[str, Label]] = []
+    rings: list[dict[str, Label]] = []
     for outcome in outcomes:
         name = str(outcome.labels["kernel"])
         times = _times(KERNELS[name](), outcome.results.tables["ops"])
-        for row, value in _READ.get(name, _kernel)(name, times).items():
-            rows.append({**outcome.labels, "row": row, "value": value})
-    return {"points": pl.DataFrame(rows)}
+        if name == "ring":
+            of_rings = {test: _rings(test, times) for test in kernels.RANDOM_RINGS}
+            seed = outcome.results.scenario.resolved["run"]["seed"]
+            found = _ring(of_rings, f"{seed} {outcome.labels['case']}")
+            rings += [
+                {**outcome.labels, "test": test, "ring": ring, "value": value}
+                for test, values in of_rings.items()
+                for ring, value in enumerate(values)
+            ]
+        else:
+            found = _ping_pong(times) if name == "ping-pong" else _kernel(name, times)
+        rows += [{**outcome.labels, "row": row, "value": value} for row, value in found.items()]
+    return {"points": pl.DataFrame(rows), "rings": pl.DataFrame(rings)}
 
 
-def _times(kernel: Kernel, ops: pl.DataFrame) -> dict[str, list[float]]:
-    """Return the seconds of every measurement by its name: the slowest rank counts."""
+def _times(kernel: Kernel, ops: pl.DataFrame) -> dict[str, list[list[float]]]:
+    """Return the seconds of every rank in every measurement, by the measurement's name."""
     starts: dict[int, list[float]] = {}
     ends: dict[int, list[float]] = {}
     for rank in range(kernels.RANKS):
         own = ops.filter(pl.col("rank") == rank).sort("op")
         starts[rank], ends[rank] = own["start"].to_list(), own["end"].to_list()
+    return {
+        name: [[ends[rank][last] - starts[rank][first] for rank, first, last in spans] for spans in runs]
+        for name, runs in kernel.spans.items()
+    }
 
-    def slowest(spans: list[tuple[int, int, int]]) -> float:
-        return max(ends[rank][last] - starts[rank][first] for rank, first, last in spans)
 
-    return {name: [slowest(spans) for spans in runs] for name, runs in kernel.spans.items()}
+def _ping_pong(times: dict[str, list[list[float]]]) -> dict[str, float]:
+    def best(test: str) -> list[float]:
+        return [min(map(max, runs)) for name, runs in times.items() if name.startswith(test)]
 
-
-def _ping_pong(_: str, times: dict[str, list[float]]) -> dict[str, float]:
-    latency = [min(runs) / 16 * 1e3 for name, runs in times.items() if name.startswith("latency")]
-    bandwidth = [LONG / (min(runs) / 2) / 1e6 for name, runs in times.items() if name.startswith("bandwidth")]
-    found = {"latency": latency, "bandwidth": bandwidth}
+    found = {
+        "latency": [span / 16 * 1e3 for span in best("latency")],
+        "bandwidth": [LONG / (span / 2) / 1e6 for span in best("bandwidth")],
+    }
     return {
         f"ping-pong {test}, {which}": measure(values)
         for test, values in found.items()
@@ -167,42 +190,90 @@ def _ping_pong(_: str, times: dict[str, list[float]]) -> dict[str, float]:
     }
 
 
-def _ring(_: str, times: dict[str, list[float]]) -> dict[str, float]:
-    """Return latency and bandwidth of the natural ring, and the geometric means over all rings.
+def _rings(test: str, times: dict[str, list[list[float]]]) -> list[float]:
+    """Return the latency in ms or the bandwidth in MB/s of each ring.
 
-    HPC Challenge draws 30 or 10 random orders; each ring is as likely as another.
+    Of each rank the better of the two versions counts, of the ranks the slowest, of the measurements the
+    best.
+    """
+    loops, size = {"latency": (8, SHORT), "bandwidth": (3, LONG)}[test]
+    values = []
+    for ring in range(len(kernels.RINGS)):
+        versions = zip(times[f"{test} {ring} 1"], times[f"{test} {ring} 2"], strict=True)
+        slowest = [max(map(min, one, other)) for one, other in versions]
+        span = min(slowest) / (2 * loops)
+        values.append(span * 1e3 if test == "latency" else size / span / 1e6)
+    return values
+
+
+def _ring(of_rings: Mapping[str, Sequence[float]], seed: str) -> dict[str, float]:
+    """Return latency and bandwidth of the natural ring, and the geometric means over random orders.
+
+    HPC Challenge draws the orders by the time of day, anew for each test: here by the seed of the run and the
+    column.
     """
     found: dict[str, float] = {}
-    for test, loops in (("latency", 8), ("bandwidth", 3)):
-        best = [
-            min(
-                min(max_a, max_b)
-                for max_a, max_b in zip(times[f"{test} {ring} 1"], times[f"{test} {ring} 2"], strict=True)
-            )
-            / (2 * loops)
-            for ring in range(len(kernels.RINGS))
+    for test, values in of_rings.items():
+        random = Random(f"{seed} {test}")
+        orders = [
+            kernels.random_order([int(random.random() * kernels.RANKS) for _ in range(kernels.RANKS)])
+            for _ in range(kernels.RANDOM_RINGS[test])
         ]
-        size = SHORT if test == "latency" else LONG
-        values = [span * 1e3 if test == "latency" else size / span / 1e6 for span in best]
         found[f"natural ring {test}"] = values[0]
-        found[f"random ring {test}"] = math.prod(values) ** (1 / len(values))
+        found[f"random ring {test}"] = math.exp(
+            mean([math.log(values[kernels.ring_of(order)]) for order in orders])
+        )
     return found
 
 
-def _kernel(name: str, times: dict[str, list[float]]) -> dict[str, float]:
+def _kernel(name: str, times: dict[str, list[list[float]]]) -> dict[str, float]:
     """Return a rate: the paper's of column a) times the seconds of column a) over those measured."""
-    return {name: PAPER[name][0] * WORK[name] / times["time"][0]}
-
-
-_READ: Mapping[str, Callable[[str, dict[str, list[float]]], dict[str, float]]] = {
-    "ping-pong": _ping_pong,
-    "ring": _ring,
-}
+    return {name: PAPER[name][0] * WORK[name] / max(times["time"][0])}
 
 
 def ratio(tables: Tables, row: str, above: str = "b", below: str = "a") -> float:
     """Value of a row in one column over that in another."""
     return at(tables, "value", row=row, case=above) / at(tables, "value", row=row, case=below)
+
+
+def expected_ratio(tables: Tables, above: str = "b", test: str = "bandwidth") -> float:
+    """Value of the random ring in one column over that in column a): geometric means over all draws."""
+    mean_of = {
+        case: _product(kernels.RING_SHARES, [math.log(value) for value in values])
+        for case, values in _of_rings(tables, test).items()
+    }
+    return math.exp(mean_of[above] - mean_of["a"])
+
+
+def share_of_draws(tables: Tables, least: float, test: str = "bandwidth") -> float:
+    """Share of all draws, one for column a) and one for b), in which the ratio b/a is `least` or more."""
+    number = kernels.RANDOM_RINGS[test]
+    means: dict[str, list[tuple[float, float]]] = {}
+    for case, values in _of_rings(tables, test).items():
+        logarithms = [math.log(value) / number for value in values]
+        means[case] = [
+            (_product(counts, logarithms), _probability(counts))
+            for counts in product(range(number + 1), repeat=len(values))
+            if sum(counts) == number
+        ]
+    bound = math.log(least)
+    return math.fsum(pa * pb for (a, pa), (b, pb) in product(means["a"], means["b"]) if b - a >= bound)
+
+
+def _probability(counts: Sequence[int]) -> float:
+    """Probability that a draw has each ring so many times."""
+    ways = math.factorial(sum(counts)) // math.prod(map(math.factorial, counts))
+    return ways * math.prod(share**count for share, count in zip(kernels.RING_SHARES, counts, strict=True))
+
+
+def _product(one: Sequence[float], other: Sequence[float]) -> float:
+    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _of_rings(tables: Tables, test: str) -> dict[str, list[float]]:
+    """Values of the rings by column."""
+    rings = tables["rings"].filter(pl.col("test") == test).sort("ring")
+    return {case: rings.filter(pl.col("case") == case)["value"].to_list() for case in CASES}
 
 
 def fitted(tables: Tables, row: str) -> float:

@@ -1,0 +1,211 @@
+"""Any schemes on any scenes, side by side.
+
+    for scene, table in comparison.compare().items():
+        print(scene, table)
+
+    comparison.compare(schemes=["none", "mine.toml"], scenes=["incast", "our_cluster.toml"], seeds=5)
+
+From the bottom: `scheme` and `scene` read what is compared, `merge` lays one over the other, `measure` takes
+one number per column from a run, this file runs all of it over several seeds, and `cells` writes the numbers.
+A scene whose rates have not settled with some scheme runs longer with it, up to its `longest`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import polars as pl
+
+from becalm.comparison import cells
+from becalm.comparison import scene as scenes_
+from becalm.comparison import scheme as schemes_
+from becalm.comparison.measure import change, row
+from becalm.comparison.merge import accepted, controlled
+from becalm.comparison.scene import Scene
+from becalm.comparison.scheme import Scheme
+from becalm.intervals import mean_interval
+from becalm.lab.model import Outcome, Point
+from becalm.lab.runner import Lab
+from becalm.progress import SweepProgress
+from becalm.scenario import Scenario
+
+__all__ = ["SEEDS", "Scene", "Scheme", "chosen_scenes", "chosen_schemes", "compare", "shown", "to_json"]
+
+SEEDS = 3
+"""Seeds of a comparison when not given."""
+SHORT = 0.2
+"""Length of shorter runs over that of whole ones."""
+STEADY = 0.05
+"""A rate has settled if it changes by less than this share of itself between the halves of the measured time,
+or by no more than chance gives over the seeds."""
+
+Named = str | PathLike[str]
+
+
+@dataclass
+class _Pair:
+    """A scheme on a scene, and what its runs gave."""
+
+    scene: Scene
+    scheme: Scheme
+    scenario: Scenario
+    factor: int = 1
+    """How many times as long as the scene says."""
+    rows: list[dict[str, float]] = field(default_factory=list)
+    changes: list[dict[str, float]] = field(default_factory=list)
+
+    def clear(self, factor: int) -> None:
+        """Forget what shorter runs gave."""
+        self.factor = factor
+        self.scenario = controlled(self.scene.times(factor), self.scheme)
+        self.rows, self.changes = [], []
+
+    @property
+    def settled(self) -> bool:
+        """Whether no rate still changes from the first half of the measured time to the second."""
+        return all(self._steady(name) for name in (self.changes[0] if self.changes else ()))
+
+    def _steady(self, group: str) -> bool:
+        drift = mean_interval([each.get(group, 0.0) for each in self.changes])
+        return abs(drift.mean) <= STEADY or drift.low < 0 < drift.high
+
+
+def compare(
+    schemes: Sequence[Named | Scheme] | None = None,
+    scenes: Sequence[Named | Scene] | None = None,
+    *,
+    seeds: int | None = None,
+    seed: int = 1,
+    short: bool = False,
+    threads: int | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+) -> dict[str, pl.DataFrame]:
+    """Run schemes on scenes.
+
+    Args:
+        schemes: names or files of schemes, see `becalm.comparison.scheme`; if not given, all there are.
+        scenes: names or files of scenes, see `becalm.comparison.scene`; all of becalm's if not given.
+        seeds: runs of each scheme on each scene; 3 if not given, 1 for short ones.
+        seed: the first seed.
+        short: runs of a fifth of the length, which nothing lengthens.
+        threads: runs at once; None: as many as there are cores.
+        progress: called after every finished run.
+
+    Returns:
+        A table per scene, with one row per scheme: `scheme`, `settled`, `times` (how many times as long as
+        the scene says it ran), and for each column of `becalm.comparison.measure` its mean over the seeds and
+        the ends of the mean's 95% interval, `NAME_low` and `NAME_high`.
+
+    Raises:
+        BecalmError: a name that is neither of a scheme or scene nor of a file.
+        ScenarioError: mistakes in a file, or a scheme that does not fit a scene.
+        FabricError: a run that cannot go on.
+        KeyboardInterrupt: Ctrl-C.
+
+    """
+    run = _Run(seed, seeds or (1 if short else SEEDS), threads, progress)
+    pairs = list(_pairs(chosen_schemes(schemes), chosen_scenes(scenes), SHORT if short else 1.0))
+    run.run(pairs)
+    todo = [] if short else pairs
+    while todo := [pair for pair in todo if not pair.settled and 2 * pair.factor <= pair.scene.longest]:
+        for pair in todo:
+            pair.clear(2 * pair.factor)
+        run.run(todo)
+    names = dict.fromkeys(pair.scene.name for pair in pairs)
+    return {
+        name: pl.DataFrame(
+            [_summary(pair) for pair in pairs if pair.scene.name == name], infer_schema_length=None
+        )
+        for name in names
+    }
+
+
+def chosen_schemes(given: Sequence[Named | Scheme] | None = None) -> list[Scheme]:
+    """Return the schemes of these names and files; if not given, becalm's own with all of its responses."""
+    if given is not None:
+        return [each if isinstance(each, Scheme) else schemes_.find(each) for each in given]
+    known = [schemes_.find(name) for name in schemes_.names()]
+    return [*known, *schemes_.unnamed(known)]
+
+
+def chosen_scenes(given: Sequence[Named | Scene] | None = None) -> list[Scene]:
+    """Return the scenes of these names and files; if not given, becalm's own."""
+    return [each if isinstance(each, Scene) else scenes_.find(each) for each in given or scenes_.names()]
+
+
+def _pairs(schemes: Sequence[Scheme], scenes: Sequence[Scene], factor: float) -> Iterator[_Pair]:
+    for scene in scenes:
+        timed = scene if factor == 1.0 else scene.times(factor)
+        for scheme in schemes:
+            alone = scheme.guideline is None and list(scheme.tables) == ["response"]
+            whole = accepted(timed, scheme) if alone else scheme
+            yield _Pair(timed, whole, controlled(timed, whole))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Runs of pairs with several seeds, whose results are gone as soon as they are measured."""
+
+    seed: int
+    seeds: int
+    threads: int | None
+    progress: Callable[[SweepProgress], object] | None
+
+    def run(self, pairs: Sequence[_Pair]) -> None:
+        points = [Point({"pair": place}, pair.scenario.data()) for place, pair in enumerate(pairs)]
+        for number in range(self.seeds):
+            lab = Lab(self.seed + number, self.threads)
+            lab.run(points, self._shown(number))
+            for pair, outcome in zip(pairs, lab.outcomes(points), strict=True):
+                _measure(pair, outcome)
+
+    def _shown(self, number: int) -> Callable[[SweepProgress], object] | None:
+        """Return what shows the progress of one seed as that of all."""
+        show = self.progress
+        if show is None:
+            return None
+
+        def of_all(now: SweepProgress) -> object:
+            points = self.seeds * now.points
+            finished = number * now.points + now.finished
+            return show(now._replace(finished=finished, points=points, fraction=finished / points))
+
+        return of_all
+
+
+def _measure(pair: _Pair, outcome: Outcome) -> None:
+    pair.rows.append(row(pair.scene, outcome.results))
+    if pair.scene.settles:
+        pair.changes.append(change(pair.scene, outcome.results))
+
+
+def shown(compared: tuple[str, pl.DataFrame]) -> tuple[list[cells.Shown], list[str]]:
+    """Return the tables of a scene as text, and the notes below them."""
+    scene, table = compared
+    rows = table.to_dicts()
+    return cells.tables(scene, rows), cells.notes(rows)
+
+
+def to_json(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them, without columns that have no number."""
+    return [
+        {key: value for key, value in row.items() if not (isinstance(value, float) and math.isnan(value))}
+        for row in table.to_dicts()
+    ]
+
+
+def _summary(pair: _Pair) -> dict[str, str | bool | float]:
+    found: dict[str, str | bool | float] = {
+        "scheme": pair.scheme.name,
+        "settled": pair.settled,
+        "times": pair.factor,
+    }
+    for name in pair.rows[0]:
+        values = [each[name] for each in pair.rows]
+        interval = mean_interval(values) if not any(map(math.isnan, values)) else (math.nan,) * 3
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
+    return found

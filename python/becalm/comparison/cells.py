@@ -1,0 +1,123 @@
+"""Tables of a comparison as text: which columns there are, and how their numbers are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from becalm.comparison.measure import PERCENTILES
+
+Row = Mapping[str, Any]
+"""A scheme's row: see `becalm.comparison.compare`. A column without a number may be missing."""
+
+UNSETTLED = "*"
+NOTE = f"{UNSETTLED} rates still changed in the longest run"
+
+
+class Shown(NamedTuple):
+    """A table as text."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def tables(scene: str, rows: Sequence[Row]) -> list[Shown]:
+    """Return the tables of a scene: what its schemes do, and slowdowns of messages by size, if it has any."""
+    there = [(name, head, write) for name, head, write in _COLUMNS if any(_has(row, name) for row in rows)]
+    first = Shown(
+        scene,
+        ("scheme", *(head for _, head, _ in there)),
+        [(_name(row), *(_cell(row, name, write) for name, _, write in there)) for row in rows],
+    )
+    classes = _classes(rows)
+    if not classes:
+        return [first]
+    percents = "/".join(map(str, PERCENTILES))
+    second = Shown(
+        f"{scene}: slowdown of messages by size, {percents}%",
+        ("scheme", *classes),
+        [(_name(row), *(_slowdowns(row, name) for name in classes)) for row in rows],
+    )
+    return [first, second]
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Return what is to be said below the tables of a scene."""
+    return [] if all(row["settled"] for row in rows) else [NOTE]
+
+
+def _name(row: Row) -> str:
+    return str(row["scheme"]) if row["settled"] else f"{row['scheme']} {UNSETTLED}"
+
+
+def _has(row: Row, name: str) -> bool:
+    value = row.get(name)
+    return value is not None and not math.isnan(value)
+
+
+def _cell(row: Row, name: str, write: Callable[[float, float], str]) -> str:
+    if not _has(row, name):
+        return "-"
+    return write(row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2)
+
+
+def _classes(rows: Sequence[Row]) -> list[str]:
+    """Return the classes of messages that any row has, in their order."""
+    first = f"_{PERCENTILES[0]}"
+    names = [
+        key[len("slowdown_") : -len(first)]
+        for row in rows
+        for key in row
+        if key.startswith("slowdown_") and key.endswith(first) and _has(row, key)
+    ]
+    return list(dict.fromkeys(names))
+
+
+def _slowdowns(row: Row, name: str) -> str:
+    values = [row.get(f"slowdown_{name}_{each}") for each in PERCENTILES]
+    return " / ".join("-" if value is None or math.isnan(value) else _three(value) for value in values)
+
+
+def _three(value: float) -> str:
+    """Three digits, as far as they are behind the point."""
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{digits}f}"
+
+
+def _share(value: float, reach: float) -> str:
+    return f"{100 * value:.1f}%" + (f" +-{100 * reach:.1f}" if reach else "")
+
+
+def _time(value: float, reach: float) -> str:
+    unit, name = next(
+        (
+            (size, name)
+            for size, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+            if abs(value) >= 0.9995 * size
+        ),
+        (1e-9, "ns"),
+    )
+    return _three(value / unit) + (f" +-{_three(reach / unit)}" if reach else "") + f" {name}"
+
+
+def _index(value: float, reach: float) -> str:
+    return f"{value:.3f}" + (f" +-{reach:.3f}" if reach else "")
+
+
+def _number(value: float, reach: float) -> str:
+    return f"{value:.2f}" + (f" +-{reach:.2f}" if reach else "")
+
+
+_COLUMNS: tuple[tuple[str, str, Callable[[float, float], str]], ...] = (
+    ("victims", "victims", _share),
+    ("victims_latency", "latency", _time),
+    ("link", "hot link", _share),
+    ("jain", "Jain", _index),
+    ("hot_latency", "hot latency", _time),
+    ("buffer", "buffer", _number),
+    ("paused", "paused", _share),
+    ("job", "job", _number),
+    ("unfinished", "unfinished", _share),
+)

@@ -1,0 +1,134 @@
+"""What is measured of a scheme on a scene: one number per column, from one run."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from becalm.comparison.scene import Scene
+from becalm.quantities import seconds
+from becalm.results import Results
+from becalm.theory import jain
+
+PERCENTILES = (50, 95, 99)
+LEAST_SHARE = 0.2
+COLUMNS = (
+    "victims",
+    "victims_latency",
+    "link",
+    "jain",
+    "hot_latency",
+    "buffer",
+    "paused",
+    "job",
+    "unfinished",
+)
+"""Columns of every scene, but those that have no number there:
+
+- `victims`: what arrived of what the victims offered;
+- `victims_latency`: mean latency of their messages in s, from posting to delivery;
+- `link`: utilization of the scene's link;
+- `jain`: fairness among the flows of the contributors;
+- `hot_latency`: mean latency of the contributors' messages in s;
+- `buffer`: mean number of packets in the fullest input buffer;
+- `paused`: share of time for which the link that was paused longest was paused; 0 without pauses;
+- `job`: the jobs' largest slowdown against themselves alone;
+- `unfinished`: messages that were posted and not delivered, over all that were posted.
+
+Beside them `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size, of `classes`.
+"""
+
+
+def classes(scene: Scene) -> list[tuple[str, pl.Expr]]:
+    """Return the classes of messages by size: names such as `to 30 kB`, and which sizes are in them."""
+    size, found, last = pl.col("bytes"), [], 0
+    for bound in scene.sizes:
+        name = f"to {_bytes(bound)}" if last == 0 else f"{_bytes(last)} to {_bytes(bound)}"
+        found.append((name, (size > last) & (size <= bound)))
+        last = bound
+    rest = [(f"above {_bytes(last)}", size > last)] if last else []
+    return [*found, *rest, ("all", pl.lit(True))]
+
+
+def _bytes(size: int) -> str:
+    for unit, name in ((1_000_000, "MB"), (1000, "kB")):
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size} B"
+
+
+def row(scene: Scene, results: Results) -> dict[str, float]:
+    """Return the numbers of a run; NaN where the scene has none."""
+    found = dict.fromkeys(COLUMNS, math.nan)
+    flows, groups = results.flows, pl.col("group")
+    victims, hot = groups.is_in(scene.victims), groups.is_in(scene.contributors)
+    if scene.victims:
+        offered = results.victims.filter(victims)
+        found["victims"] = _ratio(offered["delivered"].to_numpy().sum(), offered["offered"].to_numpy().sum())
+        found["victims_latency"] = _latency(flows.filter(victims))
+    if scene.contributors:
+        found["jain"] = jain(flows.filter(hot)["rate"].to_numpy())
+        found["hot_latency"] = _latency(flows.filter(hot))
+    if scene.link is not None:
+        sender, receiver = scene.link.split("->")
+        there = results.links.filter((pl.col("from") == sender) & (pl.col("to") == receiver))
+        found["link"] = float(there["utilization"].to_numpy().max())
+    found["buffer"] = float(results.buffers["mean_packets"].to_numpy().max())
+    found["paused"] = _paused(results)
+    if "jobs" in results.tables:
+        found["job"] = float(results.jobs["slowdown"].to_numpy().max())
+    if "completion" in results.tables:
+        found |= _slowdowns(scene, results)
+    return found
+
+
+def _ratio(above: float, below: float) -> float:
+    return float(above / below) if below > 0 else math.nan
+
+
+def _latency(flows: pl.DataFrame) -> float:
+    """Mean over the messages of all flows, in s."""
+    some = flows.filter(pl.col("messages") > 0)
+    messages = some["messages"].to_numpy()
+    return float(some["latency_mean"].to_numpy() @ messages / messages.sum()) if messages.size else math.nan
+
+
+def _paused(results: Results) -> float:
+    """Largest share of the measured time for which a link was paused."""
+    if "paused_share" not in results.links.columns:
+        return 0.0
+    return float(results.links["paused_share"].to_numpy().max())
+
+
+def _slowdowns(scene: Scene, results: Results) -> dict[str, float]:
+    counts = results.completion.select(pl.col("messages").sum(), pl.col("unfinished").sum()).row(0)
+    found = {"unfinished": counts[1] / max(sum(counts), 1)}
+    if "messages" not in results.tables:
+        return found
+    for name, chosen in classes(scene):
+        slowdowns = results.messages.filter(chosen)["slowdown"]
+        for each in PERCENTILES:
+            value = slowdowns.quantile(each / 100, "higher")
+            found[f"slowdown_{name}_{each}"] = math.nan if value is None else float(value)
+    return found
+
+
+def change(scene: Scene, results: Results) -> dict[str, float]:
+    """Return the change of each group's rate between the halves of the measured time, over their mean.
+
+    Rates below a fifth of the links count as a fifth: what they lack or gain is next to nothing.
+    """
+    run = results.scenario.resolved["run"]
+    series = results.series.filter(
+        pl.col("kind") == "group", pl.col("name").is_in([*scene.victims, *scene.contributors])
+    )
+    begin, end = seconds(run["warmup"]), seconds(run["duration"])
+    found = {}
+    for (name,), samples in series.filter(pl.col("time").is_between(begin, end)).group_by("name"):
+        halves = [
+            samples.filter((pl.col("time") >= (begin + end) / 2) == late)["share"].to_numpy().mean()
+            for late in (False, True)
+        ]
+        found[str(name)] = float((halves[1] - halves[0]) / max(sum(halves) / 2, LEAST_SHARE))
+    return found

@@ -1,0 +1,81 @@
+"""A scheme laid over a scene."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+from becalm import contents, manager
+from becalm.comparison.scene import Scene, Table
+from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme
+from becalm.errors import BecalmError, ScenarioError
+from becalm.scenario import Scenario
+
+_RESTART = re.compile(r"flows\[(\d+)\]\.restart")
+
+
+def controlled(scene: Scene, scheme: Scheme) -> Scenario:
+    """Return the scenario of a scheme on a scene.
+
+    A group's `restart` is left out where it has no effect with the scheme.
+
+    Raises:
+        ScenarioError: the scheme does not fit the scene, or one of the two has mistakes.
+
+    """
+    if scheme.guideline is not None:
+        bare = _scenario(_laid_over(scene, scheme, {}), scene, scheme)
+        settings = manager.recommend(bare, hot_spot_degree=scene.hot_spot_degree, guideline=scheme.guideline)
+        tables = tomllib.loads(settings.apply(bare).to_toml())
+        return _scenario(_laid_over(scene, scheme, {key: tables[key] for key in CHOSEN}), scene, scheme)
+    return _scenario(_laid_over(scene, scheme, scheme.tables), scene, scheme)
+
+
+def accepted(scene: Scene, scheme: Scheme) -> Scheme:
+    """Return a scheme that has only a response with the first marking and echo with which a scene accepts it.
+
+    Raises:
+        BecalmError: there are none.
+
+    """
+    for tables in _companions():
+        whole = Scheme(scheme.name, {**scheme.tables, **tables}, scheme.guideline)
+        try:
+            controlled(scene, whole)
+        except ScenarioError:
+            continue
+        return whole
+    raise BecalmError(f"scheme `{scheme.name}`: no marking and echo go with it on the scene {scene.name}")
+
+
+def _companions() -> Iterator[Table]:
+    catalogue = contents.catalogue()
+    for marking in catalogue["marking"]:
+        for echo in catalogue["echo"]:
+            yield {"marking": {marking.name: {}}, "echo": {echo.name: {}}}
+
+
+def _laid_over(scene: Scene, scheme: Scheme, control: Table) -> Table:
+    """Return the tables of a scene with those of a scheme, and its congestion control."""
+    data = {**scene.data, **{key: control[key] for key in CHOSEN if key in control}}
+    for key in LAID_OVER:
+        if key in scheme.tables:
+            data[key] = {**data.get(key, {}), **scheme.tables[key]}
+    return data
+
+
+def _scenario(data: Table, scene: Scene, scheme: Scheme) -> Scenario:
+    name = f"{scheme.name} on {scene.name}"
+    try:
+        return Scenario(data, name=name)
+    except ScenarioError as error:
+        places = [_RESTART.fullmatch(mistake["key"]) for mistake in error.mistakes]
+        idle = {int(place[1]) for place in places if place}
+        if not idle:
+            raise
+        flows = [
+            {key: value for key, value in group.items() if key != "restart" or number not in idle}
+            for number, group in enumerate(data["flows"])
+        ]
+        return Scenario({**data, "flows": flows}, name=name)
