@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
+from becalm import jsons
 from becalm.exits import guarded
 
 Threads = Annotated[
@@ -50,6 +50,6 @@ def compare(
         )
     if as_json:
         for name, table in found.items():
-            typer.echo(json.dumps({"scene": name, "short": short, "schemes": comparison.to_json(table)}))
+            typer.echo(jsons.dumps({"scene": name, "short": short, "schemes": comparison.to_json(table)}))
         return
     console.show_comparison(map(comparison.shown, found.items()), short=short)
