@@ -13,8 +13,8 @@
 
 `network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
 of others; `queues` has the single server; `paths` flows and packets on several equal paths; `measures` power,
-efficiency, fairness and the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` the laws of these
-schemes.
+efficiency, fairness and the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` the laws of
+these schemes.
 """
 
 from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic
