@@ -35,10 +35,9 @@ pub(crate) fn sort<E: Copy>(
     let bits = u64::BITS - (end.0 - start.0).leading_zeros();
     let cut = bits.saturating_sub(32);
     let word = |(entry, place): (&Entry<E>, u64)| (entry.time.0 - start.0) >> cut << 32 | place;
-    let words = entries.iter().zip(0u64..).map(word);
     order.clear();
     if entries.len() <= FEW {
-        order.extend(words);
+        order.extend(entries.iter().zip(0u64..).map(word));
         return insert(entries, order);
     }
     // Few entries in a bucket are sorted as fast as many buckets are summed up.
@@ -48,8 +47,8 @@ pub(crate) fn sort<E: Copy>(
     let ends = &mut scratch.ends;
     ends[..buckets].fill(0);
     scratch.words.clear();
-    // `map`, since with `inspect` the number of words would not be known in advance.
-    scratch.words.extend(words.map(|word| {
+    scratch.words.extend(entries.iter().zip(0u64..).map(|entry| {
+        let word = word(entry);
         ends[bucket(word)] += 1;
         word
     }));
