@@ -4,6 +4,7 @@ mod arbitration;
 mod arrival_order;
 mod bits;
 mod bypasses;
+mod choices;
 mod forwarding;
 mod paths;
 mod pausing;

@@ -1,7 +1,5 @@
 //! The choice among equal ports.
 
-use std::collections::HashMap;
-
 use becalm_engine::{Time, mix};
 
 use crate::config::PathSelection;
@@ -11,43 +9,8 @@ use crate::network::routing::PortSet;
 use crate::network::routing::hash::{flow_hash, pick};
 use crate::packet::Packet;
 use crate::policy::Observer;
+use crate::switch::choices::Flowlet;
 use crate::switch::state::State;
-
-/// What the choice among equal ports remembers.
-#[derive(Debug)]
-pub(crate) struct Choices {
-    seed: u64,
-    /// By set of equal ports: packets that have taken their turn.
-    turns: Vec<u32>,
-    /// By flow and kind of packet.
-    flowlets: HashMap<u64, Flowlet>,
-}
-
-/// The packets of a flow that follow each other closely.
-#[derive(Clone, Copy, Debug)]
-struct Flowlet {
-    last: Time,
-    port: u16,
-}
-
-impl Choices {
-    pub fn new(seed: u64) -> Choices {
-        Choices { seed, turns: Vec::new(), flowlets: HashMap::new() }
-    }
-
-    /// The place of the next turn of a set. Sets begin at random places, so that switches are not in step.
-    fn turn(&mut self, set: &PortSet<'_>, switch: u32) -> usize {
-        let (number, n) = (set.number() as usize, set.len());
-        while self.turns.len() <= number {
-            let own = mix(mix(self.seed, u64::from(switch)), self.turns.len() as u64);
-            self.turns.push((own >> 32) as u32);
-        }
-        let turn = &mut self.turns[number];
-        let place = *turn as usize % n;
-        *turn = (place as u32 + 1) % n as u32;
-        place
-    }
-}
 
 impl State {
     /// The port by which a packet leaves that came by `input`; `None` without a route.

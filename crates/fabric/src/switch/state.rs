@@ -15,7 +15,7 @@ use crate::policy::{Arrival, Attention, Hop, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
-use crate::switch::paths::Choices;
+use crate::switch::choices::Choices;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};

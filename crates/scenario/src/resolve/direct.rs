@@ -4,7 +4,7 @@ use becalm_engine::Key;
 use becalm_fabric::{DragonflySpec, Routes, Topology, TorusSpec};
 use becalm_schema::{Place, Review};
 
-use super::topology::fits;
+use super::size::fits;
 use crate::sections::topology::{Dragonfly, Torus};
 
 /// The dragonfly and its routes, with `all` equal ports or one for each destination.

@@ -1,7 +1,7 @@
 //! From the names of a scenario to its network and flows.
 //!
 //! - `names`: lists of names, and unknown names.
-//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `links`: the directions of cables by name.
+//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `size`: how many there may be. `links`: the directions of cables by name.
 //! - `network`: all of that, made once. `shapes`: its switches as markers know them.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all hosts.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between these.
@@ -17,6 +17,7 @@ mod plan;
 mod routes;
 mod sending;
 mod shapes;
+mod size;
 mod sources;
 mod topology;
 

@@ -9,14 +9,10 @@ use becalm_schema::names::expand;
 use becalm_schema::{Located, Place, Review};
 
 use super::names::{ALL, expand_list, unknown};
+use super::size::{MOST_CABLES, fits};
 use super::{direct, routes};
 use crate::sections::quantities::LinkRate;
 use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
-
-/// Forwarding entries that a topology may have, of two bytes each.
-const MOST_ROUTES: u64 = 500_000_000;
-/// Cables that a topology may have.
-const MOST_CABLES: u64 = 4_000_000;
 
 /// The nodes, cables and routes of a choice, with `all` equal ports or one for each destination. After an error, which has
 /// been noted, there are none.
@@ -76,20 +72,6 @@ fn build_fat_tree(
     fits(spec.hosts(), switches, spec.cables(), place, review)?;
     let routes = if all { Routes::all_of_tree(spec) } else { Routes::d_mod_k(spec) };
     Some((Topology::fat_tree(spec), routes))
-}
-
-/// Whether a network can be built without filling the memory; what is too large is noted.
-pub(super) fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
-    if cables > MOST_CABLES {
-        review.add(place, format!("has {cables} cables, must have at most {MOST_CABLES}"));
-        return None;
-    }
-    // Every switch has an entry for every host.
-    if hosts.saturating_mul(switches) > MOST_ROUTES {
-        review.add(place, format!("needs more than {MOST_ROUTES} forwarding entries"));
-        return None;
-    }
-    Some(())
 }
 
 fn fat_tree(p: &FatTree, all: bool, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {

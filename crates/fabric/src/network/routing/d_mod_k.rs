@@ -1,7 +1,7 @@
 //! Routes of fat trees, computed on demand: a table of 65,536 hosts would take 670 MB.
 
 use crate::network::generators::FatTreeSpec;
-use crate::network::routing::sets::PortSet;
+use crate::network::routing::port_set::PortSet;
 
 /// Up-ports by the destination's number, digit by digit (Zahavi 2012, D-Mod-K); down-ports by the tree.
 ///

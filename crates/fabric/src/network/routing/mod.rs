@@ -5,10 +5,11 @@ mod dependencies;
 pub(crate) mod hash;
 mod lanes;
 mod paths;
+mod port_set;
 mod routes;
 mod sets;
 
 pub use lanes::{LaneChanges, PortClass};
 pub use paths::Paths;
+pub use port_set::PortSet;
 pub use routes::Routes;
-pub use sets::PortSet;

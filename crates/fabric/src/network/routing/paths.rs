@@ -6,8 +6,8 @@ use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::routing::dependencies;
 use crate::network::routing::hash::{flow_hash, pick};
+use crate::network::routing::port_set::PortSet;
 use crate::network::routing::routes::Routes;
-use crate::network::routing::sets::PortSet;
 use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 

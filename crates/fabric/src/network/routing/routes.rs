@@ -6,7 +6,8 @@ use crate::ids::{NodeId, PortId};
 use crate::network::generators::FatTreeSpec;
 use crate::network::routing::d_mod_k::TreeRoutes;
 use crate::network::routing::lanes::LaneChanges;
-use crate::network::routing::sets::{PortSet, Sets};
+use crate::network::routing::port_set::PortSet;
+use crate::network::routing::sets::Sets;
 use crate::network::topology::{NodeKind, Topology};
 
 const NO_PORT: u16 = u16::MAX;

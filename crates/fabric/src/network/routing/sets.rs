@@ -4,76 +4,11 @@ use std::collections::HashMap;
 
 use crate::ids::NodeId;
 use crate::network::routing::d_mod_k::TreeRoutes;
+use crate::network::routing::port_set::PortSet;
 use crate::network::topology::Topology;
 
 /// There is no set: the entry of the forwarding table is the only port.
 const NO_SET: u32 = u32::MAX;
-
-/// The equal ports of a switch towards a host.
-#[derive(Clone, Copy, Debug)]
-pub struct PortSet<'a> {
-    /// Its number among the sets of the switch.
-    number: u32,
-    ports: Ports<'a>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Ports<'a> {
-    /// The first port and how many there are.
-    Range(u16, u16),
-    List(&'a [u16]),
-}
-
-impl<'a> PortSet<'a> {
-    /// No port, or one.
-    pub(super) fn single(port: Option<u16>) -> PortSet<'a> {
-        PortSet { number: 0, ports: port.map_or(Ports::Range(0, 0), |port| Ports::Range(port, 1)) }
-    }
-
-    /// So many successive ports.
-    pub(super) fn range(number: u32, first: u16, len: u16) -> PortSet<'a> {
-        PortSet { number, ports: Ports::Range(first, len) }
-    }
-
-    /// Its number among the sets of the switch. Sets of one port have no number of their own.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// How many ports there are.
-    #[inline]
-    pub fn len(&self) -> usize {
-        match self.ports {
-            Ports::Range(_, len) => usize::from(len),
-            Ports::List(list) => list.len(),
-        }
-    }
-
-    /// Whether no port leads to the host.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// One of the ports.
-    ///
-    /// # Panics
-    /// If there are not so many.
-    #[inline]
-    pub fn get(&self, place: usize) -> u16 {
-        match self.ports {
-            Ports::Range(first, len) => {
-                assert!(place < usize::from(len), "{place} of {len}");
-                first + place as u16
-            }
-            Ports::List(list) => list[place],
-        }
-    }
-
-    /// All ports.
-    pub fn iter(self) -> impl Iterator<Item = u16> + 'a {
-        (0..self.len()).map(move |place| self.get(place))
-    }
-}
 
 /// Stored sets. Hosts with the same sets at all switches form a class, such as the hosts of one switch.
 #[derive(Clone, Debug, Default)]
@@ -195,7 +130,7 @@ impl Sets {
         let class = self.classes[host as usize] as usize;
         let place = self.places[class * self.switches + switch as usize];
         let &Set { number, start, len } = self.sets.get(place as usize)?;
-        Some(PortSet { number, ports: Ports::List(&self.ports[start as usize..][..usize::from(len)]) })
+        Some(PortSet::list(number, &self.ports[start as usize..][..usize::from(len)]))
     }
 
     /// Whether some switch has several equal ports towards some host.

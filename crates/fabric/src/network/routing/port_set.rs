@@ -1,0 +1,72 @@
+//! A set of equal ports.
+
+/// The equal ports of a switch towards a host.
+#[derive(Clone, Copy, Debug)]
+pub struct PortSet<'a> {
+    /// Its number among the sets of the switch.
+    number: u32,
+    ports: Ports<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ports<'a> {
+    /// The first port and how many there are.
+    Range(u16, u16),
+    List(&'a [u16]),
+}
+
+impl<'a> PortSet<'a> {
+    /// No port, or one.
+    pub(super) fn single(port: Option<u16>) -> PortSet<'a> {
+        PortSet { number: 0, ports: port.map_or(Ports::Range(0, 0), |port| Ports::Range(port, 1)) }
+    }
+
+    /// So many successive ports.
+    pub(super) fn range(number: u32, first: u16, len: u16) -> PortSet<'a> {
+        PortSet { number, ports: Ports::Range(first, len) }
+    }
+
+    /// A stored list.
+    pub(super) fn list(number: u32, ports: &'a [u16]) -> PortSet<'a> {
+        PortSet { number, ports: Ports::List(ports) }
+    }
+
+    /// Its number among the sets of the switch. Sets of one port have no number of their own.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many ports there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self.ports {
+            Ports::Range(_, len) => usize::from(len),
+            Ports::List(list) => list.len(),
+        }
+    }
+
+    /// Whether no port leads to the host.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of the ports.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    pub fn get(&self, place: usize) -> u16 {
+        match self.ports {
+            Ports::Range(first, len) => {
+                assert!(place < usize::from(len), "{place} of {len}");
+                first + place as u16
+            }
+            Ports::List(list) => list[place],
+        }
+    }
+
+    /// All ports.
+    pub fn iter(self) -> impl Iterator<Item = u16> + 'a {
+        (0..self.len()).map(move |place| self.get(place))
+    }
+}

@@ -1,0 +1,22 @@
+//! The size of a network that fits into memory.
+
+use becalm_schema::{Place, Review};
+
+/// Forwarding entries that a topology may have, of two bytes each.
+const MOST_ROUTES: u64 = 500_000_000;
+/// Cables that a topology may have.
+pub(super) const MOST_CABLES: u64 = 4_000_000;
+
+/// Whether a network can be built without filling the memory; what is too large is noted.
+pub(super) fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
+    if cables > MOST_CABLES {
+        review.add(place, format!("has {cables} cables, must have at most {MOST_CABLES}"));
+        return None;
+    }
+    // Every switch has an entry for every host.
+    if hosts.saturating_mul(switches) > MOST_ROUTES {
+        review.add(place, format!("needs more than {MOST_ROUTES} forwarding entries"));
+        return None;
+    }
+    Some(())
+}
