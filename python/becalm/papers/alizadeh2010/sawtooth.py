@@ -69,7 +69,7 @@ def _draw(tables: Tables) -> Figure:
         style = {"linestyle": "", "marker": MARKERS[0], "color": COLOURS[0], "fillstyle": fill}
         table = select_rows(tables["points"], {"judged": when})
         curves(right, table, x="flows", y="marked", label=f"marked, judged on {when}", **style)
-    left.set(xlabel="flows", ylabel="queue (packets of 1500 B)", ylim=(0, None))
+    left.set(xlabel="flows", ylabel="queue (packets of 1500 B)", ylim=(0, 140))
     right.set(xlabel="flows", ylabel="share", ylim=(0, 1))
     left.legend()
     right.legend()
