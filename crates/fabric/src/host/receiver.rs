@@ -31,6 +31,7 @@ pub(crate) struct Receiver {
     pub disordered: u32,
     pub unanswered: Unanswered,
     /// Packets that have arrived beyond the first that has not.
+    #[expect(clippy::box_collection, reason = "most receivers have none, and there is one for every flow")]
     early: Option<Box<BTreeMap<u32, Piece>>>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn shape(near: &[Vec<usize>]) -> Shape {
     }
     let complete = near.iter().all(|peers| peers.len() + 1 == near.len());
     let joined = |size: usize| (0..near.len()).any(|at| near[at].iter().any(|&peer| peer / size != at / size));
-    let sizes = (LEAST_GROUP..near.len()).rev().filter(|size| near.len() % size == 0);
+    let sizes = (LEAST_GROUP..near.len()).rev().filter(|size| near.len().is_multiple_of(*size));
     match sizes.filter(|&size| !complete && joined(size)).find(|&size| are_groups(near, size)) {
         Some(size) => Shape::Groups(size),
         None => Shape::Any,

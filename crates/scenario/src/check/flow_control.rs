@@ -56,10 +56,8 @@ fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Revi
                 review.add(own.xon.place(), format!("must be at most XOFF, which is switch.buffer: {xoff} B"));
             }
         }
-        (Some(Thresholds::Dynamic(of)), _) => {
-            if of.shared.set().is_some_and(|shared| shared.0 < largest) {
-                review.add(of.shared.place(), format!("has no room for a packet of {largest} B"));
-            }
+        (Some(Thresholds::Dynamic(of)), _) if of.shared.set().is_some_and(|shared| shared.0 < largest) => {
+            review.add(of.shared.place(), format!("has no room for a packet of {largest} B"));
         }
         _ => {}
     }

@@ -34,7 +34,7 @@ enum Equal {
     Ignored,
     /// As the rule of the tree says.
     Computed,
-    Stored(Sets),
+    Stored(Box<Sets>),
 }
 
 /// Entries as one flat array of shape (switches, hosts).
@@ -83,7 +83,7 @@ impl Routes {
     }
 
     fn with_sets(self, topology: &Topology) -> Routes {
-        Routes { equal: Equal::Stored(Sets::new(topology)), ..self }
+        Routes { equal: Equal::Stored(Box::new(Sets::new(topology))), ..self }
     }
 
     fn filled_by_distance(mut self, topology: &Topology) -> Routes {
@@ -209,7 +209,7 @@ impl Routes {
             let entries = (0..tree.switches()).flat_map(|switch| (0..hosts).map(move |host| tree.port(switch, host)));
             let table = Table { hosts: hosts as usize, ports: entries.collect() };
             if let Equal::Computed = self.equal {
-                self.equal = Equal::Stored(Sets::of_tree(tree));
+                self.equal = Equal::Stored(Box::new(Sets::of_tree(tree)));
             }
             self.entries = Entries::Table(table);
         }
