@@ -104,6 +104,12 @@ site-check: site ## build the site, and look over all its links, anchors and ass
 reproduce: build ## all papers with several seeds, and their pages; takes about an hour of one core
 	$(BIN)/python -m becalm.lab.pages docs/reproductions
 
+.PHONY: compare
+compare: build ## every scheme on every scene with five seeds, and the tables of docs/comparison.md
+	$(BIN)/becalm compare --seeds 5 --json > docs/comparison.jsonl.new
+	mv docs/comparison.jsonl.new docs/comparison.jsonl
+	$(BIN)/python tools/comparison_tables.py
+
 .PHONY: pictures
 pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python tools/pictures/victim.py

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import bench_table  # noqa: E402
+import comparison_tables  # noqa: E402
 import examples  # noqa: E402
 import generate  # noqa: E402
 
@@ -29,6 +30,12 @@ def test_generated_pages_are_current() -> None:
 def test_tables_of_benchmarks_are_those_of_the_figures() -> None:
     page = (ROOT / "docs" / "performance.md").read_text()
     assert bench_table.refreshed(page, (ROOT / "docs" / "performance.jsonl").read_text()) == page
+
+
+def test_tables_of_schemes_are_those_of_the_numbers() -> None:
+    page = (ROOT / "docs" / "comparison.md").read_text()
+    numbers = (ROOT / "docs" / "comparison.jsonl").read_text()
+    assert comparison_tables.refreshed(page, numbers) == page
 
 
 @pytest.mark.parametrize("page", examples.PAGES)

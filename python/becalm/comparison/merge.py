@@ -35,12 +35,16 @@ def controlled(scene: Scene, scheme: Scheme) -> Scenario:
 def accepted(scene: Scene, scheme: Scheme) -> Scheme:
     """Return a scheme that has only a response with the first marking and echo with which a scene accepts it.
 
+    Its name tells both.
+
     Raises:
         BecalmError: there are none.
 
     """
     for tables in _companions():
-        whole = Scheme(scheme.name, {**scheme.tables, **tables}, scheme.guideline)
+        (marking,), (echo,) = tables["marking"], tables["echo"]
+        name = f"{scheme.name} ({marking}, {echo})"
+        whole = Scheme(name, {**scheme.tables, **tables}, scheme.guideline)
         try:
             controlled(scene, whole)
         except ScenarioError:
@@ -50,10 +54,12 @@ def accepted(scene: Scene, scheme: Scheme) -> Scheme:
 
 
 def _companions() -> Iterator[Table]:
+    """Yield pairs of marking and echo with their defaults; those without marks come first."""
     catalogue = contents.catalogue()
-    for marking in catalogue["marking"]:
+    markings = sorted((entry.name for entry in catalogue["marking"]), key=lambda name: name != "none")
+    for marking in markings:
         for echo in catalogue["echo"]:
-            yield {"marking": {marking.name: {}}, "echo": {echo.name: {}}}
+            yield {"marking": {marking: {}}, "echo": {echo.name: {}}}
 
 
 def _laid_over(scene: Scene, scheme: Scheme, control: Table) -> Table:
