@@ -242,7 +242,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         match like {
             Some(other) if random.below(scene.sharing) > 0 => flow.response = other.response,
             _ => {
-                let trail = (scene.seed % 2 == 0 && i % 3 > 0).then_some(20 * (i % 3));
+                let trail = (scene.seed.is_multiple_of(2) && i % 3 > 0).then_some(20 * (i % 3));
                 responses.push(Erratic(Stream::new(scene.seed, u64::from(i), 9), Pace::FREE, trail));
             }
         }
