@@ -127,14 +127,12 @@ def validate(
     bad = False
     for file in files:
         try:
-            warnings = becalm.load(file).warnings
+            warnings = [f"warning: {each}" for each in becalm.load(file).warnings]
         except (becalm.BecalmError, OSError) as error:
             bad = True
             typer.echo(printable(told(error)), err=True)
         else:
-            typer.echo(printable(f"{file}: ok"))
-            for warning in warnings:
-                typer.echo(printable(f"{file}: warning: {warning}"))
+            typer.echo("\n".join(printable(f"{file}: {line}") for line in ("ok", *warnings)))
     if bad:
         raise typer.Exit(BAD_INPUT)
 

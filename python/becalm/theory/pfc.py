@@ -20,6 +20,8 @@ LIGHT = 5e-9
 """Seconds for a metre of cable."""
 CLASSES = 8
 """Classes of traffic that PFC tells apart."""
+ROUNDING = 1e-9
+"""Part of a packet that a number of packets may be off by."""
 
 
 def headroom(
@@ -116,7 +118,7 @@ def utilization(*, xoff: int, xon: int, packet: int, slow: float, fast: float, b
 
     """
     gap, service = packet / fast, packet / slow
-    packets = _crossing(xoff // packet, gap / service) + math.ceil(blind / gap) - 1
+    packets = _crossing(xoff // packet, gap / service) + math.ceil(blind / gap - ROUNDING) - 1
     # They leave back to back from time 0 on, and XON is reached when `xon` bytes are left.
     reached = (packets - xon // packet) * service
     busy = packets * service
