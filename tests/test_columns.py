@@ -9,7 +9,7 @@ from becalm.columns import COLUMNS, TABLES
 def test_every_column_has_a_meaning_and_every_meaning_a_column(scenario: becalm.Scenario) -> None:
     end = scenario.resolved["run"]["duration"]
     everything = {
-        **{"observe.paces": True, "observe.snapshots": [end]},
+        **{"observe.paces": True, "observe.queues": True, "observe.snapshots": [end]},
         **{"observe.frames": end, "observe.spans": True, "observe.messages": True},
         "switch.flow_control": {"pfc": {}},
         "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
