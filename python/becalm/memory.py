@@ -18,7 +18,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")
 """Units of sizes."""
 PROCESS = 100_000_000
 """Bytes that a process takes before it runs anything: Python and its modules."""
-_KEPT = ("flows", "series", "snapshots", "frames")
+_KEPT = ("flows", "rows", "series", "snapshots", "frames")
 """Parts that are tables in the end, which stay when a replication is over."""
 _SYSTEM = Path("/sys/fs/cgroup")
 _UNLIMITED = 1 << 60
@@ -30,7 +30,8 @@ class Estimate(NamedTuple):
     total: int
     """Bytes."""
     part: str
-    """What takes most of it: `network`, `flows`, `messages`, `series`, `snapshots` or `frames`."""
+    """What takes most of it: `network`, `flows`, `messages`, `records`, `rows`, `programs`, `series`,
+    `snapshots` or `frames`."""
     part_bytes: int
     """Bytes of that part."""
 

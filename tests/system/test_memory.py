@@ -15,6 +15,11 @@ from becalm import memory
 
 SEND = '[[flows]]\nname = "f"\nfrom = ["A1..A4"]\nto = ["BC"]\n'
 ALL = '[[flows]]\nname = "f"\nfrom = ["*"]\n'
+SHORT = (
+    '[[flows]]\nname = "f"\nfrom = ["A1..A5"]\nto = ["B1..B5"]\n'
+    'traffic.poisson = {load = 0.15, message = "64 B"}\n'
+)
+BARRIERS = '[[jobs]]\nname = "j"\nhosts = ["A1", "A2"]\ncollective.barrier = {}\nrepeat = 75_000\n'
 BATCH = 'traffic.batch = {count = COUNT, sizes = "exponential"}\n'
 
 
@@ -41,6 +46,9 @@ MEASURED = {
     ),
     "series": _scene("dumbbell", SEND, 'step = "1 us"\nlinks = ["*"]', "20 ms"),
     "snapshots": _scene("dumbbell", SEND, f"links = []\nsnapshots = [{_times(15_000, 100)}]", "2 ms"),
+    "records": _scene("dumbbell", SHORT, "links = []\nmessages = true\nmessage_rows = 1", "100 ms"),
+    "rows": _scene("dumbbell", SHORT, "links = []\nmessages = true\nmessage_rows = 10_000_000", "100 ms"),
+    "programs": _scene("dumbbell", f"{BARRIERS}record_ops = true\n", duration="1 s"),
     "ports": _scene("dumbbell]\nremote = 3000\nlocal = 1500\n[switch", SEND),
     "edges": _scene(
         'edges]\nallow_cycles = true\nhosts = ["H0..H1999"]\nswitches = ["S0..S99"]\n'
@@ -63,7 +71,8 @@ print(json.dumps([memory.estimate(scenario).total, int(peak.split()[1]) * 1024])
 def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> None:
     """Estimate over peak resident memory of the process, when the constants were last looked at:
 
-    hosts 1.30, flows 1.02, messages 1.24, overload 1.04, series 1.09, snapshots 1.24, ports 1.81, edges 1.45.
+    hosts 1.30, flows 1.02, messages 1.24, overload 1.04, series 1.09, snapshots 1.24, ports 1.81, edges 1.45,
+    records 1.16, rows 1.16, programs 1.27.
     """
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use becalm_engine::Time;
 use becalm_workload::{LogGops, goal};
+use cpu_time::ThreadTime;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/goal")
@@ -70,8 +70,8 @@ fn every_mistake_has_its_file_and_line() {
     assert!(told == expected, "{told}");
 }
 
-#[test]
-fn a_million_operations_are_read_in_no_time() {
+/// The text of a schedule of 1000 ranks with 1000 operations each: rounds of an exchange with both neighbours on a ring.
+fn long() -> String {
     let mut text = String::from("num_ranks 1000\n");
     for rank in 0..1000 {
         writeln!(text, "rank {rank} {{").unwrap();
@@ -84,14 +84,26 @@ fn a_million_operations_are_read_in_no_time() {
         }
         text.push_str("}\n");
     }
-    let begin = Instant::now();
-    let program = goal::parse(&text, "long.goal").unwrap();
-    let time = begin.elapsed();
-    println!("{} operations in {time:?}, {} B each", program.len(), program.size() / program.len());
+    text
+}
+
+#[test]
+fn a_million_operations_are_read_in_less_than_two_seconds() {
+    let text = long();
+    let timed = || {
+        let begin = ThreadTime::now();
+        let program = goal::parse(&text, "long.goal").unwrap();
+        (program, begin.elapsed())
+    };
+    // The first that a busy machine does not slow down.
+    let mut tries = (0..5).map(|_| timed());
+    let first = tries.next().unwrap();
+    let (program, time) = tries.fold(first, |best, next| if best.1.as_secs_f64() < 2.0 { best } else { next });
+    let each = program.size() as f64 / program.len() as f64;
+    println!("{} operations in {time:?} of processor time, {each:.1} B each", program.len());
     assert_eq!(program.len(), 1_000_000);
-    assert!(program.size() < 200 * program.len());
-    // Twenty times what it takes on a machine that does nothing else.
-    assert!(time.as_secs() < 20, "{time:?}");
+    assert!(each < 200.0);
+    assert!(time.as_secs_f64() < 2.0, "{time:?}");
 }
 
 #[test]

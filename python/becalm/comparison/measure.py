@@ -96,9 +96,8 @@ def _latency(flows: pl.DataFrame) -> float:
 
 def _paused(results: Results) -> float:
     """Largest share of the measured time for which a link was paused."""
-    if "paused_share" not in results.links.columns:
-        return 0.0
-    return float(results.links["paused_share"].to_numpy().max())
+    pauses = results.tables.get("pauses")
+    return 0.0 if pauses is None else float(pauses["paused_share"].to_numpy().max())
 
 
 def _slowdowns(scene: Scene, results: Results) -> dict[str, float]:

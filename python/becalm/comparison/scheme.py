@@ -33,7 +33,10 @@ LAID_OVER = ("switch", "adapter", "packet")
 """Tables that are laid over the scene's, key by key."""
 KEYS = ("name", "guideline", *CHOSEN, *LAID_OVER)
 
-ORDER = ("none", "window_1", "lipd", "fimd", "aimd", "ibta_pfister", "ibta_gran", "binary_feedback")
+ORDER = (
+    *("none", "pfc", "window_1", "lipd", "fimd", "aimd", "ibta_pfister", "ibta_gran", "binary_feedback"),
+    *("dcqcn", "dcqcn_pfc", "dctcp", "timely", "timely_patched", "swift", "hpcc", "hpcc_pfc"),
+)
 """Schemes that come first in tables; others follow by their names."""
 
 NO_SCHEMES = ("none", "fixed", "table")

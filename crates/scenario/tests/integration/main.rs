@@ -3,6 +3,7 @@
 mod adapters;
 mod bad;
 mod catalogue;
+mod collectives;
 mod congestion;
 mod convergence;
 mod equal_ports;

@@ -74,16 +74,37 @@ fn a_lone_message_takes_its_ideal_time_on_every_kind_of_topology() {
     let topologies = [
         ("[topology.dumbbell]", "A1", "BV"),
         ("[topology.clos]\nleaves = 4\nspines = 2\nhosts_per_leaf = 2", "H0", "H7"),
+        ("[topology.tree]\nports = 4\nlevels = 3\ndelay = \"20 ns\"", "H0", "H15"),
         ("[topology.fat_tree]\nlevels = [{children = 4, parents = 1}, {children = 2, parents = 2}]", "H0", "H7"),
+        ("[topology.fat_tree]\nlevels = [{children = 4}, {children = 2, parents = 2, rate = \"4 GB/s\"}]", "H0", "H7"),
+    ];
+    let feedback = [
+        "",
+        "[echo.ibta]\nack_every = 7\n",
+        "[echo.ibta]\ntransport = \"unreliable\"\n",
+        "[response.fixed]\nrate = 1.0\nwindow = 64\n[echo.ibta]\nack_every = 2\n",
     ];
     for (topology, from, to) in topologies {
-        for bytes in [1, 2048, 2049, 100_000, 3_000_000] {
-            let text = format!(
-                "[run]\nduration = \"1 s\"\nend = \"delivered\"\n{topology}\n[switch]\nbuffer = \"16 packets\"\n\
-                 [observe]\nmessages = true\nstep = \"1 ms\"\nlinks = []\n[[flows]]\nname = \"f\"\nfrom = [\"{from}\"]\nto = [\"{to}\"]\n\
-                 traffic.batch = {{count = 1, message = \"{bytes} B\"}}\n"
-            );
-            assert_eq!(numbers(&run(&text), "messages", "slowdown"), [1.0], "{bytes} B, {topology}");
+        for bytes in [1, 2048, 2049, 100_000, 3_000_000, 30_000_000] {
+            // Fewer ACKs than packets are a mistake where a message is one packet.
+            let fits = |echo: &str| bytes > 2048 || !echo.contains("ack_every");
+            for (place, echo) in feedback.iter().enumerate().filter(|(_, echo)| fits(echo)) {
+                // Lanes of their own: that of service level 3, or the last one by a map.
+                let lanes =
+                    ["vls = 1", "vls = 4", "vls = 2\nsl_to_vl = [0, 0, 0, 1]", "vls = 3\nsl_to_vl = [0, 1, 1, 2]"]
+                        [place];
+                let sl = if place == 0 { 0 } else { 3 };
+                let text = format!(
+                    "[run]\nduration = \"1 s\"\nend = \"delivered\"\n{topology}\n[switch]\nbuffer = \"16 packets\"\n{lanes}\n\
+                     {echo}[observe]\nmessages = true\nstep = \"1 ms\"\nlinks = []\n[[flows]]\nname = \"f\"\nsl = {sl}\n\
+                     from = [\"{from}\"]\nto = [\"{to}\"]\ntraffic.batch = {{count = 1, message = \"{bytes} B\"}}\n"
+                );
+                assert_eq!(
+                    numbers(&run(&text), "messages", "slowdown"),
+                    [1.0],
+                    "{bytes} B, {topology}, {lanes}, {echo}"
+                );
+            }
         }
     }
 }

@@ -3,10 +3,15 @@
 //! The sizes cover a run and its tables. They were measured as the growth of a process with the number of the items
 //! counted, and hold to about a tenth where many of one kind outweigh the rest.
 
+mod records;
+
 use becalm_fabric::{NodeKind, SourceSpec, Traffic};
 use becalm_metrics::frames::BYTES_PER_LINK;
+use becalm_schema::Located;
 
+use crate::resolve::Job;
 use crate::scenario::Scenario;
+use crate::sections;
 use crate::sections::distribution::Shape;
 
 /// Bytes of a process that runs the smallest scenario, beyond Python's own.
@@ -27,6 +32,14 @@ const SAMPLE: u64 = 260;
 const SNAPSHOT: u64 = 320;
 /// Bytes of a link and virtual lane whose queue is measured, and its row of a table.
 const LENGTHS: u64 = 400;
+/// Bytes of the record of a message that was delivered, and of what is computed from it.
+const RECORD: u64 = 190;
+/// Bytes of its row of the table `messages`.
+const ROW: u64 = 90;
+/// Bytes of an operation of a job's program, and of its state in the run.
+const OP: u64 = 57;
+/// Bytes of its recorded times and of its row of the table `ops`.
+const SPAN: u64 = 280;
 /// Bytes of a link and virtual lane in a frame: once in the run, and once in its table.
 const FRAME: u64 = 2 * BYTES_PER_LINK;
 
@@ -40,6 +53,12 @@ pub struct MemoryEstimate {
     pub flows: u64,
     /// Messages of batches, all posted at the start, and those of sources that offer more than their links' rate.
     pub messages: u64,
+    /// Records of delivered messages.
+    pub records: u64,
+    /// The table of messages.
+    pub rows: u64,
+    /// Programs of jobs, and the times of their operations.
+    pub programs: u64,
     /// Series.
     pub series: u64,
     /// Snapshots.
@@ -50,12 +69,15 @@ pub struct MemoryEstimate {
 
 impl MemoryEstimate {
     /// The parts by their names.
-    pub fn parts(&self) -> [(&'static str, u64); 6] {
-        let MemoryEstimate { network, flows, messages, series, snapshots, frames } = *self;
+    pub fn parts(&self) -> [(&'static str, u64); 9] {
+        let MemoryEstimate { network, flows, messages, records, rows, programs, series, snapshots, frames } = *self;
         [
             ("network", network),
             ("flows", flows),
             ("messages", messages),
+            ("records", records),
+            ("rows", rows),
+            ("programs", programs),
             ("series", series),
             ("snapshots", snapshots),
             ("frames", frames),
@@ -79,6 +101,8 @@ impl Scenario {
         let paces = if *observe.paces { self.plan.groups.len() } else { 0 };
         let width = self.series_width() + paces;
         let times = |count: u64, each: u64| count.saturating_mul(each);
+        let recorded = self.recorded_messages();
+        let listed = if recorded > u64::from(*observe.message_rows) { 0 } else { recorded };
         MemoryEstimate {
             network: times(links, PORT)
                 .saturating_add(times(self.queues(), QUEUE))
@@ -90,6 +114,9 @@ impl Scenario {
                 .sources
                 .iter()
                 .fold(0, |sum, source| sum.saturating_add(times(posted(source).max(self.left(source)), MESSAGE))),
+            records: times(recorded, RECORD),
+            rows: times(listed, ROW),
+            programs: self.programs(),
             series: times(times(samples, width as u64), SAMPLE),
             snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
             frames: times(
@@ -97,6 +124,14 @@ impl Scenario {
                 times(links, vls) * FRAME,
             ),
         }
+    }
+
+    fn programs(&self) -> u64 {
+        let of_job = |(section, job): (&Located<sections::jobs::Job>, &Option<Job>)| {
+            let ops = job.as_ref().map_or(0, |job| job.program.len() as u64);
+            ops.saturating_mul(if *section.record_ops { OP + SPAN } else { OP })
+        };
+        self.sections.jobs.iter().zip(&self.plan.jobs).map(of_job).sum()
     }
 
     /// Messages of a source that its host's link has had no time for at the end.
@@ -153,5 +188,24 @@ mod tests {
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
         assert_eq!(estimate("[\"BC\"]", 1, "frames = \"100 us\"").frames, 10 * 48 * FRAME);
+    }
+
+    #[test]
+    fn recorded_messages_and_programs_are_counted() {
+        let records = |more: &str| {
+            let found = estimate("[\"BC\"]", 3, more);
+            (found.records / RECORD, found.rows / ROW)
+        };
+        assert_eq!(records("links = []"), (0, 0));
+        assert_eq!(records("messages = true"), (3, 3));
+        assert_eq!(records("messages = true\nmessage_rows = 2"), (3, 0));
+        // Twice what a link carries is offered by each of two hosts, to one: 483 messages in 1 ms, beside those of the batch.
+        let overload = "messages = true\n[[flows]]\nname = \"g\"\nfrom = [\"A1\", \"A2\"]\nto = [\"A3\"]\ntraffic.poisson.load = 2";
+        assert_eq!(records(overload).0, 3 + 483);
+        let job = |more: &str| {
+            let barrier = format!("collective.barrier = {{}}\nrepeat = 10\n{more}");
+            estimate("[\"BC\"]", 1, &format!("[[jobs]]\nname = \"j\"\nhosts = [\"A1\", \"A2\"]\n{barrier}")).programs
+        };
+        assert_eq!((job(""), job("record_ops = true")), (40 * OP, 40 * (OP + SPAN)));
     }
 }

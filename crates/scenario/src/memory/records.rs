@@ -1,0 +1,86 @@
+//! The number of messages that a run records.
+
+use becalm_fabric::{SourceSpec, Traffic};
+use becalm_workload::Action;
+
+use crate::resolve::Job;
+use crate::scenario::Scenario;
+
+/// What a source would deliver if nothing held it up: messages, and their bytes on the wire.
+struct Wanted {
+    messages: f64,
+    wire: f64,
+}
+
+impl Scenario {
+    /// Messages that are delivered in the measured window: at most what the links of their sources and of their destinations
+    /// can carry, whatever happens between them.
+    pub(super) fn recorded_messages(&self) -> u64 {
+        if !*self.sections.observe.messages {
+            return 0;
+        }
+        let hosts = self.network.topology.nodes().len();
+        let (mut sent, mut received) = (vec![0.0; hosts], vec![0.0; hosts]);
+        let wanted: Vec<Wanted> = self.plan.sources.iter().map(|source| self.wanted(source)).collect();
+        for (source, wanted) in self.plan.sources.iter().zip(&wanted) {
+            sent[self.sender(source)] += wanted.wire;
+        }
+        let share = |bytes: f64, host: usize| (self.carried(host) / bytes).min(1.0);
+        let leaving: Vec<f64> = self.plan.sources.iter().map(|s| self.sender(s)).map(|h| share(sent[h], h)).collect();
+        for ((source, wanted), leaving) in self.plan.sources.iter().zip(&wanted).zip(&leaving) {
+            self.receivers(source).for_each(|host| received[host] += wanted.wire * leaving / source.flows.len() as f64);
+        }
+        let arriving = |((source, wanted), leaving): ((&SourceSpec, &Wanted), &f64)| {
+            let shares: f64 = self.receivers(source).map(|host| share(received[host], host)).sum();
+            wanted.messages * leaving * shares / source.flows.len() as f64
+        };
+        let of_sources: f64 = self.plan.sources.iter().zip(&wanted).zip(&leaving).map(arriving).sum();
+        of_sources as u64 + self.job_messages()
+    }
+
+    /// Messages between ranks of jobs on different hosts.
+    fn job_messages(&self) -> u64 {
+        let of_job = |job: &Job| {
+            let crosses = |number: u32| match job.program.op(number).action {
+                Action::Send { to, .. } => job.hosts[job.program.id(number).rank as usize] != job.hosts[to as usize],
+                Action::Calc { .. } | Action::Recv { .. } => false,
+            };
+            (0..job.program.len() as u32).filter(|&number| crosses(number)).count() as u64
+        };
+        self.plan.jobs.iter().flatten().map(of_job).sum()
+    }
+
+    fn wanted(&self, source: &SourceSpec) -> Wanted {
+        let run = &self.sections.run;
+        let end = source.stop.min(*run.duration);
+        let seconds = end.since(source.start.max(*run.warmup).min(end)).as_secs();
+        let link = self.network.rates[self.sender(source)].bytes_per_second();
+        let packet = &self.sections.packet;
+        let wire = |bytes: u32| f64::from(bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
+        let (messages, each) = match source.traffic {
+            Traffic::Greedy { bytes, .. } => (seconds * link / wire(bytes), wire(bytes)),
+            Traffic::OnOff { mean_on, mean_off } => {
+                let on = mean_on.as_secs() / (mean_on.as_secs() + mean_off.as_secs());
+                (seconds * on * link / wire(packet.mtu.0), wire(packet.mtu.0))
+            }
+            Traffic::Poisson { mean_interval, bytes, .. } => (seconds / mean_interval.as_secs(), wire(bytes)),
+            Traffic::Batch { count, bytes, .. } => (f64::from(count), wire(bytes)),
+        };
+        Wanted { messages, wire: messages * each }
+    }
+
+    /// Bytes on the wire that a host's link carries during the run.
+    fn carried(&self, host: usize) -> f64 {
+        self.network.rates[host].bytes_per_second() * self.sections.run.duration.as_secs()
+    }
+
+    fn sender(&self, source: &SourceSpec) -> usize {
+        self.plan.flows[source.flows.start as usize].source.index()
+    }
+
+    fn receivers(&self, source: &SourceSpec) -> impl Iterator<Item = usize> + '_ {
+        self.plan.flows[source.flows.start as usize..source.flows.end as usize]
+            .iter()
+            .map(|flow| flow.destination.index())
+    }
+}
