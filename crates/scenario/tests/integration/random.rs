@@ -107,6 +107,7 @@ fn response() -> impl Strategy<Value = String> {
         "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
         "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
         "binary_feedback" | "dctcp" => format!("{name}.initial = 5"),
+        "timely" | "swift" | "hpcc" => format!("{name} = {{}}"),
         other => format!("{other}.window = {window}"),
     })
 }
@@ -157,7 +158,7 @@ fn scene() -> impl Strategy<Value = String> {
             // Only messages of several packets can have fewer ACKs than packets, and a window that can close to one
             // packet needs an ACK for each.
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000 B"));
-            let moves = ["binary_feedback", "dctcp"].iter().any(|name| response.contains(name));
+            let moves = ["binary_feedback", "dctcp", "swift", "hpcc"].iter().any(|name| response.contains(name));
             let several = several && !moves;
             let echo = if several { format!("[echo.ibta]\nack_every = {ack_every}\n") } else { String::new() };
             let delays = !["none", "binary_feedback", "dctcp"].iter().any(|name| response.starts_with(name));
