@@ -86,8 +86,13 @@ def _three(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
+def _reach(half: str) -> str:
+    """Half of an interval, if any of its digits counts."""
+    return f" +-{half}" if half.strip("0.") else ""
+
+
 def _share(value: float, reach: float) -> str:
-    return f"{100 * value:.1f}%" + (f" +-{100 * reach:.1f}" if reach else "")
+    return f"{100 * value:.1f}%{_reach(f'{100 * reach:.1f}')}"
 
 
 def _time(value: float, reach: float) -> str:
@@ -99,15 +104,15 @@ def _time(value: float, reach: float) -> str:
         ),
         (1e-9, "ns"),
     )
-    return _three(value / unit) + (f" +-{_three(reach / unit)}" if reach else "") + f" {name}"
+    return f"{_three(value / unit)}{_reach(_three(reach / unit))} {name}"
 
 
 def _index(value: float, reach: float) -> str:
-    return f"{value:.3f}" + (f" +-{reach:.3f}" if reach else "")
+    return f"{value:.3f}{_reach(f'{reach:.3f}')}"
 
 
 def _number(value: float, reach: float) -> str:
-    return f"{value:.2f}" + (f" +-{reach:.2f}" if reach else "")
+    return f"{value:.2f}{_reach(f'{reach:.2f}')}"
 
 
 _COLUMNS: tuple[tuple[str, str, Callable[[float, float], str]], ...] = (
