@@ -8,8 +8,6 @@
 //! length)`, which gets the text of a panic.
 #![allow(unsafe_code)]
 
-use std::sync::Once;
-
 use becalm_scenario::Progress;
 
 /// Packet-hops between two calls of the page: about 10 ms.
@@ -27,14 +25,14 @@ unsafe fn progress(_share: f64, _packet_hops: f64) -> i32 {
     0
 }
 
-#[cfg(not(target_family = "wasm"))]
-unsafe fn panicked(_text: *const u8, _length: usize) {}
-
 /// Memory for so many bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn becalm_take(length: usize) -> *mut u8 {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| std::panic::set_hook(Box::new(|panic| tell(&panic.to_string()))));
+    #[cfg(target_family = "wasm")]
+    {
+        static HOOK: std::sync::Once = std::sync::Once::new();
+        HOOK.call_once(|| std::panic::set_hook(Box::new(|panic| tell(&panic.to_string()))));
+    }
     Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()
 }
 
@@ -111,6 +109,7 @@ fn answer(parts: &[&[u8]]) -> *mut u8 {
     Box::into_raw(whole.into_boxed_slice()).cast()
 }
 
+#[cfg(target_family = "wasm")]
 fn tell(text: &str) {
     // SAFETY: a function of the page that reads these bytes.
     unsafe { panicked(text.as_ptr(), text.len()) }
@@ -143,7 +142,8 @@ mod tests {
             taken(told)
         };
         let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
-        assert_eq!(told["mistakes"][0]["line"], 2);
+        let lines: Vec<_> = told["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
+        assert!(lines.contains(&&serde_json::json!(2)), "{told}");
         assert_eq!(taken(becalm_version()), crate::version().as_bytes());
         assert_eq!(taken(becalm_catalogue()), crate::catalogue().to_string().as_bytes());
     }
