@@ -170,10 +170,10 @@ def test_shows_itself_in_notebooks(scenario: becalm.Scenario) -> None:
 
 def test_plots_a_column_over_a_key(scenario: becalm.Scenario) -> None:
     swept = becalm.sweep(scenario, GRID, replications=2)
-    (axes,) = swept.plot("share").axes
+    figure = swept.plot("share")
+    (axes,) = figure.axes
     assert axes.get_xlabel() == "switch.buffer (packets)"
-    legend = axes.get_legend()
-    assert legend is not None
+    (legend,) = figure.legends
     assert len(legend.get_texts()) == 2 * 3
     assert swept.plot("jain", x="response").axes[0].get_xlabel() == "response"
     with pytest.raises(ValueError, match="no column of numbers; valid: "):

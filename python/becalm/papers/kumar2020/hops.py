@@ -53,20 +53,25 @@ def per_hop(delay: float) -> float:
     return 2 * (delay + FORWARDING)
 
 
-def _points(_: bool) -> list[Point]:
+def _points(short: bool) -> list[Point]:
     return [
-        Point({"scaling": name, "delay": delay}, _scenario(delay, per_hop(delay) if name == WITH else 0.0))
+        Point(
+            {"scaling": name, "delay": delay},
+            _scenario(delay, per_hop(delay) if name == WITH else 0.0, short),
+        )
         for name in STYLES
         for delay in DELAYS
     ]
 
 
-def _scenario(delay: float, scaling: float) -> dict[str, Any]:
+def _scenario(delay: float, scaling: float, short: bool) -> dict[str, Any]:
     near, far = (f"{side}1..{side}{SIDE}" for side in "NF")
     cables = [[near, "T"], [far, "V"], ["V", "U"], ["U", "T"], ["T", "R"]]
     swift = {"base": f"{BASE:g} us", "per_hop": f"{scaling:g} us"}
     return {
-        "run": {"duration": "40 ms", "warmup": "20 ms"},
+        "run": {"duration": "20 ms", "warmup": "10 ms"}
+        if short
+        else {"duration": "40 ms", "warmup": "20 ms"},
         "topology": {
             "edges": {
                 "hosts": [near, far, "R"],

@@ -46,7 +46,7 @@ def experiments() -> list[Experiment]:
     ]
 
 
-def bottleneck(flows: int, increase: float) -> Bottleneck:
+def bottleneck(flows: int, increase: float, short: bool = False) -> Bottleneck:
     """Return the scene; with more flows, the first burst takes longer to drain."""
     return Bottleneck(
         flows=flows,
@@ -55,15 +55,15 @@ def bottleneck(flows: int, increase: float) -> Bottleneck:
         round_trip=ROUND_TRIP,
         response={"swift": {"base": f"{BASE:g} us", "ai": increase}},
         arbiter=ONE_QUEUE,
-        duration=50 if flows <= 100 else 80,
-        warmup=25 if flows <= 100 else 50,
+        duration=40 if short else 50 if flows <= 100 else 80,
+        warmup=20 if short else 25 if flows <= 100 else 50,
     )
 
 
 def _points(short: bool) -> list[Point]:
     counts = FLOWS[:2] if short else FLOWS
     return [
-        Point({"flows": n, "increase": increase}, bottleneck(n, increase).scenario())
+        Point({"flows": n, "increase": increase}, bottleneck(n, increase, short).scenario())
         for increase in INCREASES
         for n in counts
     ]

@@ -45,13 +45,17 @@ def experiments() -> list[Experiment]:
     ]
 
 
-def _points(_: bool) -> list[Point]:
-    return [Point({"law": law, "start": start}, _scenario(law, start)) for law in LAWS for start in STARTS]
+def _points(short: bool) -> list[Point]:
+    return [
+        Point({"law": law, "start": start}, _scenario(law, start, 0.5 if short else 1.0))
+        for law in LAWS
+        for start in STARTS
+    ]
 
 
-def _scenario(law: str, start: str) -> dict[str, object]:
+def _scenario(law: str, start: str, share: float) -> dict[str, object]:
     first, second, later = STARTS[start]
-    scene = bottleneck(2, law, first, *TIMES).scenario()
+    scene = bottleneck(2, law, first, *(share * time for time in TIMES)).scenario()
     flow = {"to": [RECEIVER]}
     scene["flows"] = [
         {"name": "first", "from": ["S1"], "response": timely(law, first), **flow},
