@@ -30,7 +30,8 @@ def test_claims_with_infinite_values_come_back() -> None:
 
 
 def test_other_values_are_as_before() -> None:
-    for value in ({"a": {"b": [1, 2.5, None]}}, [], "text", 3):
+    values: list[object] = [{"a": {"b": [1, 2.5, None]}}, [], "text", 3]
+    for value in values:
         assert jsons.dumps(value) == json.dumps(value)
     with pytest.raises(TypeError):
         jsons.dumps(object())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def _draw(tables: Tables) -> Figure:
         axes.fill_between(counts, target * 1e6, top * 1e6, color=COLOURS[place], alpha=0.15)
         table = select_rows(tables["points"], {"increase": increase})
         table = table.with_columns(us=table["round_trip"] * 1e6)
-        style = {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": ""}
+        style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": ""}
         curves(axes, table, x="flows", y="us", label=f"increase of {increase:g} packet", **style)
     axes.set(xlabel="flows", ylabel="round trip (us)", xscale="log", ylim=(0, None))
     axes.legend()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def _draw(tables: Tables) -> Figure:
     right.plot(counts, [law.queue / 1000 for law in laws], color=COLOURS[0], label="by windows")
     paced = [law.paced_queue / 1000 for law in laws]
     right.plot(counts, paced, color=COLOURS[0], linestyle="--", label="by rates")
-    style = {"linestyle": "", "marker": "o", "color": COLOURS[1], "label": "simulated"}
+    style: dict[str, Any] = {"linestyle": "", "marker": "o", "color": COLOURS[1], "label": "simulated"}
     table = tables["points"].with_columns(kb=tables["points"]["mean"] * PACKET / 1000)
     curves(left, table, x="flows", y="utilization", **style)
     curves(right, table, x="flows", y="kb", **style)

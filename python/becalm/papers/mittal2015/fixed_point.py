@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,7 +64,11 @@ def _draw(tables: Tables) -> Figure:
     axes.plot(counts, formula, color=COLOURS[0], label="closed form")
     table = tables["points"].with_columns(us=tables["points"]["round_trip"] * 1e6)
     for steps, name, marker in ((WHOLE, "simulated", "o"), (TENTH, "a tenth of both steps", "s")):
-        style = {"linestyle": "", "marker": marker, "color": COLOURS[1 if steps == WHOLE else 2]}
+        style: dict[str, Any] = {
+            "linestyle": "",
+            "marker": marker,
+            "color": COLOURS[1 if steps == WHOLE else 2],
+        }
         curves(axes, select_rows(table, {"steps": steps}), x="flows", y="us", label=name, **style)
     axes.set(xlabel="flows", ylabel="round trip (us)", ylim=(0, None))
     axes.legend()
