@@ -21,6 +21,8 @@ def test_hop_scaling_takes_the_bias_against_long_routes_away() -> None:
     assert {claim.id: claim.verdict for claim in report.claims} == {
         "hop_scaling_is_fair": "holds",
         "without_it_long_routes_starve": "holds",
+        # Equal windows share by round trips, which long cables make unequal: see the readings.
+        "hop_scaling_with_long_cables": "fails",
     }
 
 
@@ -28,5 +30,8 @@ def test_the_utilization_of_hpcc_follows_its_law() -> None:
     (report,) = reproduce(["li2019/utilization"], short=True)
     points = report.tables["points"]
     assert points["flows"].to_list() == [2, 16]
-    assert points["utilization"].to_list() == pytest.approx([0.951, 0.958], rel=0.005)
-    assert max(points["mean"].to_list()) < 1
+    two, sixteen = points["utilization"]
+    assert two == pytest.approx(0.951, rel=0.005)
+    # More flows fall short of the law, by packets that meet at random and wait: see the readings.
+    assert 0.99 * 0.958 < sixteen < 0.958
+    assert points["mean"][0] < 1 < points["mean"][1] < 3
