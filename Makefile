@@ -174,9 +174,8 @@ guard-write: need-rust need-valgrind ## write the committed instructions per pac
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
-wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels, optimized by a profile where llvm-profdata is at hand
-	profile=$$(.ci/profile) && export RUSTFLAGS="$$RUSTFLAGS $$profile" && \
-		PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
+wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
 
 .PHONY: packages
 packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments
