@@ -11,7 +11,10 @@ LISTED := --edition 2024 $(wildcard crates/control/src/marking/*.rs crates/contr
 PACKAGING := target/packaging
 # Zig links against an older glibc than that of this machine: 2.28, as RHEL 8 has it.
 PORTABLE := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28)
-DEMO := santos2003/fig2 santos2003/fig4b
+DEMO := santos2003/fig2 santos2003/fig5
+# A wheel that is at hand: the demo then compiles nothing. `make demo WHEEL=` compiles all the same.
+WHEEL ?= $(lastword $(sort $(wildcard target/wheels/becalm-*.whl)))
+DEMO_BIN := $(if $(WHEEL),target/demo-venv/bin,$(BIN))
 
 # No folder of whoever builds becalm belongs into the compiled module, and the same sources give the same one anywhere.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -24,12 +27,27 @@ export RUSTFLAGS += --remap-path-prefix=$(CURDIR)=becalm --remap-path-prefix=$(C
 ci: lint test guard ## what CI runs: all linters, all tests, the count of instructions (the default)
 
 .PHONY: demo
-demo: build ## set up everything, run the Santos scenario, print the claims, draw the figures, write a report
+demo: demo-announced $(if $(WHEEL),demo-wheel,build) ## reproduce two figures, and write a report; with WHEEL=FILE, or one in target/wheels, nothing is compiled
+	@echo '2. Two figures of santos2003 beside what the paper prints: about 10 s'
 	@# Exit code 1 says that a sentence fails: the table shows which and why, and nothing went wrong.
-	@$(BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
+	@$(DEMO_BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
+	@echo '3. The same scene as a report: 2 s'
 	@mkdir -p target && rm -rf target/demo target/demo.html
-	@$(BIN)/becalm run --example congestion_spreading --out target/demo --report target/demo.html --quiet
-	@echo 'The same scene as a report, for the browser: target/demo.html'
+	@$(DEMO_BIN)/becalm run --example congestion_spreading --out target/demo --report target/demo.html --quiet
+	@echo 'For the browser: target/demo.html. Figures: figures/santos2003.'
+	@echo 'Now yours: . $(DEMO_BIN)/activate; becalm run --example storage_incast; becalm play'
+
+.PHONY: demo-announced
+demo-announced:
+	@echo 'becalm: a demo in three steps'
+	@$(if $(WHEEL),echo '1. Install $(WHEEL) into target/demo-venv: about 20 s',\
+		[ -e $(VENV)/.built ] && echo '1. becalm is set up' || \
+		echo '1. Set up $(VENV) and compile becalm into it: 3 to 6 minutes the first time')
+
+.PHONY: demo-wheel
+demo-wheel: need-python
+	@$(PYTHON) -m venv --clear target/demo-venv
+	@target/demo-venv/bin/python -m pip install --quiet --disable-pip-version-check $(WHEEL)
 
 .PHONY: test
 test: test-rust test-python ## set up everything and run all tests
@@ -48,6 +66,16 @@ system: build ## long tests: workers and clients that are killed, overhead of sw
 	$(BIN)/python tests/system/two_checkouts.py
 	$(BIN)/python tests/system/overhead.py
 	$(BIN)/python tests/system/tune_tree.py
+
+.PHONY: nightly
+nightly: claims fuzz system ## what takes hours: all claims of all papers, long fuzzing, long tests; `make -k` for all three
+
+.PHONY: claims
+claims: build ## run all claims of all papers, and compare the verdicts with those of docs/reproductions
+	rm -rf target/nightly
+	@mkdir -p target/nightly
+	$(BIN)/python -m becalm.lab.pages target/nightly
+	$(BIN)/python tools/verdicts.py target/nightly
 
 FUZZ_SECONDS ?= 600
 
@@ -94,11 +122,24 @@ gallery: build ## run the pages of the gallery: their output, pictures and times
 .PHONY: site
 site: build need-rust ## the documentation as one static site, in target/site
 	cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/python tools/site.py
+	$(BIN)/python tools/site_build.py
 
 .PHONY: site-check
-site-check: site ## build the site, and look over all its links, anchors and assets
+site-check: site ## build the site, look over all its links, anchors and assets, and open it in a browser
 	$(BIN)/python tools/site_check.py target/site
+	BECALM_SITE=target/site $(BIN)/python -m pytest tests/report/test_built_site.py
+
+.PHONY: api-check
+api-check: build ## what breaks programs made for the last release has to be named in CHANGELOG.md
+	$(BIN)/python tools/public_api.py
+
+.PHONY: api-write
+api-write: build ## write the list of the public API anew: a part of each release
+	$(BIN)/python tools/public_api.py --write
+
+.PHONY: release-check
+release-check: build ## whether this version can be released: numbers, changelog, list of the public API
+	$(BIN)/python tools/release.py check
 
 .PHONY: reproduce
 reproduce: build ## all papers with several seeds, and their pages; takes about an hour of one core
@@ -132,8 +173,8 @@ web-check: web/node_modules/.done build ## whether the committed pages are what 
 CORE := target/wasm32-unknown-unknown/web/becalm_wasm.wasm
 
 .PHONY: playground
-playground: $(CORE) web/node_modules/.done ## build the playground with a new core, python/becalm/report/play.html
-	cd web && npm run --silent check && node play.mjs ../$(CORE)
+playground: build $(CORE) web/node_modules/.done ## build the playground with a new core, python/becalm/report/play.html
+	cd web && npm run --silent check && PYTHON=$(CURDIR)/$(BIN)/python node play.mjs ../$(CORE)
 
 .PHONY: same
 same: build web/node_modules/.done ## whether the committed playground gives the fingerprints of this becalm
@@ -155,27 +196,31 @@ web/node_modules/.done: web/package.json web/package-lock.json | need-node
 	cd web && npm ci --silent --no-audit --no-fund
 	@touch $@
 
+# With PROFILE=yes, programs are optimized by a profile of benchmark runs, in a folder of their own.
+PROFILED := $(if $(PROFILE),profile=$$(.ci/profile) && RUSTFLAGS="$$RUSTFLAGS $$profile" CARGO_TARGET_DIR=target/profiled)
+NAMED := $(if $(PROFILE),--target $$(rustc -vV | sed -n 's/^host: //p'))
+
 .PHONY: bench
-bench: need-rust ## packet-hops per core-second on fixed scenarios
-	cargo run --release --locked --quiet -p becalm-bench
+bench: need-rust ## packet-hops per core-second on fixed scenarios; PROFILE=yes optimizes by a profile, as a wheel is
+	$(PROFILED) cargo run --release --locked --quiet -p becalm-bench $(NAMED)
 
 .PHONY: bench-docs
-bench-docs: build ## measure all scenarios, two runs each, and write the table of docs/performance.md
-	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 2 --json > docs/performance.jsonl.new
-	mv docs/performance.jsonl.new docs/performance.jsonl
-	$(BIN)/python tools/bench_table.py
+bench-docs: build ## measure all scenarios, two runs each; put this version into the history of docs/performance.md
+	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 2 --json > target/performance.jsonl
+	$(BIN)/python tools/bench_table.py target/performance.jsonl
 
 .PHONY: guard
 guard: need-rust need-valgrind ## instructions per packet-hop against those committed; fails when they grow by over 5%
-	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json
+	$(PROFILED) cargo run --release --locked --quiet -p becalm-bench $(NAMED) -- --guard crates/bench/guard.json
 
 .PHONY: guard-write
 guard-write: need-rust need-valgrind ## write the committed instructions per packet-hop anew
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
-wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels
-	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
+wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels, optimized by a profile where llvm-profdata is at hand
+	profile=$$(.ci/profile) && RUSTFLAGS="$$RUSTFLAGS $$profile" \
+		PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
 
 .PHONY: packages
 packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments

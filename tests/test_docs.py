@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -29,7 +30,19 @@ def test_generated_pages_are_current() -> None:
 
 def test_tables_of_benchmarks_are_those_of_the_figures() -> None:
     page = (ROOT / "docs" / "performance.md").read_text()
-    assert bench_table.refreshed(page, (ROOT / "docs" / "performance.jsonl").read_text()) == page
+    assert bench_table.refreshed(page, bench_table.HISTORY.read_text()) == page
+
+
+def test_benchmarks_of_a_version_take_the_place_of_earlier_ones() -> None:
+    kept = bench_table.HISTORY.read_text()
+    (first, *_) = kept.splitlines()
+    measured = json.loads(first) | {"packet_hops_per_core_second": 123e6}
+    del measured["version"]
+    once = bench_table.merged(kept, json.dumps(measured), "9.0.0")
+    assert bench_table.merged(once, json.dumps(measured), "9.0.0") == once
+    assert once.startswith(kept) and once.count("\n") == kept.count("\n") + 1
+    page = bench_table.refreshed((ROOT / "docs" / "performance.md").read_text(), once)
+    assert re.search(rf"^\| `{measured['scenario']}` \|.* 123\.00 \|$", page, re.MULTILINE)
 
 
 def test_tables_of_schemes_are_those_of_the_numbers() -> None:

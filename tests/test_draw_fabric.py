@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from matplotlib.quiver import Quiver
 
 import becalm
 from becalm.plot import draw_fabric, save
-from becalm.plot.fabric import Layout
+from becalm.plot.layout import Layout
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,25 @@ def test_names_of_a_large_fabric_are_left_out_where_there_is_no_room() -> None:
     assert 30 < len(names) < 151
     assert all(len(text.get_text()) <= 18 for text in names)
     boxes = [text.get_window_extent() for text in names]
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_a_torus_is_drawn_as_a_grid() -> None:
+    scenario = {
+        "run": {"duration": "20 us"},
+        "topology": {"torus": {"sides": [4, 3]}},
+        "switch": {"vls": 2},
+        "flows": [{"name": "all", "from": ["*"], "pattern": {"permutation": {}}}],
+        "observe": {"snapshots": ["20 us"]},
+    }
+    results = becalm.run(becalm.Scenario(scenario))
+    layout = Layout.of_results(results)
+    switches = [layout.place[name] for name, level in layout.level.items() if level == 1]
+    assert not layout.rows and len(switches) == 12
+    assert len({round(y) for _, y in switches}) >= 3
+    assert all(math.dist(a, b) >= 1 for a, b in combinations(layout.place.values(), 2))
+    boxes = [text.get_window_extent() for text in _names(draw_fabric(results, 20e-6))]
+    assert len(boxes) >= 12
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 

@@ -69,9 +69,9 @@ def test_statements_are_complete(experiment: Experiment) -> None:
 @pytest.mark.parametrize("short", [False, True])
 def test_scenarios_are_valid(experiment: Experiment, short: bool) -> None:
     points = experiment.runs(short)
-    hashes = {Scenario(point.scenario).hash for point in points}
+    hashes = {(Scenario(point.scenario).hash, point.draw) for point in points}
     assert len(hashes) == len(points)
-    assert len({tuple(point.labels.items()) for point in points}) == len(points)
+    assert len({(*point.labels.items(), point.draw) for point in points}) == len(points)
 
 
 @each_experiment

@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from becalm.console import claims
 from becalm.lab import Claim, Report, registry
 from becalm.lab.model import Remarks
 from becalm.lab.pages import VERDICTS, anchor, overview, page, read
@@ -127,3 +129,13 @@ def test_proofs_and_readings_are_there(place: str) -> None:
     path, _, wanted = place.partition("#")
     headings = re.findall(r"(?m)^#+ (.*)$", (DOCS / path).read_text())
     assert wanted in [anchor(heading) for heading in headings]
+
+
+def test_a_narrow_screen_folds_names_of_claims_and_no_number() -> None:
+    (report,) = (each for each in read(DOCS, "santos2003") if each.id == "santos2003/fig4b")
+    screen = Console(width=80, no_color=True)
+    with screen.capture() as caught:
+        screen.print(claims(report))
+    words = caught.get().replace("│", " ").split()
+    assert {"0.8215", "+-0.012", "input-triggered", "undecided", ">=", "0.83"} <= set(words)
+    assert max(map(len, caught.get().splitlines())) <= 80

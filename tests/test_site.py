@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import base64
 import json
 import re
 import sys
+import zlib
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import gallery  # noqa: E402
+import site_build  # noqa: E402
 import site_check  # noqa: E402
 
 PAGES = sorted(page for page in gallery.GALLERY.glob("*.md") if page != gallery.INDEX)
@@ -36,6 +39,21 @@ def test_the_api_pages_have_every_public_name() -> None:
     assert [name for name in public if getattr(becalm, name) not in there] == []
 
 
+def test_the_navigation_has_every_page_once() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    listed = re.findall(r"\S+\.md$", navigation, re.MULTILINE)
+    docs = ROOT / "docs"
+    there = [str(page.relative_to(docs)) for page in docs.rglob("*.md")]
+    assert sorted(listed) == sorted([*there, "CONTRIBUTING.md", "CHANGELOG.md"])
+
+
+def test_a_link_to_the_playground_holds_the_whole_scene() -> None:
+    scene = (site_build.SCENES / "incast.toml").read_text()
+    address = site_build.fragment(scene).removeprefix("#s=")
+    packed = base64.urlsafe_b64decode(address + "=" * (-len(address) % 4))
+    assert zlib.decompress(packed, wbits=-15).decode() == scene
+
+
 def test_every_page_of_the_gallery_is_in_its_index_with_picture_time_and_fingerprint() -> None:
     index = gallery.INDEX.read_text()
     for page in PAGES:
@@ -43,7 +61,7 @@ def test_every_page_of_the_gallery_is_in_its_index_with_picture_time_and_fingerp
         assert re.search(rf"\]\({page.name}\) \| \d+ s \|", index), page.name
         assert re.search(r"!\[[^\]]+\]\([^)]+\.(svg|png)\)", text), page.name
         assert re.search(r"\b[0-9a-f]{16}\b", text), page.name
-    assert len(PAGES) >= 7
+    assert len(PAGES) >= 8
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -88,7 +88,7 @@ def test_model_is_that_of_the_sources() -> None:
     """The build script hashes names and contents; done here again, by other means."""
     import hashlib
 
-    crates = ("engine", "schema", "fabric", "control", "metrics", "scenario")
+    crates = ("engine", "schema", "fabric", "control", "metrics", "model", "workload", "scenario")
     files = [path for crate in crates for path in (ROOT / "crates" / crate / "src").rglob("*")]
     named = {
         path.relative_to(ROOT).as_posix(): path for path in [*files, ROOT / "Cargo.lock"] if path.is_file()

@@ -1,18 +1,23 @@
-"""Writes the table of benchmarks in `performance.md` from what the benchmark program measured.
+"""Writes the tables of benchmarks in `performance.md` from what the benchmark program measured.
 
-`make bench-docs` measures all scenarios and writes the table. The figures are kept in `performance.jsonl`,
-one object per scenario, as `becalm-bench --json` prints them.
+`performance.jsonl` is the history: one object per scenario and version of becalm, as `becalm-bench --json`
+prints it, with the version. `make bench-docs` measures all scenarios, puts them into the history in place of
+earlier ones of the same version, and writes the tables: the newest version, and the speed of all.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).parents[1] / "docs"
-_PLACE = r"(<!-- measured -->\n).*?(<!-- end -->)"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+HISTORY = DOCS / "performance.jsonl"
+_PLACE = r"(<!-- {} -->\n).*?(<!-- end -->)"
 _HEAD = (
     "scenario",
     "packet-hops",
@@ -47,19 +52,46 @@ def table(figures: list[dict[str, Any]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def history(figures: list[dict[str, Any]]) -> str:
+    """Return the speed of each scenario by version, in M packet-hops per core-second."""
+    versions = list(dict.fromkeys(f["version"] for f in figures))
+    speeds = {(f["scenario"], f["version"]): f["packet_hops_per_core_second"] / 1e6 for f in figures}
+    rows = [
+        [f"`{name}`", *(f"{speeds[name, each]:.2f}" if (name, each) in speeds else "" for each in versions)]
+        for name in dict.fromkeys(f["scenario"] for f in figures)
+    ]
+    lines = [["scenario", *versions], ["---"] * (len(versions) + 1), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def refreshed(page: str, measured: str) -> str:
-    """Return the page with the table of these figures, given as lines of JSON."""
+    """Return the page with the tables of a history, given as lines of JSON."""
     figures = [json.loads(line) for line in measured.splitlines()]
-    page, count = re.subn(_PLACE, rf"\g<1>{table(figures)}\g<2>", page, flags=re.DOTALL)
-    if count != 1:
-        raise ValueError(f"performance.md has {count} places for the table, not one")
+    newest = [f for f in figures if f["version"] == figures[-1]["version"]]
+    for place, text in (("measured", table(newest)), ("by version", history(figures))):
+        page, count = re.subn(_PLACE.format(place), rf"\g<1>{text}\g<2>", page, flags=re.DOTALL)
+        if count != 1:
+            raise ValueError(f"performance.md has {count} places for the table `{place}`, not one")
     return page
 
 
+def merged(kept: str, measured: str, version: str) -> str:
+    """Return a history with what was measured of a version in place of what it has of it."""
+    old = [line for line in kept.splitlines() if json.loads(line)["version"] != version]
+    new = [
+        json.dumps({"version": version, **json.loads(line)}, separators=(",", ":"))
+        for line in measured.splitlines()
+    ]
+    return "".join(f"{line}\n" for line in (*old, *new))
+
+
 def main() -> None:
-    """Write the table."""
+    """Put what was measured, a file of the command line, into the history, and write the tables."""
+    if sys.argv[1:]:
+        version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+        HISTORY.write_text(merged(HISTORY.read_text(), Path(sys.argv[1]).read_text(), version))
     page = DOCS / "performance.md"
-    page.write_text(refreshed(page.read_text(), (DOCS / "performance.jsonl").read_text()))
+    page.write_text(refreshed(page.read_text(), HISTORY.read_text()))
 
 
 if __name__ == "__main__":

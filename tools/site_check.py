@@ -78,9 +78,14 @@ def _elsewhere(link: str) -> bool:
 
 
 def _anchored(anchor: str, page: Page) -> bool:
-    """Return whether a page has an anchor; a script makes those of lines of source, `12` or `12-20`."""
-    lines = anchor.replace("-", "").isdigit()
-    return not anchor or lines or anchor in page.anchors or unquote(anchor) in page.anchors
+    """Return whether a page has an anchor.
+
+    Scripts make those of lines of source, `12` or `12-20`, and read the scenario in that of the playground.
+    """
+    made = anchor.replace("-", "").isdigit() or (
+        anchor.startswith("s=") and {"core", "worker"} <= page.anchors
+    )
+    return not anchor or made or anchor in page.anchors or unquote(anchor) in page.anchors
 
 
 def _target(site: Path, page: Path, link: str) -> Path:

@@ -2,5 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { here, page } from "./bundle.mjs";
 
-const made = await page({ html: "src/page.html", style: "src/style.css", entry: "src/main.ts" });
+const made = await page({
+  name: "report",
+  needs: "This report draws itself: it needs JavaScript.",
+  style: "src/style.css",
+  entry: "src/main.ts",
+  parts: "<!--payload-->",
+});
 writeFileSync(process.argv[2] ?? here("../python/becalm/report/template.html"), made);

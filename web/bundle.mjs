@@ -10,17 +10,22 @@ const bundle = async (entry, more) => (await build({ ...common, entryPoints: [he
 /** A script as the text of an element. */
 export const script = async (entry) => (await bundle(entry, { format: "iife" })).trim().replaceAll("</script", "<\\/script");
 
-/** A page with its style, its script and further parts in their places. */
-export async function page({ html, style, entry, parts = {} }) {
+/**
+ * A page with its style and its script, and further elements before the script. It needs what `needs` says where it does
+ * not run; `sources` is what its policy allows scripts besides.
+ */
+export async function page({ name, needs, style, entry, parts, sources = "" }) {
   const main = await script(entry);
   const hash = createHash("sha256").update(main).digest("base64");
   const all = {
-    HASH: `'sha256-${hash}'`,
+    NAME: name,
+    NEEDS: needs,
+    SOURCES: `'sha256-${hash}'${sources}`,
     STYLE: (await bundle(style, {})).trim(),
     SCRIPT: main,
     LICENCE: readFileSync(here("node_modules/uplot/LICENSE"), "utf8").trim(),
-    ...parts,
+    PARTS: parts,
   };
   // Functions, since `$` has a meaning in a replacement.
-  return readFileSync(here(html), "utf8").replace(/%([A-Z]+)%/g, (_, name) => all[name]);
+  return readFileSync(here("src/page.html"), "utf8").replace(/%([A-Z]+)%/g, (_, name) => all[name]);
 }

@@ -9,7 +9,7 @@ use std::{env, fs, io, process::Command};
 use sha2::{Digest, Sha256};
 
 /// The crates that determine a run.
-const CRATES: [&str; 6] = ["engine", "schema", "fabric", "control", "metrics", "scenario"];
+const CRATES: [&str; 8] = ["engine", "schema", "workload", "fabric", "control", "metrics", "model", "scenario"];
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());

@@ -96,7 +96,7 @@ def run(
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
         changes["run.seed"] = seed
-    scenario = becalm.load(file)
+    scenario = becalm.load(file) if example is None else examples.load(example)
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = administrator.with_opensm(scenario, opensm, fabric)

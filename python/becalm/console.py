@@ -75,7 +75,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
     """Return a table whose first `text` columns are left-aligned and the others right-aligned."""
     result = Table(title=title, title_justify="left", title_style="bold")
     for index, column in enumerate(columns):
-        result.add_column(column, justify="left" if index < text else "right")
+        # On a narrow screen a name is folded: cut off it could be another's.
+        name = index < text
+        result.add_column(
+            column, justify="left" if name else "right", overflow="fold" if name else "ellipsis"
+        )
     for row in rows:
         result.add_row(*[_safe(cell) for cell in row])
     return result
@@ -242,14 +246,19 @@ def claims(report: Report) -> Table:
     from becalm.lab.text import measured
 
     result = Table()
-    result.add_column("claim", no_wrap=True)
-    for column in ("paper", "mean", "tolerance"):
-        result.add_column(column, justify="right", overflow="fold")
+    result.add_column("claim", overflow="fold")
+    rows = [
+        [cell(each) for each in (claim.paper, measured(claim), claim.tolerance)] for claim in report.claims
+    ]
+    for place, column in enumerate(("paper", "mean", "tolerance")):
+        # On a narrow screen names are folded, and numbers are not.
+        longest = max(len(word) for text in (column, *(row[place] for row in rows)) for word in text.split())
+        result.add_column(column, justify="right", overflow="fold", min_width=longest)
     result.add_column("verdict", justify="center", no_wrap=True)
-    for claim in report.claims:
+    for claim, cells in zip(report.claims, rows, strict=True):
         name = f"{claim.id} ({claim.kind})" if claim.kind != "paper" else claim.id
-        cells = [escape(cell(value)) for value in (name, claim.paper, measured(claim), claim.tolerance)]
-        result.add_row(*cells, f"[{VERDICT_STYLES[claim.verdict]}]{claim.verdict}[/]")
+        verdict = f"[{VERDICT_STYLES[claim.verdict]}]{claim.verdict}[/]"
+        result.add_row(*map(escape, (name, *cells)), verdict)
     return result
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from becalm.errors import BecalmError
+
+if TYPE_CHECKING:
+    from becalm.scenario import Scenario
 
 _HERE = Path(__file__).parent / "scenarios"
 # In a checkout the folder is a link, which not every system can have.
@@ -27,6 +31,19 @@ def path(name: str) -> Path:
     if name not in names():
         raise BecalmError(f"`{name}`: no such example; valid: {', '.join(names())}")
     return _FOLDER / f"{name}.toml"
+
+
+def load(name: str) -> Scenario:
+    """Read an example. Messages and reports have its name, and not where the package lies.
+
+    Raises:
+        BecalmError: there is none of this name; the message lists the names.
+
+    """
+    from becalm.scenario import Scenario
+
+    file = path(name)
+    return Scenario(file.read_text(encoding="utf-8"), name=file.name)
 
 
 def summary(name: str) -> str:

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import becalm
+from becalm.comparison import merge, scene, scheme
+from becalm.comparison.measure import classes
 from becalm.design import files
 from becalm.design.expression import compiled
 from becalm.design.function import Function
@@ -197,6 +199,7 @@ def _manifest_inside(content: bytes) -> None:
         _run_file(path)
 
 
+SMALL = scene.find("dumbbell")
 SCENARIO = (ROOT / "scenarios" / "legacy_hosts.toml").read_bytes()
 TREATED = (ROOT / "scenarios" / "input_triggered_lipd.toml").read_bytes()
 RUN = becalm.run(becalm.Scenario(TINY.decode(), name="tiny.toml"), threads=1)
@@ -254,6 +257,9 @@ first = 5
 """
 _TUNE = (ROOT / "scenarios" / "tree32" / "tune.toml").read_bytes()
 _TREE = (ROOT / "scenarios" / "tree32" / "fabric.toml").read_bytes()
+_COMPARED = ROOT / "python" / "becalm" / "comparison"
+_SCHEMES = sorted((_COMPARED / "schemes").glob("*.toml"))
+_SCENES = sorted((_COMPARED / "scenes").glob("*.toml"))
 _CLAIMS = sorted((ROOT / "python" / "becalm" / "papers").glob("*/claims.toml"))
 
 
@@ -267,6 +273,16 @@ def _sweep(path: Path) -> object:
     for values in spec.grid.values():
         count *= len(values)
     return spec.points() if count < 20 else spec
+
+
+def _scheme(path: Path) -> object:
+    return merge.controlled(SMALL, scheme.read(path)).hash
+
+
+def _scene(path: Path) -> object:
+    read = scene.read(path)
+    merge.controlled(read, scheme.find("lipd"))
+    return merge.controlled(read.times(2), scheme.find("none")).summary, classes(read), read.settles
 
 
 def _claims(content: bytes) -> object:
@@ -364,6 +380,16 @@ TARGETS = {
         [_TUNE], _beside(_tune, fabric=_TREE, tiny=TINY), (b"cases", b"goals", b"space", b"hot_spot")
     ),
     "claims": Target([path.read_bytes() for path in _CLAIMS], _claims, (b"[[claim]]", b"expect", b"measure")),
+    "schemes": Target(
+        [path.read_bytes() for path in _SCHEMES],
+        _of(_scheme, "spoilt.toml"),
+        (b"guideline", b"marking", b"["),
+    ),
+    "scenes": Target(
+        [path.read_bytes() for path in _SCENES],
+        _of(_scene, "spoilt.toml"),
+        (b"victims", b"link", b"->", b"sizes", b"longest", b"[compare]"),
+    ),
     "manifests": Target([RESULTS], _results, (b'"tables"', b'"units"', b"replications", b'"scenario"')),
     "result_tables": Target([PARQUET["groups.parquet"]], _parquet),
     "run_files": Target([PACKED], _of(_run_file, "run")),

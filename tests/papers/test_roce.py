@@ -1,4 +1,4 @@
-"""zhu2015 and alizadeh2010: the closed forms, the scenes, and the reduced figures reproduced."""
+"""zhu2015, alizadeh2010 and dixit2013: the closed forms, the scenes, and the reduced figures reproduced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from becalm import Scenario, theory
 from becalm.lab import Claim, reproduce
 from becalm.lab.bottleneck import Bottleneck
+from becalm.lab.model import Point
+from becalm.lab.runner import Lab
 from becalm.papers.alizadeh2010.scene import law
+from becalm.papers.zhu2015 import clos
 from becalm.papers.zhu2015.scene import fixed_point
 
 FAILING = {"threshold/small_threshold_loses"}
@@ -18,14 +21,35 @@ FAILING = {"threshold/small_threshold_loses"}
 
 @pytest.fixture(scope="module")
 def claims() -> dict[str, Claim]:
-    reports = reproduce(["zhu2015", "alizadeh2010"], threads=2, short=True)
+    reports = reproduce(["zhu2015", "alizadeh2010", "dixit2013"], threads=2, short=True)
     return {f"{report.id.split('/')[1]}/{claim.id}": claim for report in reports for claim in report.claims}
 
 
 def test_what_holds_with_five_seeds_holds_with_one(claims: dict[str, Claim]) -> None:
-    assert len(claims) >= 14
+    assert len(claims) >= 25
     assert {name for name, claim in claims.items() if not claim.holds} == FAILING
     assert {claim.kind for claim in claims.values()} == {"derived"}
+
+
+def test_draws_of_a_point_have_other_paths_and_seeds_share_none() -> None:
+    """Hashes follow from the seed, so that draws of one seed are independent of those of another."""
+    flows = [{"name": "far", "from": ["A1", "A2", "A3"], "to": ["R"]}]
+    scene = clos.scenario(flows, clos.PFC)
+    points = [Point({"draw": draw}, scene, draw) for draw in range(6)]
+    paths = set()
+    for seed in (1, 2):
+        for point in points:
+            (found,) = Lab(seed, 1).scenarios([point])
+            assert found.resolved["run"]["seed"] == seed + 10_000 * point.draw
+            paths.add(str(clos.paths_of(found)))
+    assert len(paths) > 6
+
+
+def test_a_path_begins_at_its_source_and_ends_at_its_destination() -> None:
+    scene = clos.scenario([{"name": "victim", "from": ["A5"], "to": ["B"]}], clos.PFC)
+    ((first, up, down, last),) = clos.paths_of(Scenario(scene))
+    assert (first, last) == ("A5->T1", "T2->B")
+    assert up[-2:] == down[:2] and up[-2:] in ("L1", "L2")
 
 
 @pytest.mark.parametrize(

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
-import shutil
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from browsing import chromium, requests, text, violations, wait
 from typer.testing import CliRunner
 
 import becalm
 from becalm import jsons
 from becalm.report.source import page_of
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs becalm[web-test]: selenium")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-if not (CHROMIUM and DRIVER):
-    pytest.skip("needs a browser: chromium and chromium-driver", allow_module_level=True)
-
-WEB = Path(__file__).parents[2] / "web"
-AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 NASTY = "</script><img src=x onerror=alert(1)>"
 """A name as no page may take it for markup."""
 SCENE = {
@@ -53,14 +45,7 @@ def page(results: becalm.Results, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--window-size=1400,1000"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    yield from chromium()
 
 
 @pytest.fixture
@@ -75,29 +60,13 @@ def opened(browser: Any, page: Path) -> Any:  # noqa: ANN401
     return browser
 
 
-def wait(browser: Any, condition: str) -> None:  # noqa: ANN401
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 20, 0.02).until(lambda driver: driver.execute_script(f"return {condition}"))
-
-
-def text(browser: Any, selector: str) -> str:  # noqa: ANN401
-    found: str = browser.execute_script("return document.querySelector(arguments[0]).textContent", selector)
-    return found
-
-
 def picture(browser: Any) -> str:  # noqa: ANN401
     data: str = browser.execute_script("return document.querySelector('.fabric canvas').toDataURL()")
     return data
 
 
 def test_no_message_and_no_request(shown: Any) -> None:  # noqa: ANN401
-    messages = [json.loads(entry["message"])["message"] for entry in shown.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
+    asked = requests(shown)
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
     assert shown.get_log("browser") == []
@@ -155,17 +124,25 @@ def test_every_replication_can_be_chosen(shown: Any, results: becalm.Results) ->
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(shown: Any, scheme: str) -> None:  # noqa: ANN401
-    if not AXE.is_file():
-        pytest.skip("needs axe-core: npm ci in web/")
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    shown.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
-    shown.execute_script(AXE.read_text(encoding="utf-8"))
-    found = shown.execute_async_script("axe.run().then(arguments[0])")
-    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    told = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]]
-    assert told == []
-    assert len(found["passes"]) > 20
+    assert violations(shown, scheme) == []
+
+
+def test_it_says_how_to_run_it_again(shown: Any, results: becalm.Results, tmp_path: Path) -> None:  # noqa: ANN401
+    from becalm.cli import app
+
+    told = shown.execute_script(
+        "const all = document.querySelectorAll('#scenario code, #scenario pre, #scenario p');"
+        "return [...all].map((each) => each.textContent)"
+    )
+    name, commands, note = told[1], told[2].splitlines(), told[3]
+    assert name == "b_scene.toml" and commands[-1] == f"becalm play {name}"
+    assert all(each in note for each in results.fingerprints)
+    (tmp_path / name).write_text(told[-1], encoding="utf-8")
+    call = [str(tmp_path / each) if "b_scene" in each else each for each in shlex.split(commands[0])[1:]]
+    done = CliRunner().invoke(app, [*call, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert becalm.load_results(tmp_path / "out").fingerprints == results.fingerprints
+    assert (tmp_path / "b_scene.html").is_file()
 
 
 def test_it_prints(shown: Any) -> None:  # noqa: ANN401

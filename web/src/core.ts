@@ -48,6 +48,7 @@ export interface Entry {
   parameters: Parameter[];
 }
 
+/** What a scenario may hold; the page has it as JSON. */
 export type Catalogue = Record<string, Entry[]>;
 
 interface Exports {
@@ -56,7 +57,6 @@ interface Exports {
   becalm_give_back(address: number, length: number): void;
   becalm_check(text: number, length: number): number;
   becalm_run(text: number, length: number, replication: number, control: number): number;
-  becalm_catalogue(): number;
   becalm_version(): number;
 }
 
@@ -87,10 +87,6 @@ export class Core {
     const length = new DataView(bytes.buffer).getUint32(0, true);
     const told = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
     return "fingerprint" in told ? { told, payload: bytes.slice(4 + length).buffer } : told;
-  }
-
-  catalogue(): Catalogue {
-    return JSON.parse(this.string(this.exports.becalm_catalogue()));
   }
 
   version(): string {

@@ -94,6 +94,8 @@ export interface About {
   diagnosis: { topic: string; text: string; place: string; anchor: string }[];
   meanings: Record<string, string>;
   scenario: string;
+  /** How to run it again: the file that the scenario belongs into, commands, and what to know of them. */
+  again: { file: string; commands: string[]; note: string };
   parameters: [string, string][];
   provenance: [string, string][];
 }

@@ -28,6 +28,13 @@ export function section(id: string, title: string, ...children: Child[]): HTMLEl
   return el("section", { id, "aria-labelledby": `${id}-title` }, heading, ...children);
 }
 
+/** Has the browser save a text as a file. */
+export function saved(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
 /** A drop-down list; nothing where there is no choice. */
 export function choice<T extends string | number>(
   label: string,

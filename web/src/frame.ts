@@ -1,7 +1,7 @@
 // What every page has: heading, diagnosis, parameters, provenance.
 
 import type { About } from "./data";
-import { coded, el, section } from "./dom";
+import { coded, el, saved, section } from "./dom";
 import { theme, toggleTheme } from "./theme";
 
 /** Puts the parts of a page between its heading and its end. */
@@ -40,9 +40,19 @@ function closing(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   const fold = (id: string, title: string, ...children: HTMLElement[]) => el("details", { id }, el("summary", {}, title), ...children);
   if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs("parameters", about.parameters)));
-  if (about.scenario) made.push(fold("scenario", "Scenario", el("pre", { tabindex: 0 }, about.scenario)));
+  if (about.scenario) made.push(fold("scenario", about.again.file ? "Scenario: run it again" : "Scenario", ...again(about), el("pre", { tabindex: 0 }, about.scenario)));
   if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs("provenance", about.provenance)));
   return [el("footer", {}, ...made)];
+}
+
+/** The commands that give the same run, and the file that they need. */
+function again({ again: { file, commands, note }, scenario }: About): HTMLElement[] {
+  const told = note ? [el("p", {}, note)] : [];
+  if (!file) return told;
+  const save = el("button", { type: "button" }, `Save ${file}`);
+  save.addEventListener("click", () => saved(file, scenario));
+  const lines = el("pre", { class: "commands", tabindex: 0 }, commands.join("\n"));
+  return [el("p", {}, "Put the scenario below into ", el("code", {}, file), ", then:"), lines, ...told, el("p", {}, save)];
 }
 
 function pairs(label: string, rows: [string, string][]): HTMLElement {

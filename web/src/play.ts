@@ -1,8 +1,8 @@
 // The playground: a scenario, its sliders and its editor; runs of it, with and without congestion control.
 
-import { type Checked, type Facts, type Mistakes, type Outcome, type Told } from "./core";
+import type { Catalogue, Checked, Facts, Mistakes, Outcome, Told } from "./core";
 import { type RunPage, parse } from "./data";
-import { choice, el } from "./dom";
+import { choice, el, saved } from "./dom";
 import { Editor } from "./editor";
 import { Panel } from "./panel";
 import { type Port, Runner, type Wish } from "./runner";
@@ -77,6 +77,7 @@ class Playground {
   constructor(
     private readonly root: HTMLElement,
     start: () => Port,
+    catalogue: Catalogue,
   ) {
     this.checker = start();
     this.checker.onmessage = ({ data }) => this.told(data);
@@ -89,6 +90,8 @@ class Playground {
       text: () => this.text,
       set: (text) => this.set(text),
     };
+    this.panel.describe(catalogue);
+    this.editor.describe(catalogue);
     this.build();
     this.checker.postMessage({ kind: "about", id: 0 });
   }
@@ -138,9 +141,6 @@ class Playground {
 
   private told(reply: Reply): void {
     if (reply.kind === "about") {
-      this.panel.describe(reply.catalogue);
-      this.editor.describe(reply.catalogue);
-      if (this.facts) this.panel.know(this.facts);
       this.root.dataset.version = reply.version;
     } else if (reply.kind === "checked" && reply.id === this.checks) {
       this.know(reply.checked);
@@ -228,7 +228,8 @@ class Playground {
   private listener(side: number) {
     return {
       progress: (share: number) => {
-        this.status.textContent = `running: ${Math.round(100 * share)} %`;
+        // The run beside it may end later: nothing would take its share away.
+        if (side === 0) this.status.textContent = `running: ${Math.round(100 * share)} %`;
       },
       done: (wish: Wish, outcome: Outcome, milliseconds: number) => this.done(side, wish, outcome, milliseconds),
       broke: (_: Wish, problem: string) => this.failed(`The run stopped: ${problem}`),
@@ -314,9 +315,7 @@ class Playground {
   }
 
   private save(): void {
-    const address = URL.createObjectURL(new Blob([this.text], { type: "application/toml" }));
-    el("a", { href: address, download: "scenario.toml" }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    saved("scenario.toml", this.text);
   }
 }
 
@@ -340,7 +339,8 @@ async function main(): Promise<void> {
       worker.postMessage({ kind: "load", wasm });
       return worker as Port;
     };
-    const page = new Playground(root, start);
+    const catalogue: Catalogue = JSON.parse(new TextDecoder().decode(await inflated(content("catalogue"))));
+    const page = new Playground(root, start, catalogue);
     window.playground = page.hook;
     page.open((await fromFragment(location.hash)) ?? given() ?? SCENES[0].text);
     addEventListener("hashchange", async () => {

@@ -1,6 +1,6 @@
 // The worker: holds the compiled core, checks and runs what it is sent, one after the other.
 
-import { type Catalogue, type Checked, Core, type Outcome } from "./core";
+import { type Checked, Core, type Outcome } from "./core";
 
 export type Request =
   | { kind: "load"; wasm: ArrayBuffer }
@@ -9,7 +9,7 @@ export type Request =
   | { kind: "run"; id: number; text: string; control: boolean };
 
 export type Reply =
-  | { kind: "about"; id: number; version: string; catalogue: Catalogue }
+  | { kind: "about"; id: number; version: string }
   | { kind: "checked"; id: number; checked: Checked }
   | { kind: "progress"; id: number; share: number; packetHops: number }
   /** `milliseconds` is the time of the run and its payload. */
@@ -49,7 +49,7 @@ function answer(request: Exclude<Request, { kind: "load" }>, module: WebAssembly
   }
   checker ??= new Core(module);
   if (kind === "check") scope.postMessage({ kind: "checked", id, checked: checker.check(request.text) });
-  else scope.postMessage({ kind, id, version: checker.version(), catalogue: checker.catalogue() });
+  else scope.postMessage({ kind, id, version: checker.version() });
 }
 
 function run(module: WebAssembly.Module, id: number, text: string, control: boolean): void {

@@ -8,13 +8,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { build } from "esbuild";
 import { here } from "../bundle.mjs";
-import { coreOf } from "../core.mjs";
+import { coreOf, python } from "../core.mjs";
 
 const [from, ...files] = process.argv.slice(2);
-const python = process.env.PYTHON ?? here("../.venv/bin/python");
 const code = await build({ entryPoints: [here("src/core.ts")], bundle: true, write: false, format: "esm" });
 const { Core } = await import(`data:text/javascript;base64,${Buffer.from(code.outputFiles[0].contents).toString("base64")}`);
-const module = await WebAssembly.compile(coreOf(from).module);
+const given = coreOf(from);
+const module = await WebAssembly.compile(given.module);
 
 /** What a catalogue offers, without its texts, which may change between two builds of a page. */
 const offers = (catalogue) =>
@@ -44,8 +44,8 @@ if (core.version() !== native.version) {
   console.error(`the core is of version ${core.version()}, becalm of ${native.version}`);
   wrong++;
 }
-if (offers(core.catalogue()) !== offers(native.catalogue)) {
-  console.error("the core offers other schemes or parameters than becalm: make playground");
+if (offers(JSON.parse(given.catalogue)) !== offers(native.catalogue)) {
+  console.error("the page offers other schemes or parameters than becalm: make playground");
   wrong++;
 }
 for (const { file, fingerprint, packet_hops, seconds } of runs) {

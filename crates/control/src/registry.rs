@@ -243,6 +243,12 @@ macro_rules! responses {
                 }
             }
 
+            fn counts_marks(params: &$params) -> bool {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::counts_marks(params)),+
+                }
+            }
+
             fn delays(params: &$params) -> Option<Vec<f64>> {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::delays(params)),+

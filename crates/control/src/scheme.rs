@@ -89,6 +89,12 @@ pub trait ResponseScheme: Response + Sized {
         false
     }
 
+    /// Whether it goes by the share of packets that are marked, so that each mark has to reach it.
+    fn counts_marks(params: &Self::Params) -> bool {
+        let _ = params;
+        false
+    }
+
     /// The delays of the table that it walks, in packet times; `None` without such a table.
     fn delays(params: &Self::Params) -> Option<Vec<f64>> {
         let _ = params;

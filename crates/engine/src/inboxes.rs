@@ -19,14 +19,6 @@ const FIRST_ROOM: usize = 16;
 /// No group has its turn.
 const NOBODY: usize = usize::MAX;
 
-/// The next event.
-#[derive(Debug)]
-pub(crate) enum Next<E> {
-    /// At this place of the inbox that was lent.
-    Listed(usize),
-    Alone(Entry<E>),
-}
-
 /// Pending events, earliest first in each group.
 #[derive(Debug)]
 pub(crate) struct Inboxes<E> {
@@ -93,50 +85,64 @@ impl<E: Copy> Inboxes<E> {
         }
     }
 
-    /// Adds an event.
+    /// Adds an event, which is made where it is stored.
     #[inline(always)]
-    pub fn push(&mut self, time: Time, key: Key, event: E) {
-        let entry = Entry { time, key, event };
+    pub fn push(&mut self, time: Time, key: Key, event: impl FnOnce() -> E) {
         let group = usize::from(self.group_of[key.target() as usize]);
         let window = self.windows.of(time);
         let ahead = window.wrapping_sub(self.window);
         if ahead == 0 && group == self.turn {
-            self.local.push(entry);
+            self.push_local(time, key, event());
         } else if ahead < SLOTS as u64 {
             debug_assert!(ahead > 0 || self.turn == NOBODY, "an event of the present window for another group");
-            self.append(group, window as usize % SLOTS, entry);
+            self.append(group, window as usize % SLOTS, time, || Entry { time, key, event: event() });
         } else {
             debug_assert!(window > self.window, "an event of a past window");
-            self.far.push(time, key, event);
+            self.push_far(Entry { time, key, event: event() });
         }
     }
 
-    /// Appends an event to an inbox.
+    /// Adds an event of the group that has its turn, in the present window.
+    #[inline(never)]
+    fn push_local(&mut self, time: Time, key: Key, event: E) {
+        self.local.push(time, key, event);
+    }
+
+    /// Adds an event of a later window than those with inboxes.
+    #[inline(never)]
+    fn push_far(&mut self, entry: Entry<E>) {
+        self.far.push(entry.time, entry.key, entry.event);
+    }
+
+    /// Appends an event of a time to an inbox.
     #[inline(always)]
-    fn append(&mut self, group: usize, slot: usize, entry: Entry<E>) {
-        self.first[slot] = self.first[slot].min(entry.time);
+    fn append(&mut self, group: usize, slot: usize, time: Time, entry: impl FnOnce() -> Entry<E>) {
+        self.first[slot] = self.first[slot].min(time);
         let list = &mut self.lists[slot * self.groups + group];
         // An inbox that is used has room for more; its capacity is 0 while it is empty.
         if list.len() == list.capacity() {
             make_room(list, &mut self.spare);
             self.filled[slot][group / 64] |= 1 << (group % 64);
         }
-        list.push(entry);
+        list.push(entry());
     }
 
-    /// The next event, if it happens at `until` or before: the earliest of the group that has its turn. `inbox` is what
-    /// [`Inboxes::lend`] gave.
+    /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. Returns its place
+    /// in `inbox`, which is what [`Inboxes::lend`] gave; one that the group has caused itself is put behind the others.
     #[inline(always)]
-    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Option<Next<E>> {
+    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Option<usize> {
         loop {
             if self.listed < self.local.next || self.goes_first(inbox) {
                 if self.listed <= until {
-                    return Some(Next::Listed(self.next_listed(inbox)));
+                    return Some(self.next_listed(inbox));
                 }
             } else if self.local.next <= until
                 && let Some(local) = self.local.pop()
             {
-                return Some(Next::Alone(local));
+                let place = self.order.len();
+                inbox.truncate(place);
+                inbox.push(local);
+                return Some(place);
             }
             std::mem::swap(&mut self.inbox, inbox);
             let has_turn = self.next_turn(until);
@@ -244,10 +250,10 @@ impl<E: Copy> Inboxes<E> {
         let (group, slot) = (std::mem::replace(&mut self.turn, NOBODY), self.slot());
         for at in std::mem::take(&mut self.at)..self.order.len() {
             let entry = self.inbox[self.order[at] as u32 as usize];
-            self.append(group, slot, entry);
+            self.append(group, slot, entry.time, || entry);
         }
         while let Some(entry) = self.local.pop() {
-            self.append(group, slot, entry);
+            self.append(group, slot, entry.time, || entry);
         }
         self.listed = Time::MAX;
         self.order.clear();
@@ -265,7 +271,7 @@ impl<E: Copy> Inboxes<E> {
         self.span = (self.windows.start(self.window), self.windows.end(self.window));
         let reach = self.windows.end(self.window + SLOTS as u64 - 1);
         while let Some(Entry { time, key, event }) = self.far.pop_until(reach) {
-            self.push(time, key, event);
+            self.push(time, key, || event);
         }
         let slot = self.slot();
         (self.next, self.first[slot]) = (0, Time::MAX);

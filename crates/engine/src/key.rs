@@ -49,10 +49,16 @@ pub struct Entry<E> {
     pub event: E,
 }
 
+/// Time and key as one number, which takes two instructions to compare.
+#[inline(always)]
+pub(crate) fn rank(time: Time, key: Key) -> u128 {
+    u128::from(time.0) << 64 | u128::from(key.0)
+}
+
 impl<E> Entry<E> {
     #[inline]
     fn rank(&self) -> u128 {
-        u128::from(self.time.0) << 64 | u128::from(self.key.0)
+        rank(self.time, self.key)
     }
 }
 

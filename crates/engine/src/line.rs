@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use crate::key::{Entry, Key};
+use crate::key::{Entry, Key, rank};
 use crate::time::Time;
 
 /// Most places that an event goes forward in a row; one that would have to go further is kept in a heap.
@@ -18,9 +18,9 @@ struct Ticket {
 }
 
 impl Ticket {
-    #[inline]
-    fn rank(self) -> (Time, Key) {
-        (self.time, self.key)
+    #[inline(always)]
+    fn rank(&self) -> u128 {
+        rank(self.time, self.key)
     }
 }
 
@@ -48,7 +48,7 @@ impl Row {
     }
 
     /// Adds a ticket if it comes after all others.
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, ticket: Ticket) -> bool {
         match self.tickets.last() {
             Some(last) if last.rank() > ticket.rank() => return false,
@@ -109,15 +109,26 @@ impl<E> Default for Line<E> {
 
 impl<E: Copy> Line<E> {
     /// Adds an event.
-    #[inline]
-    pub fn push(&mut self, entry: Entry<E>) {
-        let ticket = Ticket { time: entry.time, key: entry.key, event: self.events.len() as u32 };
-        self.next = self.next.min(entry.time);
+    #[inline(always)]
+    pub fn push(&mut self, time: Time, key: Key, event: E) {
+        let ticket = Ticket { time, key, event: self.events.len() as u32 };
+        self.next = self.next.min(time);
         let [long, short] = &mut self.rows;
-        if !(long.append(ticket) || short.append(ticket) || short.insert(ticket)) {
-            return self.heap.push(entry);
+        if long.append(ticket) || short.append(ticket) {
+            self.events.push(event);
+        } else {
+            self.squeeze_in(ticket, event);
         }
-        self.events.push(entry.event);
+    }
+
+    /// Adds an event that comes before the last ones of both rows.
+    #[inline(never)]
+    fn squeeze_in(&mut self, ticket: Ticket, event: E) {
+        if self.rows[1].insert(ticket) {
+            self.events.push(event);
+        } else {
+            self.heap.push(Entry { time: ticket.time, key: ticket.key, event });
+        }
     }
 
     /// The row with the earlier first ticket.
@@ -134,7 +145,7 @@ impl<E: Copy> Line<E> {
     /// The rank of the earliest event.
     #[inline]
     pub fn first(&self) -> Option<(Time, Key)> {
-        let row = self.rows[self.first_row()].first().map(Ticket::rank);
+        let row = self.rows[self.first_row()].first().map(|ticket| (ticket.time, ticket.key));
         match self.heap.peek() {
             Some(heap) => Some(row.map_or((heap.time, heap.key), |row| row.min((heap.time, heap.key)))),
             None => row,
@@ -153,7 +164,7 @@ impl<E: Copy> Line<E> {
     /// Takes the earliest event of the rows and the heap.
     #[cold]
     fn pop_either(&mut self) -> Option<Entry<E>> {
-        let row = self.rows[self.first_row()].first().map(Ticket::rank);
+        let row = self.rows[self.first_row()].first().map(|ticket| (ticket.time, ticket.key));
         let entry = match row.is_some() && row == self.first() {
             true => self.pop_row(),
             false => self.heap.pop(),
@@ -195,7 +206,7 @@ mod tests {
             let (mut line, mut reference, mut now) = (Line::default(), BinaryHeap::new(), 0);
             for (i, (ahead, pops)) in steps.into_iter().enumerate() {
                 let entry = Entry { time: Time(now + ahead), key: Key::new(0, 0, i as u64, 0), event: i };
-                line.push(entry);
+                line.push(entry.time, entry.key, entry.event);
                 reference.push(entry);
                 prop_assert_eq!(line.iter().count(), reference.len());
                 for _ in 0..pops {

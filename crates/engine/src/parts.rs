@@ -156,7 +156,8 @@ where
     /// `watch` is called every few milliseconds on the calling thread; when it answers `false` the run ends early, and
     /// `None` comes back. [`Stop::Idle`] says that nothing is pending any more.
     pub fn run(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
-        if self.simulators.len() == 1 {
+        // A page has no threads: the compiler leaves out what they need.
+        if cfg!(target_family = "wasm") || self.simulators.len() == 1 {
             return self.run_alone(until, watch);
         }
         let n = self.simulators.len();

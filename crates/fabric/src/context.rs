@@ -53,9 +53,15 @@ pub(crate) struct Context<'a, O> {
 
 impl<O: Observer> Context<'_, O> {
     /// Schedules an event; `tie` decides among equal kinds of the same time.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, event: Event) {
-        self.agenda.at(time, Key::new(node.0, event.kind(), tie, port), event);
+        self.put(time, Key::new(node.0, event.kind(), tie, port), event);
+    }
+
+    /// Schedules an event by its rank: mostly one of the same group.
+    #[inline(never)]
+    fn put(&mut self, time: Time, key: Key, event: Event) {
+        self.agenda.at(time, key, event);
     }
 
     /// Schedules the event of a source. A hash decides among sources that begin together; the number does where hashes
@@ -73,16 +79,22 @@ impl<O: Observer> Context<'_, O> {
         self.observer.hop(self.now, from, packet);
         let key = link.arrivals.with_tie(packet.tie);
         if link.part == LOCAL {
-            self.agenda.at(arrival, key, Event::Arrive(*packet));
+            self.agenda.at_with(arrival, key, || Event::Arrive(*packet));
         } else {
-            let (at, packet) = ((arrival, key), *packet);
-            let message = match self.shared.trails.end(&packet) {
-                None => Message::Packet { at, packet },
-                Some(trail) => Message::Recorded(Box::new(Recorded { at, packet, trail })),
-            };
-            self.shared.outboxes[usize::from(link.part)].push(message);
+            self.launch_away(link.part, (arrival, key), packet);
         }
         tail
+    }
+
+    /// Tells another part of a packet that arrives there.
+    #[inline(never)]
+    fn launch_away(&mut self, part: u16, at: (Time, Key), packet: &Packet) {
+        let packet = *packet;
+        let message = match self.shared.trails.end(&packet) {
+            None => Message::Packet { at, packet },
+            Some(trail) => Message::Recorded(Box::new(Recorded { at, packet, trail })),
+        };
+        self.shared.outboxes[usize::from(part)].push(message);
     }
 
     /// Returns credit to the sender that fills a buffer, from `time` on: now or later.
@@ -91,15 +103,20 @@ impl<O: Observer> Context<'_, O> {
         let time = time + way.delay;
         let credit = way.first_credit + u32::from(vl);
         if way.part != LOCAL {
-            let message = Message::Credit { time, sender: way.sender, credit: (credit, vl), units };
-            self.shared.outboxes[usize::from(way.part)].push(message);
-            return;
+            return self.return_credit_away(way, (credit, vl), units, time);
         }
         // Another group may be behind, but by less than the delay of the link.
         let past = Time(self.now.0.saturating_sub(way.delay.0));
         if self.shared.credit[credit as usize].give_back(units, time, past) {
             self.call(way.sender, vl, time);
         }
+    }
+
+    /// Tells another part of credit that returns to it at `time`.
+    #[inline(never)]
+    fn return_credit_away(&mut self, way: &CreditReturn, credit: (u32, u8), units: u32, time: Time) {
+        let message = Message::Credit { time, sender: way.sender, credit, units };
+        self.shared.outboxes[usize::from(way.part)].push(message);
     }
 
     /// Tells the sender that fills a buffer to stop, or to go on.
@@ -130,7 +147,7 @@ impl<O: Observer> Context<'_, O> {
 
     fn call(&mut self, sender: PortId, vl: u8, time: Time) {
         let (time, key, event) = Event::credit(time, sender, vl);
-        self.agenda.at(time, key, event);
+        self.put(time, key, event);
     }
 
     /// Notes that a sender is called for credit; returns whether the call still holds.
@@ -147,12 +164,17 @@ impl<O: Observer> Context<'_, O> {
     }
 
     /// Whether a sender has credit for so many units, or an open gate.
-    #[inline]
+    #[inline(always)]
     pub fn has_credit(&mut self, link: &EgressLink, vl: u8, units: u32) -> bool {
         match link.control {
             Control::Credit => self.shared.credit[link.credit_index(vl)].has(units, self.now),
             Control::Free => true,
-            Control::Gate => self.shared.gates[link.credit_index(vl)].is_open(self.now),
+            Control::Gate => self.is_open(link, vl),
         }
+    }
+
+    #[inline(never)]
+    fn is_open(&self, link: &EgressLink, vl: u8) -> bool {
+        self.shared.gates[link.credit_index(vl)].is_open(self.now)
     }
 }

@@ -16,19 +16,21 @@ pub enum Kind {
 }
 
 /// A packet. With the time and the rank of an event it fills one cache line.
+// The order of the fields is that of memory: the number and the flow of a packet are read as one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Packet {
     /// Time at which its message was posted; for a flow that always has data, when the message's first packet was injected.
     /// Of an ACK or a CNP: time at which it was queued.
     pub posted: Time,
     /// Time at which its header left the source. Of an ACK: that of the last packet that it covers.
     pub injected: Time,
+    /// Number of the packet within its flow and kind, from 0.
+    pub sequence: u32,
     /// The flow it belongs to; an ACK or a CNP belongs to the flow it answers.
     pub flow: FlowId,
     /// The host it goes to: its rank among the hosts of the topology.
     pub destination: u32,
-    /// Number of the packet within its flow and kind, from 0.
-    pub sequence: u32,
     /// Size on the wire in bytes, headers included.
     pub size: u32,
     /// Nanoseconds that the receiver held it, and, of an ACK, the packet that it answers. Of a packet with a trail: the

@@ -43,8 +43,7 @@ impl Occupancy {
 
     /// Largest number of packets in the window.
     pub fn max(&self, input: PortId, vl: u8) -> u32 {
-        let level = self.level(input, vl);
-        level.max.max(level.packets)
+        self.level(input, vl).max
     }
 }
 
@@ -54,18 +53,30 @@ impl Joint for Occupancy {
     }
 }
 
+impl Level {
+    /// Notes that so many packets are there from now on; the window starts at `from`.
+    #[inline(always)]
+    fn change(&mut self, now: Time, packets: u32, from: Time) {
+        if now > self.since {
+            self.packet_ps += self.packets as u128 * (now - self.since).as_ps() as u128;
+            self.since = now;
+        }
+        // Before the window, what counts is with how many it begins.
+        self.max = if now < from { packets } else { self.max.max(packets) };
+        self.packets = packets;
+    }
+}
+
 impl Observer for Occupancy {
     #[inline]
     fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
-        let level = &mut self.levels[self.ports.index(input) * self.vls + vl as usize];
-        if now > level.since {
-            level.packet_ps += level.packets as u128 * (now - level.since).as_ps() as u128;
-            level.since = now;
-        }
-        if now >= self.from {
-            level.max = level.max.max(level.packets).max(packets);
-        }
-        level.packets = packets;
+        self.buffers(input, vl, |tell| tell(now, packets));
+    }
+
+    #[inline(always)]
+    fn buffers(&mut self, input: PortId, vl: u8, tell: impl FnOnce(&mut dyn FnMut(Time, u32))) {
+        let (from, level) = (self.from, &mut self.levels[self.ports.index(input) * self.vls + vl as usize]);
+        tell(&mut |now, packets| level.change(now, packets, from));
     }
 }
 

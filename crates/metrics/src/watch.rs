@@ -131,6 +131,11 @@ impl Observer for Watch {
     }
 
     #[inline(always)]
+    fn buffers(&mut self, input: PortId, vl: u8, tell: impl FnOnce(&mut dyn FnMut(Time, u32))) {
+        self.occupancy.buffers(input, vl, tell);
+    }
+
+    #[inline(always)]
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         self.tree.queue(now, output, vl, bytes);
         if let Some(queues) = &mut self.queues {

@@ -55,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::pack, module)?)?;
     module.add_function(wrap_pyfunction!(report::fabric, module)?)?;
+    module.add_function(wrap_pyfunction!(report::layout, module)?)?;
     module.add_function(wrap_pyfunction!(report::paths, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;

@@ -13,6 +13,7 @@ use crate::scenario::Scenario;
 
 /// A replication from Python: number, fingerprint, packet-hops, `{table: [(column, unit, values), ...]}`.
 type Given<'py> = (u32, String, u64, Bound<'py, PyDict>);
+type Reals<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Packs what a page shows of a run.
 ///
@@ -50,6 +51,17 @@ pub fn pack<'py>(py: Python<'py>, header: &str) -> PyResult<Bound<'py, PyBytes>>
 #[pyfunction]
 pub fn fabric<'py>(py: Python<'py>, scenario: &Bound<'py, Scenario>) -> PyResult<Bound<'py, PyDict>> {
     columns::to_python(py, scenario.get().inner.fabric_tables().into())
+}
+
+/// Where the nodes of a scenario's fabric are drawn, in the order of the table of nodes.
+///
+/// Returns `(form, x, y)`: `rows`, `dumbbell`, `grid`, `groups` or `circle`, and arrays of float64, from 0 on the left to 1
+/// on the right and from 0 at the bottom to 1 at the top.
+#[pyfunction]
+pub fn layout<'py>(py: Python<'py>, scenario: &Bound<'py, Scenario>) -> (&'static str, Reals<'py>, Reals<'py>) {
+    let inner = &scenario.get().inner;
+    let made = py.detach(|| becalm_report::Layout::new(inner.topology()));
+    (made.form.name(), made.x.into_pyarray(py), made.y.into_pyarray(py))
 }
 
 /// The links that every flow crosses: those of flow `i` are `links[starts[i]:starts[i + 1]]`, as rows of the table `links`.

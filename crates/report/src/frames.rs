@@ -18,8 +18,13 @@ const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];
 
 /// Every `every`th frame of a replication, and the names of the shares that were left out; `None` without frames.
 ///
-/// `all` keeps every share, in full resolution.
-pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) -> (Value, Vec<&'static str>) {
+/// With `all`, every share is kept, in full resolution; with `raw`, no filter is looked for.
+pub(crate) fn frames(
+    tables: &Tables,
+    every: usize,
+    (all, raw): (bool, bool),
+    pack: &mut Pack,
+) -> (Value, Vec<&'static str>) {
     let (times, vls) = (tables.numbers("frames", "time"), tables.numbers("frames", "vl"));
     if times.is_empty() {
         return (Value::Null, Vec::new());
@@ -37,6 +42,7 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
         rows.iter().flat_map(|&row| all.get(row).map_or(&[][..], Vec::as_slice)).copied().collect()
     };
     let width = tables.bytes("frames", "occupancy").first().map_or(0, Vec::len);
+    let filter = |bytes: &[u8]| if raw { Filter::None } else { smaller(bytes, width) };
     let mut kept = Vec::new();
     for &vl in &lanes {
         let rows = rows_of(vl);
@@ -48,8 +54,8 @@ pub(crate) fn frames(tables: &Tables, every: usize, all: bool, pack: &mut Pack) 
         if vl == lanes[0] || occupancy.iter().chain(&role).any(|&value| value > 0) {
             kept.push(json!({
                 "vl": vl,
-                "occupancy": pack.bytes(&occupancy, smaller(&occupancy, width)),
-                "role": pack.bytes(&role, smaller(&role, width)),
+                "occupancy": pack.bytes(&occupancy, filter(&occupancy)),
+                "role": pack.bytes(&role, filter(&role)),
             }));
         }
     }
@@ -138,7 +144,7 @@ mod tests {
     #[test]
     fn lanes_without_packets_are_left_out_and_shares_are_coarse() {
         let mut pack = Pack::default();
-        let (frames, omitted) = frames(&tables(), 1, false, &mut pack);
+        let (frames, omitted) = frames(&tables(), 1, (false, false), &mut pack);
         assert_eq!(frames["times"], json!([1.0, 2.0]));
         assert_eq!(frames["lanes"].as_array().unwrap().len(), 1);
         assert!(omitted.is_empty());
@@ -172,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_last_frame_stays() {
-        let (frames, _) = frames(&tables(), 2, true, &mut Pack::default());
+        let (frames, _) = frames(&tables(), 2, (true, false), &mut Pack::default());
         assert_eq!(frames["times"], json!([2.0]));
         assert_eq!(thinned(&[0, 1, 2, 3, 4], 2), [0, 2, 4]);
     }

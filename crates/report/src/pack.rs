@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 /// The version of the format, `format` of the header.
 pub const FORMAT: u32 = 1;
-/// How hard the packer tries, of 10.
+/// How hard the packer tries, of 10; for a payload of many bytes less: half the time for 3% more.
 const EFFORT: u8 = 9;
+const EFFORT_FOR_MANY: u8 = 6;
+const MANY: usize = 4_000_000;
 
 /// What was done to an array so that it deflates better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +116,7 @@ impl Pack {
 
 /// Bytes as raw deflate.
 pub fn deflated(bytes: &[u8]) -> Vec<u8> {
-    miniz_oxide::deflate::compress_to_vec(bytes, EFFORT)
+    miniz_oxide::deflate::compress_to_vec(bytes, if bytes.len() > MANY { EFFORT_FOR_MANY } else { EFFORT })
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     let fabric = fabric::fabric(scenario, &mut pack);
     for run in runs {
-        let (frames, left_out) = frames::frames(&run.tables, every, options.all, &mut pack);
+        let (frames, left_out) = frames::frames(&run.tables, every, (options.all, options.raw), &mut pack);
         for name in left_out {
             if !omitted.contains(&name) {
                 omitted.push(name);

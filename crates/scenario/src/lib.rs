@@ -42,6 +42,7 @@ mod scenario;
 pub mod sections;
 mod summary;
 mod trace;
+mod unheard;
 mod variants;
 mod warnings;
 mod work;

@@ -5,6 +5,7 @@ use becalm_fabric::{NodeKind, Pfc, PortId, Rate, SwitchConfig, needed_headrooms}
 
 use crate::resolve::Link;
 use crate::scenario::Scenario;
+use crate::unheard;
 
 /// A switch, and the queue of an output at which it begins to mark.
 struct Marks {
@@ -15,9 +16,13 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid and probably not meant: with PFC, headroom that can overflow, thresholds at which links run
-    /// dry, and pauses before marks.
+    /// Settings that are valid and probably not meant: responses that never hear of congestion; with PFC, headroom that
+    /// can overflow, thresholds at which links run dry, and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
+        [unheard::warnings(&self.sections), self.pause_warnings()].concat()
+    }
+
+    fn pause_warnings(&self) -> Vec<String> {
         let switch = self.sections.switch.config();
         let Some(pfc) = switch.flow_control.pfc() else { return Vec::new() };
         let worst = self.worst(&switch);

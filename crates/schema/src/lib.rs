@@ -33,6 +33,7 @@
 //! ```
 
 pub mod choice;
+pub mod conflict;
 pub mod errors;
 pub mod field;
 pub mod located;
@@ -47,6 +48,7 @@ pub mod table;
 pub mod words;
 
 pub use choice::{Choice, OptionDoc};
+pub use conflict::Conflict;
 pub use errors::{Error, Errors, Origin};
 pub use field::Field;
 pub use located::{Located, Place};
@@ -58,7 +60,7 @@ pub use review::Review;
 #[doc(hidden)]
 pub use serde_json;
 pub use suggest::did_you_mean;
-pub use table::{Conflict, FieldDoc, Table};
+pub use table::{FieldDoc, Table};
 
 /// Reads a whole TOML text as one table.
 ///

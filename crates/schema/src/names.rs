@@ -1,7 +1,7 @@
 //! Names and ranges of numbered names: `"BC"`, `"B1..B10"`.
 
+use crate::conflict::Conflict;
 use crate::suggest::did_you_mean;
-use crate::table::Conflict;
 
 /// Most names that a message lists.
 const SHOWN: usize = 12;

@@ -1,9 +1,9 @@
 //! Errors of a document after reading.
 
+use crate::conflict::{Conflict, note};
 use crate::errors::Errors;
 use crate::located::Place;
 use crate::node::Node;
-use crate::table::{Conflict, note};
 
 /// A document and its errors so far.
 pub struct Review<'a> {

@@ -1,10 +1,10 @@
 //! Structs that are tables.
 
-use std::borrow::Cow;
 use std::ops::RangeBounds;
 
 use serde_json::json;
 
+use crate::conflict::{Conflict, note};
 use crate::errors::Errors;
 use crate::field::Field;
 use crate::located::{Located, Place};
@@ -93,32 +93,6 @@ impl FieldDoc {
             "range": self.range,
             "help": self.help,
         })
-    }
-}
-
-/// A contradiction between values that are valid one by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// The key to blame, with its path in the table: `rmin`, `overrides[0].ports`.
-    pub key: Cow<'static, str>,
-    /// The requirement on its value: `must be at most rmax = 0.5`.
-    pub problem: String,
-    /// Valid values, unless `problem` names them.
-    pub valid: String,
-}
-
-impl Conflict {
-    /// A conflict that is blamed on a key.
-    pub fn new(key: impl Into<Cow<'static, str>>, problem: impl Into<String>) -> Conflict {
-        Conflict { key: key.into(), problem: problem.into(), valid: String::new() }
-    }
-
-    /// A conflict, unless `fine`.
-    ///
-    /// # Errors
-    /// The conflict.
-    pub fn unless(fine: bool, key: &'static str, problem: impl FnOnce() -> String) -> Result<(), Conflict> {
-        if fine { Ok(()) } else { Err(Conflict::new(key, problem())) }
     }
 }
 
@@ -241,15 +215,6 @@ impl<T: Table> Table for Located<T> {
 
     fn fields() -> Vec<FieldDoc> {
         T::fields()
-    }
-}
-
-/// Notes a conflict in a table, at the key or, if that is absent, at the table.
-pub(crate) fn note(table: &Node, conflict: Conflict, errors: &mut Errors) {
-    let Conflict { key, problem, valid } = conflict;
-    match table.at(&key) {
-        Some(node) => errors.add(node, problem, valid),
-        None => errors.add(table, format!("{key} {problem}"), valid),
     }
 }
 

@@ -80,12 +80,6 @@ pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication:
     answer(&[&(told.len() as u32).to_le_bytes(), told.as_bytes(), &payload])
 }
 
-/// [`crate::catalogue`].
-#[unsafe(no_mangle)]
-pub extern "C" fn becalm_catalogue() -> *mut u8 {
-    answer(&[crate::catalogue().to_string().as_bytes()])
-}
-
 /// [`crate::version`].
 #[unsafe(no_mangle)]
 pub extern "C" fn becalm_version() -> *mut u8 {
@@ -145,6 +139,5 @@ mod tests {
         let lines: Vec<_> = told["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
         assert!(lines.contains(&&serde_json::json!(2)), "{told}");
         assert_eq!(taken(becalm_version()), crate::version().as_bytes());
-        assert_eq!(taken(becalm_catalogue()), crate::catalogue().to_string().as_bytes());
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! - [`check`]: the mistakes of a scenario, or what is known of it before a run.
 //! - [`run`]: a run, as the payload that a report has too.
-//! - [`catalogue`], [`version`]: what a scenario may hold, and of which becalm. The JSON Schema would double the module, and
-//!   the catalogue has the same keys.
+//! - [`version`]: of which becalm. The catalogue of what a scenario may hold is a part of the page: its texts would be a
+//!   quarter of the module.
 //! - `abi`: the same as functions of a WebAssembly module; the only file with `unsafe`.
 //!
 //! All errors are values: a page shows them. A panic is told to the page before the module stops.
@@ -83,11 +83,6 @@ pub fn run(
     (told, payload(&scenario, &[run], &about(), options).bytes)
 }
 
-/// The contents of scenarios, as data for help and choices.
-pub fn catalogue() -> Value {
-    becalm_scenario::catalogue()
-}
-
 /// The version of becalm.
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
@@ -109,7 +104,7 @@ fn hashed(value: &Value) -> String {
 fn about() -> Value {
     json!({
         "title": "", "facts": [], "notes": [], "diagnosis": [], "meanings": {}, "scenario": "", "parameters": [],
-        "provenance": [],
+        "again": {"file": "", "commands": [], "note": ""}, "provenance": [],
     })
 }
 

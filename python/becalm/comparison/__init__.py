@@ -5,8 +5,9 @@
 
     comparison.compare(schemes=["none", "mine.toml"], scenes=["incast", "our_cluster.toml"], seeds=5)
 
-From the bottom: `scheme` and `scene` read what is compared, `merge` lays one over the other, `measure` takes
-one number per column from a run, this file runs all of it over several seeds, and `cells` writes the numbers.
+From the bottom: `shelf` finds files by name, `scheme` and `scene` read what is compared, `merge` lays one
+over the other, `measure` takes one number per column from a run, this file runs all of it over several seeds,
+and `cells` writes the numbers.
 A scene whose rates have not settled with some scheme runs longer with it, up to its `longest`.
 """
 

@@ -27,8 +27,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from becalm.errors import BecalmError
-from becalm.mistakes import Mistakes, read_toml, short
+from becalm.comparison.shelf import Shelf
+from becalm.mistakes import Mistakes, read_toml
 from becalm.quantities import seconds
 
 Table: TypeAlias = dict[str, Any]
@@ -42,7 +42,7 @@ LONGEST = 4
 MOST = 1024
 """Most times that a scene may run longer."""
 
-_FOLDER = Path(__file__).parent / "scenes"
+_SHELF = Shelf("scene", ORDER)
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,7 @@ def _scaled(time: str, factor: float) -> str:
 
 def names() -> list[str]:
     """Return the names of the scenes that come with becalm, as `--scene` takes them."""
-    there = [file.stem for file in _FOLDER.glob("*.toml")]
-    return sorted(there, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    return _SHELF.names()
 
 
 def find(name: str | PathLike[str]) -> Scene:
@@ -94,12 +93,7 @@ def find(name: str | PathLike[str]) -> Scene:
         ScenarioError: with all mistakes of the file.
 
     """
-    if str(name) in names():
-        return read(_FOLDER / f"{name}.toml")
-    if not Path(name).is_file():
-        valid = f"a TOML file, or one of {', '.join(names())}"
-        raise BecalmError(f"scene `{short(str(name))}`: no such scene and no such file; valid: {valid}")
-    return read(name)
+    return read(_SHELF.path(name))
 
 
 def read(path: str | PathLike[str]) -> Scene:
@@ -130,14 +124,20 @@ def _check_scenario(data: Table, mistakes: Mistakes) -> None:
     if not isinstance(data.get("run"), dict) or not isinstance(data["run"].get("duration"), str):
         mistakes.add(None, "run.duration", "", "is missing", 'a time, such as "20 ms"')
     for kind in ("flows", "jobs"):
-        for group in data.get(kind, []):
-            if isinstance(group, dict) and "response" in group:
+        for group in _groups(data, kind):
+            if "response" in group:
                 problem = "a scene leaves the response to the schemes"
                 mistakes.add(None, f"{kind}.{group.get('name', '?')}.response", "", problem)
 
 
+def _groups(data: Table, kind: str) -> list[Table]:
+    """Return the groups that can be read; mistakes in the others come with the first scheme."""
+    found = data.get(kind, [])
+    return [group for group in found if isinstance(group, dict)] if isinstance(found, list) else []
+
+
 def _measured(told: Table, data: Table, mistakes: Mistakes) -> Table:
-    groups = [str(group.get("name")) for group in data.get("flows", []) if isinstance(group, dict)]
+    groups = [str(group.get("name")) for group in _groups(data, "flows")]
     found: Table = {}
     for key in ("victims", "contributors"):
         names = told.get(key, [])

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from becalm import contents, manager
-from becalm.errors import BecalmError
-from becalm.mistakes import Mistakes, read_toml, short
+from becalm.comparison.shelf import Shelf
+from becalm.mistakes import Mistakes, read_toml
 
 Table: TypeAlias = dict[str, Any]
 
@@ -42,7 +42,7 @@ ORDER = (
 NO_SCHEMES = ("none", "fixed", "table")
 """Responses that are no scheme of their own: without feedback, or without behaviour of their own."""
 
-_FOLDER = Path(__file__).parent / "schemes"
+_SHELF = Shelf("scheme", ORDER)
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,7 @@ class Scheme:
 
 def names() -> list[str]:
     """Return the names of the schemes that come with becalm, as `--scheme` takes them."""
-    there = [file.stem for file in _FOLDER.glob("*.toml")]
-    return sorted(there, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    return _SHELF.names()
 
 
 def find(name: str | PathLike[str]) -> Scheme:
@@ -70,12 +69,7 @@ def find(name: str | PathLike[str]) -> Scheme:
         ScenarioError: with all mistakes of the file.
 
     """
-    if str(name) in names():
-        return read(_FOLDER / f"{name}.toml")
-    if not Path(name).is_file():
-        valid = f"a TOML file, or one of {', '.join(names())}"
-        raise BecalmError(f"scheme `{short(str(name))}`: no such scheme and no such file; valid: {valid}")
-    return read(name)
+    return read(_SHELF.path(name))
 
 
 def read(path: str | PathLike[str]) -> Scheme:

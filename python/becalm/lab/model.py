@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -56,6 +56,8 @@ class Point:
 
     labels: dict[str, Label]
     scenario: dict[str, Any]
+    draw: int = 0
+    """Which of several draws of everything random, where one seed is to have many: see `Lab`."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,8 @@ class Experiment:
 
     def runs(self, short: bool) -> list[Point]:
         """Return the scenarios as they are run: with random phases of the sources' starts."""
-        return [Point(point.labels, spread(point.scenario, self.phase or "")) for point in self.points(short)]
+        phase = self.phase or ""
+        return [replace(point, scenario=spread(point.scenario, phase)) for point in self.points(short)]
 
     @property
     def paper(self) -> str:

@@ -14,6 +14,9 @@ from becalm.results import Results
 from becalm.run import run_one
 from becalm.scenario import Scenario
 
+DRAWS = 10_000
+"""Distance between the seeds of two draws of a point."""
+
 
 class Lab:
     """Runs scenarios and remembers them: figures that share a scenario share its run."""
@@ -49,13 +52,17 @@ class Lab:
         """Return how many runs these points take: those that are alike share one."""
         return len({self._scenario(point).hash for point in points})
 
+    def scenarios(self, points: Iterable[Point]) -> list[Scenario]:
+        """Return the scenarios of points, with their seeds."""
+        return [self._scenario(point) for point in points]
+
     def outcomes(self, points: Iterable[Point]) -> list[Outcome]:
         """Return the points with their results; `run` has seen them all."""
         return [Outcome(point.labels, self._results[self._scenario(point).hash]) for point in points]
 
     def _scenario(self, point: Point) -> Scenario:
         data = copy.deepcopy(point.scenario)
-        data["run"]["seed"] = self._seed
+        data["run"]["seed"] = self._seed + DRAWS * point.draw
         name = " ".join(f"{key}={value}" for key, value in point.labels.items())
         return Scenario(data, name=name)
 

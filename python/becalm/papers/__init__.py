@@ -16,5 +16,6 @@ PAPERS = (
     "kumar2020",
     "li2019",
     "pfc",
+    "dixit2013",
 )
 """Names of the packages, in the order in which they are listed."""

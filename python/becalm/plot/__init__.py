@@ -6,7 +6,18 @@ with its congestion.
 
 from becalm.plot.fabric import draw_fabric
 from becalm.plot.lines import curves
-from becalm.plot.style import COLOURS, FORMATS, MARKERS, ROLES, SCHEMES, figure, panels, save, scheme_colours
+from becalm.plot.style import (
+    COLOURS,
+    FORMATS,
+    MARKERS,
+    ROLES,
+    SCHEMES,
+    figure,
+    legend,
+    panels,
+    save,
+    scheme_colours,
+)
 
 __all__ = [
     "COLOURS",
@@ -17,6 +28,7 @@ __all__ = [
     "curves",
     "draw_fabric",
     "figure",
+    "legend",
     "panels",
     "save",
     "scheme_colours",

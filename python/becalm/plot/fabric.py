@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
+from becalm.plot.layout import Layout
 from becalm.plot.style import COLOURS, ROLES, figure
 
 if TYPE_CHECKING:
@@ -33,49 +32,6 @@ ARROWS = 0.25
 """Links whose buffer is at least so full, and roots, have an arrow."""
 ARROW = 8.0
 """Length of an arrow, in points."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the nodes are drawn: hosts at the bottom in steps of 1, switches above by level."""
-
-    place: Mapping[str, tuple[float, float]]
-    level: Mapping[str, int]
-    """0 for hosts; a switch is one level above the lowest of its neighbours."""
-
-    @classmethod
-    def of(cls, cables: Iterable[tuple[str, str]], hosts: Iterable[str]) -> Layout:
-        """Arrange nodes by the cables between them; `hosts` keep their order within their switch."""
-        near: dict[str, list[str]] = {}
-        for a, b in cables:
-            near.setdefault(a, []).append(b)
-        level = _levels(near, list(hosts))
-        place: dict[str, tuple[float, float]] = {}
-        leaves = [node for node in near if level[node] == 1]
-        x = 0.0
-        for leaf in leaves:
-            own = [node for node in near[leaf] if level[node] == 0]
-            place |= {host: (x + i, 0.0) for i, host in enumerate(own)}
-            place[leaf] = (x + (len(own) - 1) / 2, 0.0)
-            x += len(own) + 0.5
-        width = x - 0.5
-        top = max(level.values())
-        for height in range(1, top + 1):
-            nodes = [node for node in near if level[node] == height]
-            for i, node in enumerate(nodes):
-                across = place[node][0] if height == 1 else (i + 0.5) * width / len(nodes) - 0.5
-                place[node] = (across, height * max(4.0, width / (2.2 * top)))
-        return cls(place, level)
-
-
-def _levels(near: Mapping[str, list[str]], hosts: list[str]) -> dict[str, int]:
-    level = dict.fromkeys(hosts, 0)
-    edge = hosts
-    while edge:
-        edge = [node for node in dict.fromkeys(n for each in edge for n in near[each]) if node not in level]
-        height = 1 + max(level.values())
-        level |= dict.fromkeys(edge, height)
-    return level
 
 
 def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int = 0) -> Figure:
@@ -108,19 +64,21 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
             f"no snapshot at {time:g} s of VL {vl}, replication {replication}; there are: {valid}"
         )
     shown = snapshots.filter(pl.col("time") == found[0])
-    layout = Layout.of(
-        zip(shown["from"], shown["to"], strict=True), results.hosts["host"].unique(maintain_order=True)
-    )
+    layout = Layout.of_results(results)
     span = 1 + max(x for x, _ in layout.place.values())
     width = min(16.0, max(7.0, 0.16 * span + 3.0))
     scale = 72 * (width - 1.2) / span  # points per host
-    made, axes = figure(width=width, height=2.6 + 1.5 * max(layout.level.values()))
+    height = 2.6 + 1.5 * max(layout.level.values()) if layout.rows else width - 0.4
+    made, axes = figure(width=width, height=height)
     axes.axis("off")
     axes.margins(x=0.02)
     _links(made, axes, shown, layout)
     _nodes(axes, layout, _victims(results.victims.filter(pl.col("replication") == replication)))
-    for level in sorted(set(layout.level.values())):
-        _names(axes, layout, level, scale)
+    if layout.rows:
+        for level in sorted(set(layout.level.values())):
+            _names(axes, layout, level, scale)
+    else:
+        _names_apart(axes, layout, scale)
     _roots(axes, shown, layout)
     _arrows(axes, shown, layout, scale)
     lane = f", VL {vl}" if results.snapshots["vl"].n_unique() > 1 else ""
@@ -189,19 +147,37 @@ def _names(axes: Axes, layout: Layout, level: int, scale: float) -> None:
     upright = level == 0 and needed > room
     step = max(1, math.ceil((1.3 * LETTERS if upright else needed) / max(room, 1e-9)))
     for node, name in list(zip(nodes, names, strict=True))[::step]:
-        axes.annotate(
-            name,
-            layout.place[node],
-            (0, -5) if level == 0 else (0, 6),
-            textcoords="offset points",
-            ha="center",
-            va="top" if level == 0 else "bottom",
-            fontsize=LETTERS,
-            rotation=90 if upright else 0,
-            color="0.2",
-            zorder=5,
-            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-        )
+        _name(axes, name, layout.place[node], below=level == 0, rotation=90 if upright else 0)
+
+
+def _name(axes: Axes, name: str, place: tuple[float, float], *, below: bool, rotation: int = 0) -> None:
+    axes.annotate(
+        name,
+        place,
+        (0, -5) if below else (0, 6),
+        textcoords="offset points",
+        ha="center",
+        va="top" if below else "bottom",
+        fontsize=LETTERS,
+        rotation=rotation,
+        color="0.2",
+        zorder=5,
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+    )
+
+
+def _names_apart(axes: Axes, layout: Layout, scale: float) -> None:
+    """Write names of switches, then of hosts, where they cover no other; `scale`: points per host."""
+    taken: list[tuple[float, float, float]] = []
+    for node in sorted(layout.place, key=lambda node: layout.level[node] == 0):
+        x, y = layout.place[node]
+        host = layout.level[node] == 0
+        name = _shortened(node)
+        half, middle = 0.31 * LETTERS * len(name) + 2.0, y * scale + (-9 if host else 10)
+        if any(abs(x * scale - a) < half + b and abs(middle - c) < 1.6 * LETTERS for a, b, c in taken):
+            continue
+        taken.append((x * scale, half, middle))
+        _name(axes, name, (x, y), below=host)
 
 
 def _shortened(name: str) -> str:

@@ -97,6 +97,27 @@ def panels(
     return made, list(axes.flat)
 
 
+def legend(made: Figure, *areas: Axes, title: str | None = None, below: int = 0) -> None:
+    """Put one legend of some panels beside all of them, so that it hides no curve.
+
+    Args:
+        made: the figure.
+        areas: the panels; an entry that several have comes once.
+        title: its heading.
+        below: columns of a legend that is below the panels; 0 puts it on their right.
+
+    """
+    entries: dict[str, Any] = {}
+    for axes in areas:
+        shown = axes.get_legend_handles_labels()
+        entries |= {str(label): handle for handle, label in zip(*shown, strict=True)}
+    handles, labels = list(entries.values()), list(entries)
+    if below:
+        made.legend(handles, labels, title=title, loc="outside lower center", ncols=below, frameon=False)
+    else:
+        made.legend(handles, labels, title=title, loc="outside right center", frameon=False)
+
+
 def save(made: Figure, path: Path) -> Path:
     """Write a figure in the format of the path's suffix; equal figures give equal files.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from becalm import _core, jsons
 from becalm.columns import COLUMNS
 from becalm.errors import ResultsError
+from becalm.report.again import MOST_TEXT, again
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +25,6 @@ TABLES = (
     *("series", "paces", "frames", "frames_groups", "spans"),
 )
 """The tables that a page and its diagnosis are made of."""
-MOST_TEXT = 40_000
-"""Letters of a scenario, and of a parameter's value, that a page shows."""
 MOST_SIZE = 5_000_000
 """Bytes of a page when nothing else is said."""
 _MARK = "<!--payload-->"
@@ -87,7 +86,7 @@ def payload(
         for each in chosen
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
-    about = _about(results, title, chosen[0].replication)
+    about = _about(results, title, chosen[0].replication) | {"again": again(results, replication)}
     return _core.report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
 
 
@@ -121,6 +120,7 @@ def heading(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         "diagnosis": [],
         "meanings": _meanings(),
         "scenario": "",
+        "again": {"file": "", "commands": [], "note": ""},
         "parameters": [],
         "provenance": [[key, _written(value)] for key, value in flat(manifest)],
     }

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from becalm import _core, jsons, provenance
 from becalm.errors import ResultsError
 from becalm.parquet import read_table
+from becalm.report.again import again_sweep
 from becalm.report.page import flat, heading
 
 if TYPE_CHECKING:
     import polars as pl
 
     from becalm.results import Results
+    from becalm.scenario import Scenario
     from becalm.store import Store
     from becalm.sweep.plan import Plan, Planned
 
@@ -62,7 +64,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     """
     from becalm.sweep.table import Point, SweepResults
 
-    store, plan, whole = _stored(file)
+    base, store, plan, whole = _stored(file)
     results = SweepResults([Point(point, store) for point in whole])
     groups, keys = results.table("groups"), results.keys
     about = heading(title or file.stem, provenance.describe()) | {
@@ -70,6 +72,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
         "notes": [] if len(whole) == len(plan.points) else ["Points whose runs are missing are not shown."],
         "parameters": [[key, str(value)] for key, value in flat(whole[0].scenario.resolved)],
         "scenario": file.read_text(encoding="utf-8"),
+        "again": again_sweep(file, base),
     }
     page = {
         "kind": "sweep",
@@ -87,13 +90,13 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
 
 def sweep_runs(file: Path) -> Iterator[tuple[str, Results]]:
     """Give the runs of a sweep that its page links to, each with the name of its page."""
-    store, _, whole = _stored(file)
+    _, store, _, whole = _stored(file)
     for key in list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]:
         yield f"{key[:KEY]}.html", store.get(key)
 
 
-def _stored(file: Path) -> tuple[Store, Plan, list[Planned]]:
-    """Return the store of a sweep, its plan, and the points of which all runs are there."""
+def _stored(file: Path) -> tuple[Scenario, Store, Plan, list[Planned]]:
+    """Return the scenario of a sweep, its store, its plan, and the points of which all runs are there."""
     from becalm.store import Store
     from becalm.sweep.plan import look
     from becalm.sweep.spec import read_spec
@@ -104,7 +107,7 @@ def _stored(file: Path) -> tuple[Store, Plan, list[Planned]]:
     whole = [point for point in plan.points if all(key in plan.found for key in point.keys)]
     if not whole:
         raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}: run it first")
-    return store, plan, whole
+    return spec.base, store, plan, whole
 
 
 def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: str | None) -> dict[str, Any]:

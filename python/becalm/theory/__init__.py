@@ -12,9 +12,9 @@
     theory.Hpcc(16, product=162_500).utilization   # with 16 flows: 0.958
 
 `network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
-of others; `queues` has the single server; `paths` flows and packets on several equal paths; `measures` power,
-efficiency, fairness and the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` the laws of
-these schemes.
+of others; `queues` has the single server; `paths` flows and packets on several equal paths; `sharing` rates
+where switches serve their ports in turn, and max-min fair ones; `measures` power, efficiency, fairness and
+the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` the laws of these schemes.
 """
 
 from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic
@@ -25,7 +25,8 @@ from becalm.theory.measures import converged_at, efficiency, jain, power
 from becalm.theory.mva import Solution, mean_value_analysis
 from becalm.theory.network import ClosedNetwork
 from becalm.theory.paths import fullest_path, sprayed_wait, used_paths
-from becalm.theory.queues import at_least, best_utilization, md1_wait, mm1_response
+from becalm.theory.queues import at_least, best_utilization, md1_wait, mm1_response, periodic_queue
+from becalm.theory.sharing import max_min_rates, port_fair_rates
 from becalm.theory.swift import Swift
 from becalm.theory.timely import PatchedTimely
 
@@ -47,9 +48,12 @@ __all__ = [
     "efficiency",
     "fullest_path",
     "jain",
+    "max_min_rates",
     "md1_wait",
     "mean_value_analysis",
     "mm1_response",
+    "periodic_queue",
+    "port_fair_rates",
     "power",
     "sprayed_wait",
     "used_paths",

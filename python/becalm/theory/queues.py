@@ -1,6 +1,13 @@
-"""The single server with Poisson arrivals: exponential service (M/M/1) and equal service times (M/D/1)."""
+"""The single server with equal service times (M/D/1, nD/D/1) or exponential ones (M/M/1).
+
+Arrivals are Poisson, or those of sources that send at fixed times.
+"""
 
 from __future__ import annotations
+
+import math
+
+import numpy as np
 
 
 def at_least(packets: int, utilization: float) -> float:
@@ -48,6 +55,57 @@ def md1_wait(service: float, utilization: float) -> float:
     """
     _check(utilization)
     return service * utilization / (2 * (1 - utilization))
+
+
+def periodic_queue(sources: int, utilization: float) -> float:
+    """Mean number of packets that wait where each source sends one packet in a fixed time (nD/D/1).
+
+    All sources have the same period and random phases. Nobody waits for long: after a period everything
+    repeats. With the period D in services, more than x services of work are there with probability (Roberts
+    and Virtamo 1991, "The superposition of periodic cell arrival streams in an ATM multiplexer", IEEE
+    Transactions on Communications 39(2))
+
+        sum over n > x of binom(N, n) ((n - x)/D)^n (1 - (n - x)/D)^(N - n) (D - N + x)/(D - n + x).
+
+    The integral over x is the mean work; of the packet in service half is left in the mean.
+
+    Args:
+        sources: N.
+        utilization: N / D.
+
+    Raises:
+        ValueError: a utilization outside [0, 1), or no source.
+
+    """
+    _check(utilization)
+    if sources < 1:
+        raise ValueError(f"sources: {sources}; at least 1")
+    if utilization == 0:
+        return 0.0
+    period = sources / utilization
+    # Between whole numbers the terms are polynomials of degree N: quadrature of Gauss and Legendre is exact.
+    nodes, weights = np.polynomial.legendre.leggauss(min(64, sources // 2 + 1))
+    places = (nodes + 1) / 2
+    work = sum(
+        float(weights @ [_more_work(whole + place, sources, period) for place in places]) / 2
+        for whole in range(sources)
+    )
+    return work - utilization / 2
+
+
+def _more_work(work: float, sources: int, period: float) -> float:
+    """Probability that more services of work are there than so many."""
+    found = 0.0
+    for n in range(math.floor(work) + 1, sources + 1):
+        share = (n - work) / period
+        found += (
+            math.comb(sources, n)
+            * share**n
+            * (1 - share) ** (sources - n)
+            * (period - sources + work)
+            / (period - n + work)
+        )
+    return found
 
 
 def best_utilization(alpha: float = 1.0) -> float:

@@ -184,6 +184,10 @@ impl ResponseScheme for BinaryFeedback {
     fn moves_window(_: &Params) -> bool {
         true
     }
+
+    fn counts_marks(_: &Params) -> bool {
+        true
+    }
 }
 
 impl BinaryFeedback {

@@ -92,6 +92,10 @@ impl ResponseScheme for Dctcp {
     fn moves_window(_: &Params) -> bool {
         true
     }
+
+    fn counts_marks(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Dctcp {

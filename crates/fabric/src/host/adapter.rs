@@ -60,6 +60,10 @@ pub(crate) struct Adapter {
     paced: Paced,
     /// Scratch space of [`Adapter::send_next`].
     passed_over: Vec<(u32, u64)>,
+    /// The only pacer, which fetches nothing from memory, is listed while the link is busy if it may send as soon as it is free.
+    pub lists_early: bool,
+    /// The time from which the pacer that was listed early may send; [`Time::MAX`] if there is none.
+    early: Time,
     pub packets: u64,
     pub bytes: u64,
 }
@@ -94,6 +98,8 @@ impl Adapter {
             backlog: Backlog::new(&config),
             paced: Paced::default(),
             passed_over: Vec::new(),
+            lists_early: false,
+            early: Time::MAX,
             packets: 0,
             bytes: 0,
         }
@@ -131,8 +137,10 @@ impl Adapter {
         };
         let pacer = &mut flows.pacers[id as usize];
         let due = pacer.due();
-        if due <= now {
+        let early = due > now;
+        if !early || (self.lists_early && due <= self.busy_until && pacer.state == PacerState::Idle) {
             pacer.state = PacerState::Ready;
+            self.early = if early { due } else { Time::MAX };
             // A greedy message has no place: it counts as posted now.
             let order = flows.senders[flow.index()].first_order();
             self.ready.push(id, order.unwrap_or(self.posted));
@@ -140,6 +148,15 @@ impl Adapter {
         } else if pacer.state != PacerState::Paced(due) {
             pacer.state = PacerState::Paced(due);
             self.paced.push((due, mix(flows.seed, u64::from(id)), id));
+        }
+    }
+
+    /// Takes the pacer that was listed early off the list again, since its pace has changed.
+    pub fn unlist<R>(&mut self, id: u32, flows: &mut Flows<R>) {
+        if self.early < Time::MAX {
+            self.early = Time::MAX;
+            self.ready.pop();
+            flows.pacers[id as usize].state = PacerState::Idle;
         }
     }
 
@@ -207,7 +224,11 @@ impl Adapter {
     }
 
     /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
+    #[inline(always)]
     fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<R>) {
+        if self.early <= now {
+            self.early = Time::MAX;
+        }
         while let Some((due, _, id)) = self.paced.first() {
             let void = flows.pacers[id as usize].state != PacerState::Paced(due);
             if due > now && !void {
@@ -226,7 +247,6 @@ impl Adapter {
         if self.send_answer(cx) || cx.now < self.fetched_at {
             return;
         }
-        let mut passed_over = std::mem::take(&mut self.passed_over);
         self.prepared_at = Time::MAX;
         let (mut dry, all_vls) = (0u16, self.all_vls());
         while dry != all_vls {
@@ -241,12 +261,13 @@ impl Adapter {
                 break;
             } else {
                 dry |= 1 << sender.vl;
-                self.blocked = self.vls == 1 && passed_over.is_empty();
+                self.blocked = self.vls == 1 && self.passed_over.is_empty();
             }
-            passed_over.push((id, order));
+            self.passed_over.push((id, order));
         }
-        passed_over.drain(..).rev().for_each(|(id, order)| self.ready.push_front(id, order));
-        self.passed_over = passed_over;
+        while let Some((id, order)) = self.passed_over.pop() {
+            self.ready.push_front(id, order);
+        }
     }
 
     /// One bit per lane.

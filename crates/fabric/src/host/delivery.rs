@@ -5,8 +5,7 @@ use becalm_engine::Time;
 use crate::context::Context;
 use crate::host::hosts::Hosts;
 use crate::packet::{Kind, Packet, tie};
-use crate::policy::{Ack, Echo, Notice, Observer, Response};
-use crate::trail::Trail;
+use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
@@ -94,9 +93,25 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         self.adapters[host as usize].answers.push_back(answer);
     }
 
-    /// Opens the window of the flow that an ACK answers, and gives the ACK to its response.
+    /// Handles an ACK. One that brings back a trail is handled apart, so that others cost nothing more.
     fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
-        let trail = cx.shared.trails.end(packet);
+        match packet.trail() {
+            None => self.acknowledge(packet, Time::from_ns(u64::from(packet.held)), &[], cx),
+            Some(_) => self.deliver_trail(packet, cx),
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_trail<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let Some(trail) = cx.shared.trails.end(packet) else { return };
+        self.acknowledge(packet, trail.held(), trail.hops(), cx);
+        cx.shared.trails.reuse(trail);
+    }
+
+    /// Opens the window of the flow that an ACK answers, and gives the ACK to its response, with the time that the
+    /// receiver held the packet and what switches have recorded.
+    #[inline(always)]
+    fn acknowledge<O: Observer>(&mut self, packet: &Packet, held: Time, trail: &[Hop], cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];
         sender.acknowledged(packet.sequence, u32::from(packet.covers), packet.becn());
         if sender.knows(packet.sequence) {
@@ -107,13 +122,10 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 sequence: packet.sequence - sender.first,
                 next: sender.packets - sender.first,
                 rtt: cx.now.since(packet.injected),
-                held: trail.as_ref().map_or(Time::from_ns(u64::from(packet.held)), Trail::held),
-                trail: trail.as_ref().map_or(&[], Trail::hops),
+                held,
+                trail,
             };
             self.notify(pacer, &Notice::Ack(ack), cx);
-            if let Some(trail) = trail {
-                cx.shared.trails.reuse(trail);
-            }
             if self.flows.is_alone(pacer) {
                 return;
             }

@@ -52,6 +52,7 @@ impl<R: Response, E> Hosts<R, E> {
         }
         if is_new {
             self.adapters[host].unblock();
+            self.adapters[host].unlist(id, &mut self.flows);
         }
         self.adapters[host].update_pacer(id, cx.now, &mut self.flows);
     }

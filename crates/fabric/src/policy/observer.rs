@@ -45,6 +45,12 @@ pub trait Observer {
         let _ = (now, input, vl, packets);
     }
 
+    /// Several changes of one input buffer, one after the other: `tell` tells of each as [`Observer::buffer`] would be told.
+    #[inline]
+    fn buffers(&mut self, input: PortId, vl: u8, tell: impl FnOnce(&mut dyn FnMut(Time, u32))) {
+        tell(&mut |now, packets| self.buffer(now, input, vl, packets));
+    }
+
     /// The bytes that wait for a switch's output changed to `bytes`; a packet in transmission does not wait.
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         let _ = (now, output, vl, bytes);

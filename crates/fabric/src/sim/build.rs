@@ -81,6 +81,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         if trails.iter().any(Option::is_some) {
             switches.iter_mut().for_each(|switch| switch.state.record());
         }
+        list_early(&mut adapters, &spec.adapters, &pacers);
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
@@ -166,10 +167,20 @@ fn nodes<R, K: Marker, E>(
         let (rank, links) = (topology.node(node).rank, &links[node.index()]);
         let mut state = State::new(node, rank, &spec.switch, links, largest, marker.attention(), spec.seed);
         state.changes_lanes = spec.routes.lanes().is_some();
+        state.computed = spec.routes.computed(rank);
         Switch { state, marker }
     };
     let switches = topology.switches().zip(markers).map(switch).collect();
     (adapters, switches)
+}
+
+/// Has the adapters with one pacer list it early.
+fn list_early<R>(adapters: &mut [Adapter], configs: &[AdapterConfig], pacers: &[Pacer<R>]) {
+    let mut count = vec![0u32; adapters.len()];
+    pacers.iter().for_each(|pacer| count[pacer.host as usize] += 1);
+    for ((adapter, config), pacers) in adapters.iter_mut().zip(configs).zip(count) {
+        adapter.lists_early = pacers == 1 && config.injection_rate.is_none();
+    }
 }
 
 fn places(topology: &Topology) -> Vec<Place> {

@@ -56,16 +56,16 @@ impl State {
         self.has_credit(output, vl, size, cx)
     }
 
-    /// Whether a packet that arrives now can leave at once.
+    /// Whether a packet that arrives now, with its place in the order of arrival and its units, can leave at once.
     #[inline(always)]
     pub fn can_cut_through<M: Rules, O: Observer>(
         &self,
         packet: &Packet,
         (input, output): (u16, u16),
-        order: u64,
+        (order, units): (u64, u32),
         cx: &mut Context<'_, O>,
     ) -> bool {
-        let &Packet { vl, size, kind, .. } = packet;
+        let &Packet { vl, kind, .. } = packet;
         let Port { output: out, .. } = &self.ports[M::at(self, output, 0)];
         if out.is_sending(cx.now) || self.is_offered::<M>(output, vl) {
             return false;
@@ -74,7 +74,7 @@ impl State {
         let behind_others = M::queueing(config) == Queueing::Fifo && self.fifos[self.at(input, vl)].head.is_some();
         !behind_others
             && !self.is_reading::<M>(input, config)
-            && cx.has_credit(&out.link, vl, self.room.need(size))
+            && cx.has_credit(&out.link, vl, units)
             && !self.must_yield::<M, O>(order, (output, vl), kind, cx)
     }
 

@@ -73,7 +73,7 @@ impl<K: Marker> Switch<K> {
     #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let output = match M::paths(&cx.shared.config) {
-            PathSelection::Destination => cx.shared.routes.port(self.state.rank, packet.destination),
+            PathSelection::Destination => self.state.port_to(packet.destination, &cx.shared.routes),
             law => self.state.choose_port(law, (input, packet), cx),
         };
         let output = output.expect("routes were checked for every flow");
@@ -114,11 +114,11 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let (units, at) = (state.need::<M>(packet.size), state.port(input));
-        let buffer = state.settle::<M, O>(input, came_on, cx.now, cx.observer);
-        buffer.taken += units;
-        buffer.packets += 1;
-        cx.observer.buffer(cx.now, at, came_on, buffer.packets);
+        let units = state.need::<M>(packet.size);
+        state.change::<M, O>((input, came_on), cx.now, cx.observer, |buffer| {
+            buffer.taken += units;
+            buffer.packets += 1;
+        });
         let onward;
         let packet = match cx.shared.routes.lanes() {
             Some(lanes) if !M::one_lane(state) => {
@@ -128,7 +128,7 @@ impl<K: Marker> Switch<K> {
             _ => packet,
         };
         let vl = packet.vl;
-        let waits = !state.can_cut_through::<M, O>(packet, ports, order, cx);
+        let waits = !state.can_cut_through::<M, O>(packet, ports, (order, units), cx);
         let queued = waits || !M::one_lane(state);
         let is_met = || state.ports[M::at(state, output, vl)].lane.waiting > 0;
         let shown = !state.unmarked && (queued || state.shows_passing || is_met());
@@ -157,18 +157,18 @@ impl<K: Marker> Switch<K> {
             }
             self.arbitrate::<M, O>(cx);
         } else {
-            self.pass::<M, O>(packet, ports, (came_on, order, shown), cx);
+            self.pass::<M, O>(packet, ports, (came_on, order, shown, units), cx);
         }
     }
 
-    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival and whether it is shown to the marker;
-    /// the queue that it skips is empty.
+    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival, whether it is shown to the marker, and
+    /// its units; the queue that it skips is empty.
     #[inline(always)]
     fn pass<M: Rules, O: Observer>(
         &mut self,
         packet: &Packet,
         ports: Ports,
-        (came_on, order, shown): (u8, u64, bool),
+        (came_on, order, shown, units): (u8, u64, bool, u32),
         cx: &mut Context<'_, O>,
     ) {
         let marked = shown && self.ask_marker(packet, ports, order, cx);
@@ -184,7 +184,7 @@ impl<K: Marker> Switch<K> {
                 state.unblock_all_outputs();
             }
         }
-        self.send::<M, O>(packet, ports, (came_on, marked), cx);
+        self.send::<M, O>(packet, ports, (came_on, marked, units), cx);
         self.arbitrate::<M, O>(cx);
     }
 
@@ -219,15 +219,14 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         state.output_mut(output).awaited = false;
         let returns_at = self.marker.left(cx.now, input, output, vl);
-        let (at, pauses) = (state.port(input), M::pauses(state));
-        let buffer = state.settle::<M, O>(input, vl, cx.now, cx.observer);
-        buffer.taken -= units;
-        buffer.packets -= 1;
-        buffer.leaving -= 1;
-        cx.observer.buffer(cx.now, at, vl, buffer.packets);
-        match pauses {
+        state.change::<M, O>((input, vl), cx.now, cx.observer, |buffer| {
+            buffer.taken -= units;
+            buffer.packets -= 1;
+            buffer.leaving -= 1;
+        });
+        match M::pauses(state) {
             true => state.release(input, vl, units, cx),
-            false => cx.return_credit(&buffer.credit_return, vl, units, returns_at),
+            false => cx.return_credit(&state.ports[M::at(state, input, vl)].input.credit_return, vl, units, returns_at),
         }
         if M::input_reads(&cx.shared.config) == InputReads::One {
             state.list(output);
@@ -309,7 +308,8 @@ impl<K: Marker> Switch<K> {
             let lane = state.at(output, vl);
             state.bypasses[lane].departed(order);
         }
-        self.send::<M, O>(&packet, ports, (came_on, marked), cx);
+        let units = self.state.need::<M>(packet.size);
+        self.send::<M, O>(&packet, ports, (came_on, marked, units), cx);
     }
 
     /// Asks the marker about a packet that is about to leave.
@@ -323,18 +323,18 @@ impl<K: Marker> Switch<K> {
         marked
     }
 
-    /// Puts a packet, which came on a lane, on its link.
+    /// Puts a packet, which came on a lane and took so many units there, on its link.
     #[inline(always)]
     fn send<M: Rules, O: Observer>(
         &mut self,
         packet: &Packet,
         ports: Ports,
-        (came_on, marked): (u8, bool),
+        (came_on, marked, units): (u8, bool, u32),
         cx: &mut Context<'_, O>,
     ) {
         let ((input, output), &Packet { vl, size, tie, .. }) = (ports, packet);
         let state = &mut self.state;
-        let (units, from) = (state.need::<M>(size), state.port(output));
+        let from = state.port(output);
         let transmission = state.transmission::<M>(output, size);
         if !M::one_lane(state) {
             state.arbiters[usize::from(output)].sent(vl, size);

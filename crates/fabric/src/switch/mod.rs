@@ -11,6 +11,7 @@ mod pausing;
 mod pool;
 mod ports;
 mod queues;
+mod records;
 mod rules;
 mod state;
 mod storage;

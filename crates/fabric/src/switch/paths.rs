@@ -14,6 +14,7 @@ use crate::switch::state::State;
 
 impl State {
     /// The port by which a packet leaves that came by `input`; `None` without a route.
+    #[inline(never)]
     pub fn choose_port<O: Observer>(
         &mut self,
         law: PathSelection,

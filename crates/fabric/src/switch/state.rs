@@ -10,8 +10,8 @@ use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{EgressLink, Rate};
-use crate::packet::Packet;
-use crate::policy::{Arrival, Attention, Hop, Observer};
+use crate::network::routing::{Routes, SwitchRoutes};
+use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
@@ -21,7 +21,6 @@ use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
-use crate::trail::Trails;
 
 /// The state of a switch without its marker.
 #[derive(Debug)]
@@ -77,10 +76,12 @@ pub(crate) struct State {
     pub shows_passing: bool,
     /// Packets may leave on another lane than that on which they came.
     pub changes_lanes: bool,
+    /// The rule by which it computes the port for a destination, if there is one.
+    pub computed: Option<SwitchRoutes>,
     /// What the choice among equal ports remembers.
     pub choices: Choices,
     /// Packets may ask for records of their way.
-    records: bool,
+    pub records: bool,
     pub rules: rules::Kind,
 }
 
@@ -173,6 +174,7 @@ impl State {
             unmarked: attention == Attention::Nothing,
             shows_passing: attention >= Attention::Packets,
             changes_lanes: false,
+            computed: None,
             choices: Choices::new(seed),
             records: false,
             rules: rules::Kind::of(config, ports),
@@ -187,6 +189,15 @@ impl State {
 
     pub fn port(&self, port: u16) -> PortId {
         PortId { node: self.node, port }
+    }
+
+    /// The port by which packets for a destination leave, where each has one.
+    #[inline(always)]
+    pub fn port_to(&self, destination: u32, routes: &Routes) -> Option<u16> {
+        match &self.computed {
+            Some(computed) => Some(computed.port(destination)),
+            None => routes.port(self.rank, destination),
+        }
     }
 
     #[inline]
@@ -294,28 +305,6 @@ impl State {
         (0..self.vls).filter_map(order).min()
     }
 
-    /// Has the switch record the way of packets that ask for it.
-    pub fn record(&mut self) {
-        self.records = true;
-        self.rules = self.rules.recording();
-    }
-
-    /// Adds a record to a packet that asks for it, as its header leaves.
-    #[inline(always)]
-    pub fn record_hop<M: Rules>(&self, packet: &Packet, output: u16, now: Time, trails: &mut Trails) {
-        if M::records(self) && packet.is_recorded() {
-            trails.record(packet, self.hop(output, now));
-        }
-    }
-
-    /// What is recorded of an output as the header of a packet leaves by it; the packet itself no longer waits.
-    fn hop(&self, output: u16, now: Time) -> Hop {
-        let (out, first) = (self.output(output), self.at(output, 0));
-        let lanes = &self.ports[first..first + usize::from(self.vls)];
-        let waiting = lanes.iter().map(|port| port.lane.waiting_bytes).sum();
-        Hop { output: self.port(output), at: now, sent: out.bytes, waiting, rate: out.link.rate }
-    }
-
     /// Changes the rate of an output's link.
     pub fn change_rate(&mut self, output: u16, rate: Rate) {
         self.output_mut(output).link.rate = rate;
@@ -344,22 +333,34 @@ impl State {
         }
     }
 
-    /// Frees the room of packets that have left an input buffer by now without an event; returns the buffer.
+    /// Changes an input buffer, after room has come free of packets that have left it by now without an event.
     #[inline(always)]
-    pub fn settle<M: Rules, O: Observer>(&mut self, input: u16, vl: u8, now: Time, observer: &mut O) -> &mut Input {
+    pub fn change<M: Rules, O: Observer>(
+        &mut self,
+        (input, vl): (u16, u8),
+        now: Time,
+        observer: &mut O,
+        change: impl FnOnce(&mut Input),
+    ) {
         let (at, node) = (M::at(self, input, vl), self.node);
         let buffer = &mut self.ports[at].input;
-        while let Some(time) = buffer.next_left(now) {
-            observer.buffer(time, PortId { node, port: input }, vl, buffer.packets);
-        }
-        buffer
+        observer.buffers(PortId { node, port: input }, vl, |tell| {
+            while let Some(time) = buffer.next_left(now) {
+                tell(time, buffer.packets);
+            }
+            let before = buffer.packets;
+            change(buffer);
+            if buffer.packets != before {
+                tell(now, buffer.packets);
+            }
+        });
     }
 
     /// Does so in all input buffers.
     pub fn settle_all<O: Observer>(&mut self, now: Time, observer: &mut O) {
         for input in 0..self.degree {
             for vl in 0..self.vls {
-                self.settle::<Configured, O>(input, vl, now, observer);
+                self.change::<Configured, O>((input, vl), now, observer, |_| {});
             }
         }
     }

@@ -3,8 +3,6 @@
 use becalm_engine::Time;
 
 use crate::context::Shared;
-use crate::flow_control::credit::LinkCredit;
-use crate::flow_control::gate::Gate;
 use crate::network::link::Control;
 use crate::policy::SwitchView;
 use crate::switch::state::State;
@@ -12,15 +10,14 @@ use crate::switch::state::State;
 /// The view of a switch that its marker gets.
 pub(crate) struct View<'a> {
     pub state: &'a State,
-    pub credit: &'a [LinkCredit],
-    pub gates: &'a [Gate],
+    pub shared: &'a Shared,
     pub now: Time,
 }
 
 impl<'a> View<'a> {
     /// The view at the present time, `now`.
     pub fn new(state: &'a State, shared: &'a Shared, now: Time) -> View<'a> {
-        View { state, credit: &shared.credit, gates: &shared.gates, now }
+        View { state, shared, now }
     }
 }
 
@@ -49,8 +46,8 @@ impl SwitchView for View<'_> {
         let link = &self.state.output(output).link;
         let at = link.credit_index(vl);
         match link.control {
-            Control::Credit => self.credit[at].level(self.now) / self.state.largest,
-            Control::Gate if !self.gates[at].is_open(self.now) => 0,
+            Control::Credit => self.shared.credit[at].level(self.now) / self.state.largest,
+            Control::Gate if !self.shared.gates[at].is_open(self.now) => 0,
             Control::Free | Control::Gate => u32::MAX,
         }
     }

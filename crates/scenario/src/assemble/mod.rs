@@ -6,10 +6,10 @@ use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_fabric::{
-    Fabric, FabricError, FabricSpec, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId,
-    RateChange, SourceSpec,
+    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, SourceSpec,
 };
 use becalm_metrics::{Messages, Pauses, Ports, Watch};
+use becalm_model::{Model, Spec};
 
 use crate::scenario::Scenario;
 use crate::sections::Settings;
@@ -26,11 +26,6 @@ const PACKETS_PER_TURN: u64 = 10;
 const PORTS_PER_GROUP: usize = 16;
 /// Most groups.
 const MAX_GROUPS: usize = 8192;
-
-/// The model of every run: schemes chosen at run time, everything observed.
-pub(crate) type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
-/// The model when all its parts are together again.
-pub(crate) type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 
 /// The traffic of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +51,13 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 
 impl Scenario {
     /// The fabric in its initial state, with all traffic or a part of it.
-    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic) -> FabricSpec<Responding, Marking, Echoing> {
+    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic) -> Spec {
         let sections = &self.sections;
         let vls = *sections.switch.vls as u8;
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
         let markers = shapes.into_iter().map(|shape| Marking::new(&sections.marking, shape));
         let (flows, responses) = self.flows(seed);
-        FabricSpec {
+        Spec {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
             switch: sections.switch.config(),

@@ -2,11 +2,13 @@
 //!
 //! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks of the sections alone.
 //! - `network`, `paths`, `traffic`, `observe`: checks that need the network or the traffic.
+//! - `probe`, `hearing`: properties of schemes, found by trials.
 //!
 //! An unreadable value does not keep others from being checked.
 
 mod flow_control;
 mod groups;
+pub(crate) mod hearing;
 mod jobs;
 mod network;
 mod observe;

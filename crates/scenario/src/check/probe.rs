@@ -6,12 +6,12 @@ use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Response};
 use becalm_fabric::{NodeId, PortId, Rate};
 
 /// ACKs in a trial: a response that has not moved by then never will.
-const TRIES: u32 = 1000;
+pub(super) const TRIES: u32 = 1000;
 /// A round trip that is longer than any threshold.
 const LONG: Time = Time::from_ms(10_000);
 
 /// A response to try.
-fn response(params: &ResponseParams) -> Responding {
+pub(super) fn response(params: &ResponseParams) -> Responding {
     let (rate, rtt) = (Rate::from_bits_per_second(8e9), Time::from_us(10));
     let mut response = Responding::new(params);
     response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt: rtt, longest_rtt: rtt, hops: 2 });

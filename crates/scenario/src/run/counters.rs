@@ -4,8 +4,8 @@ use becalm_engine::Time;
 use becalm_fabric::{FlowId, FlowView, Headroom, PortCounters};
 use becalm_metrics::{Frames, Paces, Series, Snapshot, Watch};
 
-use crate::assemble::Model;
 use crate::scenario::Scenario;
+use becalm_model::Model;
 
 /// All counters at one time.
 pub(crate) struct Counters {

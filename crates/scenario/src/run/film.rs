@@ -5,9 +5,9 @@ use becalm_fabric::{FlowId, PortCounters};
 use becalm_metrics::Frames;
 use becalm_metrics::frames::State;
 
-use crate::assemble::Model;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
+use becalm_model::Model;
 
 /// Takes the frames of a run.
 pub(super) struct Film<'a> {

@@ -6,10 +6,11 @@ use becalm_metrics::Table;
 use becalm_schema::Located;
 use becalm_workload::{Action, Rank, Span};
 
-use crate::assemble::{Model, Traffic, Whole};
+use crate::assemble::Traffic;
 use crate::resolve::Job;
 use crate::scenario::Scenario;
 use crate::sections::jobs::Job as Section;
+use becalm_model::{Model, Whole};
 
 /// Steps of a run alone, after each of which the progress function is called.
 const STEPS: u64 = 100;
@@ -61,7 +62,7 @@ impl Scenario {
         let mut until = Time::ZERO;
         while until < duration && model.open_ranks() > 0 {
             until = (until + step).min(duration);
-            match model.run(until, &mut |_| true) {
+            match becalm_model::run(&mut model, until, &mut |_| true) {
                 Some(Stop::Idle) | None => break,
                 Some(Stop::Time | Stop::Events) => {}
             }

@@ -17,9 +17,10 @@ use std::collections::HashSet;
 use becalm_engine::{Simulator, Stop, Time, Work};
 use becalm_fabric::{FabricError, FlowId};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
+use becalm_model::{Model, Whole};
 use thiserror::Error;
 
-use crate::assemble::{Model, Traffic, Whole};
+use crate::assemble::Traffic;
 use crate::resolve::{ALL, Link};
 use crate::scenario::Scenario;
 use crate::sections::run::End;
@@ -279,7 +280,7 @@ impl Running<'_> {
         let mut report = |work: &Work| {
             progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
         };
-        self.model.run(until, &mut report).ok_or(RunError::Interrupted)
+        becalm_model::run(&mut self.model, until, &mut report).ok_or(RunError::Interrupted)
     }
 
     /// Notes the bytes of groups, links and flows, in this order.

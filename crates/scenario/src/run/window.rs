@@ -3,9 +3,9 @@
 use becalm_engine::Time;
 use becalm_fabric::{SourceSpec, Traffic};
 
-use crate::assemble::Model;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
+use becalm_model::Model;
 
 impl Scenario {
     /// Start of the measured window.

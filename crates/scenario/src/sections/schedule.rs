@@ -83,6 +83,9 @@ fn goal_file(path: &str, errors: &Errors) -> Result<Schedule, Mistakes> {
 
 /// The trace in the files `PATH.0.et`, `PATH.1.et` and so on, some of which may end in `.gz`.
 fn chakra_files(path: &str, errors: &Errors) -> Result<Schedule, Mistakes> {
+    if cfg!(target_family = "wasm") {
+        return Err(broken(path)("cannot be read: a page in the browser reads no files".to_string()));
+    }
     let mut traces = Vec::new();
     while traces.len() < MOST_RANKS {
         let names = ENDINGS.map(|ending| format!("{path}.{}.{ending}", traces.len()));

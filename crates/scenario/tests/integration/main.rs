@@ -10,6 +10,7 @@ mod equal_ports;
 mod flow_control;
 mod frames;
 mod golden;
+mod hearing;
 mod jobs;
 mod labels;
 mod messages;

@@ -10,7 +10,7 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.alizadeh2010.scene import bottleneck, law
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, curves, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,5 +57,5 @@ def _draw(tables: Tables) -> Figure:
         label="simulated",
     )
     axes.set(xlabel="flows", ylabel="mean queue (packets of 1500 B)")
-    axes.legend()
+    legend(made, axes, below=3)
     return made

@@ -10,7 +10,7 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import select_rows
 from becalm.papers.alizadeh2010.scene import bottleneck, law
-from becalm.plot import COLOURS, MARKERS, curves, panels
+from becalm.plot import COLOURS, MARKERS, curves, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,6 +71,5 @@ def _draw(tables: Tables) -> Figure:
         curves(right, table, x="flows", y="marked", label=f"marked, judged on {when}", **style)
     left.set(xlabel="flows", ylabel="queue (packets of 1500 B)", ylim=(0, 140))
     right.set(xlabel="flows", ylabel="share", ylim=(0, 1))
-    left.legend()
-    right.legend()
+    legend(made, left, right, below=3)
     return made

@@ -10,7 +10,7 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.alizadeh2010.scene import bottleneck, law
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, curves, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,5 +52,5 @@ def _draw(tables: Tables) -> Figure:
     least = law(FLOWS).least_threshold
     axes.axvline(least, color=COLOURS[-1], linestyle="--", label=f"C RTT / 7, {least:.1f}")
     axes.set(xlabel="threshold (packets of 1500 B)", ylabel="utilization of the link")
-    axes.legend()
+    legend(made, axes, below=3)
     return made

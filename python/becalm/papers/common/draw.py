@@ -10,7 +10,7 @@ import polars as pl
 from becalm.lab.dumbbell import INTER_SWITCH, ROOT
 from becalm.lab.model import Label, Tables
 from becalm.lab.tables import select_rows
-from becalm.plot import COLOURS, MARKERS, ROLES, SCHEMES, curves, figure, panels
+from becalm.plot import COLOURS, MARKERS, ROLES, SCHEMES, curves, figure, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def rates_over_time(tables: Tables, title: str, **where: Label) -> Figure:
     made, axes = figure()
     curves(axes, series, x="time_ms", y="share", by="name", order=order, labels=RATES, styles=RATE_STYLES)
     _dress(axes, "time (ms)", "normalized rate", title=title, y_range=SHARE)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -54,7 +54,7 @@ def flow_rates(tables: Tables) -> Figure:
     styles = _schemes()
     curves(axes, series, x="time_ms", y="share", by="response", order=RESPONSES, labels=labels, styles=styles)
     _dress(axes, "time (ms)", "normalized rate of one flow", y_range=(0, 0.2))
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -64,7 +64,7 @@ def threshold_curves(tables: Tables, column: str, y: str, top: float) -> Figure:
     made, axes = figure()
     _buffer_panel(axes, tables["points"], column, "threshold", keys, lambda key: f"{key}" if key else "none")
     _dress(axes, "buffer size (packets per input port)", y, y_range=(0, top))
-    _legend(made, axes, "output threshold")
+    legend(made, axes, title="output threshold")
     return made
 
 
@@ -79,7 +79,7 @@ def flow_curves(tables: Tables) -> Figure:
     ):
         _buffer_panel(axes, points, column, "flows", keys, str)
         _dress(axes, "buffer size (packets per input port)", y, title="output threshold 8", y_range=(0, top))
-    _legend(made, areas[0], "flows of each type")
+    legend(made, areas[0], title="flows of each type")
     return made
 
 
@@ -107,7 +107,7 @@ def response_curves(tables: Tables, axis: str, x: str, *, log: bool = False) -> 
         _dress(axes, x, "link utilization", title=title, y_range=SHARE, log=log)
         if not log:
             axes.set_xticks(range(2, 17, 2))
-    _legend(made, areas[0])
+    legend(made, areas[0])
     return made
 
 
@@ -141,7 +141,7 @@ def dynamic_curves(tables: Tables) -> Figure:
                 linestyle="--" if state == "persistent" else "-",
             )
     _dress(axes, "mean ON time (ms)", "normalized rate", y_range=SHARE, log=True)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -178,7 +178,7 @@ def increase_curves(tables: Tables) -> Figure:
         marker=".",
     )
     _dress(axes, "time (ms)", "rate / maximum rate", y_range=SHARE)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -191,7 +191,7 @@ def recovery_curves(tables: Tables) -> Figure:
     curves(axes, points, x="rate", y="recovery", by="response", order=RESPONSES, labels=labels, styles=styles)
     _dress(axes, "rate before the mark / maximum rate", "recovery time x R_min", y_range=(0.5, 200), log=True)
     axes.set_yscale("log")
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -203,7 +203,7 @@ def headroom_curves(tables: Tables) -> Figure:
     made, axes = figure()
     curves(axes, points, x="headroom", y="root", by="buffer", order=keys, labels=labels, styles=_marked(keys))
     _dress(axes, "free slots at which a buffer counts as full", "root link utilization", y_range=SHARE)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -239,9 +239,3 @@ def _dress(
     axes.set_ylim(*y_range)
     if log:
         axes.set_xscale("log")
-
-
-def _legend(made: Figure, axes: Axes, title: str | None = None) -> None:
-    """Put one legend beside the panels, so that it hides no curve."""
-    handles, labels = axes.get_legend_handles_labels()
-    made.legend(handles, labels, title=title, loc="outside right center", frameon=False)

@@ -53,7 +53,7 @@ class Reading:
     def _read(self, experiment: Experiment) -> Experiment:
         def points(short: bool) -> list[Point]:
             return [
-                Point(point.labels, self.apply(point.scenario, point.labels))
+                replace(point, scenario=self.apply(point.scenario, point.labels))
                 for point in experiment.points(short)
             ]
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.model import Label, Tables
 from becalm.lab.tables import select_rows
-from becalm.plot import COLOURS, MARKERS, curves, figure, panels
+from becalm.plot import COLOURS, MARKERS, curves, figure, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def throughputs(tables: Tables, flows: Sequence[str], *, delays: bool = False, *
     if delays:
         _delays(areas[1], select_rows(tables["delays"], where), flows)
     areas[-1].set_xlabel("time (s)")
-    _legend(made, areas[0])
+    legend(made, areas[0])
     return made
 
 
@@ -72,7 +72,7 @@ def shares(tables: Tables) -> Figure:
     axes.set_xticks([0, 1], ["CC off", "CC on"])
     axes.set_ylabel("share of the congested link")
     axes.grid(visible=False)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -129,7 +129,7 @@ def _grouped(
     axes.set_xlabel(label)
     axes.set_ylabel("throughput (Gb/s)")
     axes.set_ylim(0, 14.5)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -149,7 +149,7 @@ def sizes(tables: Tables) -> Figure:
     axes.set_yscale("log")
     axes.set_xlabel("message size (B)")
     axes.set_ylabel("throughput of the victim (Mb/s)")
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -166,10 +166,5 @@ def delay_tables(tables: Tables) -> Figure:
     areas[1].set_ylabel("encoded less wanted delay (us)")
     for axes in areas:
         axes.set_xlabel("CCTI")
-    _legend(made, areas[0], "divisor")
+    legend(made, areas[0], title="divisor")
     return made
-
-
-def _legend(made: Figure, axes: Axes, title: str | None = None) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    made.legend(handles, labels, title=title, loc="outside right center", frameon=False)

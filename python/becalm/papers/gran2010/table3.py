@@ -15,7 +15,7 @@ from becalm.lab.tables import at, mean
 from becalm.papers.gran2010 import kernels
 from becalm.papers.gran2010.kernels import LONG, SHORT, Kernel
 from becalm.papers.gran2010.scene import HEADER, MTU, WIRE, Bed, Table
-from becalm.plot import COLOURS, panels
+from becalm.plot import COLOURS, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -294,6 +294,5 @@ def _draw(tables: Tables) -> Figure:
     axes.set_xscale("log")
     axes.set_xlabel("over the value without congestion")
     axes.invert_yaxis()
-    handles, labels = axes.get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside right center", frameon=False)
+    legend(made, axes)
     return made

@@ -30,6 +30,8 @@ FLOWS = (10, 100, 1000)
 WHOLE, TENTH = 1.0, 0.1
 INCREASES = (WHOLE, TENTH)
 """Additive increases in packets: the default, and one that lets the round trip swing by a tenth as much."""
+STRONG, GENTLE = 0.8, 0.2
+"""Strengths of a decrease: the default, and a quarter of it. The closed form has none."""
 
 
 def experiments() -> list[Experiment]:
@@ -46,14 +48,14 @@ def experiments() -> list[Experiment]:
     ]
 
 
-def bottleneck(flows: int, increase: float, short: bool = False) -> Bottleneck:
+def bottleneck(flows: int, increase: float, beta: float = STRONG, short: bool = False) -> Bottleneck:
     """Return the scene; with more flows, the first burst takes longer to drain."""
     return Bottleneck(
         flows=flows,
         rate=RATE,
         packet=PACKET,
         round_trip=ROUND_TRIP,
-        response={"swift": {"base": f"{BASE:g} us", "ai": increase}},
+        response={"swift": {"base": f"{BASE:g} us", "ai": increase, "beta": beta}},
         arbiter=ONE_QUEUE,
         duration=40 if short else 50 if flows <= 100 else 80,
         warmup=20 if short else 25 if flows <= 100 else 50,
@@ -63,7 +65,7 @@ def bottleneck(flows: int, increase: float, short: bool = False) -> Bottleneck:
 def _points(short: bool) -> list[Point]:
     counts = FLOWS[:2] if short else FLOWS
     return [
-        Point({"flows": n, "increase": increase}, bottleneck(n, increase, short).scenario())
+        Point({"flows": n, "increase": increase}, bottleneck(n, increase, short=short).scenario())
         for increase in INCREASES
         for n in counts
     ]

@@ -8,9 +8,9 @@ import numpy as np
 
 from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
 from becalm.lab.model import Experiment, Point, Tables
-from becalm.lab.tables import at
-from becalm.plot import COLOURS, curves, panels
-from becalm.theory import Hpcc
+from becalm.lab.tables import at, select_rows
+from becalm.plot import COLOURS, MARKERS, curves, panels
+from becalm.theory import Hpcc, periodic_queue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,8 @@ PRODUCT = RATE * ROUND_TRIP * 1e3 / 8
 """C T in bytes."""
 
 FLOWS = (2, 16, 64, 200)
+SMALLER = 250
+"""Bytes of a smaller packet: what meets by chance is smaller likewise, and the closed form stays."""
 MOST = 250
 """Flows up to which the closed form is drawn."""
 
@@ -46,15 +48,20 @@ def experiments() -> list[Experiment]:
 
 
 def _points(short: bool) -> list[Point]:
-    return [Point({"flows": n}, bottleneck(n).scenario()) for n in (FLOWS[:2] if short else FLOWS)]
+    counts = FLOWS[:2] if short else FLOWS
+    return [
+        Point({"flows": n, "packet": packet}, bottleneck(n, packet).scenario())
+        for packet in (PACKET, SMALLER)
+        for n in (counts if packet == PACKET else counts[1:])
+    ]
 
 
-def bottleneck(flows: int) -> Bottleneck:
+def bottleneck(flows: int, packet: int = PACKET) -> Bottleneck:
     """Return the scene; only what was measured once all windows are equal counts."""
     return Bottleneck(
         flows=flows,
         rate=RATE,
-        packet=PACKET,
+        packet=packet,
         round_trip=ROUND_TRIP,
         response={"hpcc": {"rtt": f"{ROUND_TRIP:g} us", "int_bytes": TELEMETRY}},
         arbiter=ONE_QUEUE,
@@ -63,9 +70,25 @@ def bottleneck(flows: int) -> Bottleneck:
     )
 
 
-def over_law(tables: Tables, flows: int) -> float:
+def over_law(tables: Tables, flows: int, packet: int = PACKET) -> float:
     """Utilization of the link over eta + N W_AI / (C T)."""
-    return at(tables, "utilization", flows=flows) / Hpcc(flows, PRODUCT).link
+    return at(tables, "utilization", flows=flows, packet=packet) / Hpcc(flows, PRODUCT).link
+
+
+def over_law_without_size(tables: Tables, flows: int) -> float:
+    """Return the same for packets of no size, telemetry included: on the line through both sizes."""
+    large, small = over_law(tables, flows), over_law(tables, flows, SMALLER)
+    return small - (large - small) / (PACKET - SMALLER) * (SMALLER + TELEMETRY)
+
+
+def over_periodic_queue(tables: Tables, flows: int) -> float:
+    """Return the mean queue over that of as many senders with a fixed time from packet to packet."""
+    packet = (PACKET + TELEMETRY) / PACKET
+    return (
+        at(tables, "mean", flows=flows, packet=PACKET)
+        / packet
+        / periodic_queue(flows, at(tables, "utilization", flows=flows, packet=PACKET))
+    )
 
 
 def law_between(tables: Tables, flows: int) -> float:
@@ -74,14 +97,14 @@ def law_between(tables: Tables, flows: int) -> float:
     They are the utilization of the link, and the utilization with the mean queue over C T: U counts the
     smaller of the queues of two records, which is at most the mean queue in the mean.
     """
-    used = at(tables, "utilization", flows=flows)
+    used = at(tables, "utilization", flows=flows, packet=PACKET)
     law = Hpcc(flows, PRODUCT).utilization
     return min(law - used, used + queue_kb(tables, flows) * 1000 / PRODUCT - law)
 
 
-def queue_kb(tables: Tables, flows: int) -> float:
+def queue_kb(tables: Tables, flows: int, packet: int = PACKET) -> float:
     """Mean queue in kB."""
-    return at(tables, "mean", flows=flows) * PACKET / 1000
+    return at(tables, "mean", flows=flows, packet=packet) * packet / 1000
 
 
 def _draw(tables: Tables) -> Figure:
@@ -92,10 +115,12 @@ def _draw(tables: Tables) -> Figure:
     right.plot(counts, [law.queue / 1000 for law in laws], color=COLOURS[0], label="by windows")
     paced = [law.paced_queue / 1000 for law in laws]
     right.plot(counts, paced, color=COLOURS[0], linestyle="--", label="by rates")
-    style: dict[str, Any] = {"linestyle": "", "marker": "o", "color": COLOURS[1], "label": "simulated"}
-    table = tables["points"].with_columns(kb=tables["points"]["mean"] * PACKET / 1000)
-    curves(left, table, x="flows", y="utilization", **style)
-    curves(right, table, x="flows", y="kb", **style)
+    table = tables["points"].with_columns(kb=tables["points"]["mean"] * tables["points"]["packet"] / 1000)
+    for place, packet in enumerate((PACKET, SMALLER)):
+        style: dict[str, Any] = {"linestyle": "", "marker": MARKERS[place], "color": COLOURS[place + 1]}
+        rows = select_rows(table, {"packet": packet})
+        for axes, y in ((left, "utilization"), (right, "kb")):
+            curves(axes, rows, x="flows", y=y, label=f"simulated, packets of {packet} B", **style)
     left.set(xlabel="flows", ylabel="utilization of the link", ylim=(0.94, 1.005))
     right.set(xlabel="flows", ylabel="mean queue (kB)", ylim=(0, None))
     left.legend()

@@ -11,10 +11,9 @@ import polars as pl
 from becalm.lab.model import Label, Tables
 from becalm.lab.tables import select_rows
 from becalm.papers.pfister2005.scene import CASES
-from becalm.plot import COLOURS, MARKERS, curves, panels
+from becalm.plot import COLOURS, MARKERS, curves, legend, panels
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -36,7 +35,7 @@ def cases(tables: Tables, hot: int, settings: Sequence[str], ipd: Sequence[str])
             axes.set_xlabel("time (ms)")
             if column == 0:
                 axes.set_ylabel("throughput per port" if row < len(settings) else "IPD (us)")
-    _legend(made, areas)
+    legend(made, *areas, below=3)
     return made
 
 
@@ -53,7 +52,7 @@ def settings(tables: Tables, hot: int, keys: Sequence[dict[str, Label]], titles:
             axes.set_ylabel("throughput per port")
     for axes in areas[len(keys) :]:
         axes.set_axis_off()
-    _legend(made, areas)
+    legend(made, *areas, below=3)
     return made
 
 
@@ -69,7 +68,7 @@ def sizes(tables: Tables, hot: int, names: Sequence[str], controls: Sequence[str
             axes.set_xlabel("time (ms)")
             if column == 0:
                 axes.set_ylabel("throughput per port")
-    _legend(made, areas)
+    legend(made, *areas, below=3)
     return made
 
 
@@ -96,7 +95,7 @@ def onsets(tables: Tables) -> Figure:
             axes.set_xlabel("time (ms)")
     for axes in areas[:: len(names)]:
         axes.set_ylabel("throughput per port")
-    _legend(made, areas)
+    legend(made, *areas, below=3)
     return made
 
 
@@ -132,7 +131,7 @@ def grid(tables: Tables, centre: str, parameters: dict[str, str], columns: dict[
             axes.set_title(f"{network} ports, {TITLES[case]}", fontsize=8)
             axes.set_ylabel(name)
             axes.set_xlabel("times the guideline's value")
-    _legend(made, areas)
+    legend(made, *areas, below=3)
     return made
 
 
@@ -160,12 +159,3 @@ def _ipd(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
         chosen = table.filter(pl.col("flows") == flows).sort("time_ms")
         times, values = chosen["time_ms"].to_numpy(), chosen[column].to_numpy()
         axes.plot(times, values, color=colour, linestyle=line, linewidth=1.0, label=label)
-
-
-def _legend(made: Figure, areas: Sequence[Axes]) -> None:
-    """One legend below all panels."""
-    entries: dict[str, Artist] = {}
-    for axes in areas:
-        handles, labels = axes.get_legend_handles_labels()
-        entries |= {str(label): handle for label, handle in zip(labels, handles, strict=True)}
-    made.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3, frameon=False)

@@ -14,7 +14,7 @@ from becalm.papers.ramakrishnan1990.draw import window_panels
 from becalm.papers.ramakrishnan1990.measure import stretch, summary, with_windows
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, User, feedback
 from becalm.papers.ramakrishnan1990.user import FIRST, KNEE, PAIR, SECOND
-from becalm.plot import COLOURS, MARKERS, curves, figure
+from becalm.plot import COLOURS, MARKERS, curves, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -145,6 +145,5 @@ def _draw_search(tables: Tables) -> Figure:
     }
     curves(axes, tables["points"], x="factor", y="jain", by="increase", labels=labels, styles=styles)
     axes.set(xlabel="decrease factor", ylabel="fairness index", ylim=(0.5, 1.02))
-    handles, names = axes.get_legend_handles_labels()
-    made.legend(handles, names, title="increase (packets)", loc="outside right center", frameon=False)
+    legend(made, axes, title="increase (packets)")
     return made

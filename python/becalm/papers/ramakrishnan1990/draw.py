@@ -10,7 +10,7 @@ import polars as pl
 
 from becalm.lab.model import Label, Tables
 from becalm.lab.tables import select_rows
-from becalm.plot import COLOURS, MARKERS, curves, figure, panels
+from becalm.plot import COLOURS, MARKERS, curves, figure, legend, panels
 from becalm.plot.style import WIDTH
 
 if TYPE_CHECKING:
@@ -68,12 +68,6 @@ def power(tables: Tables, x: str, xlabel: str, by: str, names: Mapping[Any, str]
         axes.set_ylim(0, 1.1 * float(table["power"].to_numpy().max()))
     legend(made, areas[0])
     return made
-
-
-def legend(made: Figure, axes: Axes) -> None:
-    """Put one legend beside the panels, so that it hides no curve."""
-    handles, labels = axes.get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside right center", frameon=False)
 
 
 def sweep(tables: Tables, knee: float) -> Figure:

@@ -11,7 +11,7 @@ from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import mean
 from becalm.papers.ramakrishnan1990.measure import summary
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, REGENERATION, Path, Table, User, units
-from becalm.plot import curves, panels
+from becalm.plot import curves, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,6 +138,5 @@ def _draw(tables: Tables) -> Figure:
         axes.minorticks_off()
         axes.set_xticks(INTERVALS, [f"{interval:.3g}" for interval in INTERVALS])
     areas[0].set_ylim(0, None)
-    handles, labels = areas[0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside right center", frameon=False)
+    legend(made, areas[0])
     return made

@@ -12,12 +12,17 @@ sentence of either paper is quoted. What the scenes leave out, and where simulat
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.zhu2015 import delay, fixed_point
+from becalm.papers.zhu2015 import delay, fixed_point, unfairness, victim
 
 PHASE = "100 us"
 """Each flow starts up to 100 us later than stated: two intervals between notifications."""
 
 
 def experiments() -> list[Experiment]:
-    """The fixed point, then what a longer loop does to it."""
-    return [*fixed_point.experiments(), *delay.experiments()]
+    """The fixed point, what a longer loop does to it; then unfairness and victims of PFC, and their cure."""
+    return [
+        *fixed_point.experiments(),
+        *delay.experiments(),
+        *unfairness.experiments(),
+        *victim.experiments(),
+    ]

@@ -8,7 +8,7 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import select_rows
 from becalm.papers.zhu2015.scene import LONG_LOOP, SHORT_LOOP, bottleneck
-from becalm.plot import COLOURS, MARKERS, curves, panels
+from becalm.plot import COLOURS, MARKERS, curves, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,6 +49,5 @@ def _draw(tables: Tables) -> Figure:
         curves(right, table, x="flows", y="p99", label=f"99%, {loop:g} us", linestyle=":", **style)
     left.set(xlabel="flows", ylabel="utilization of the link")
     right.set(xlabel="flows", ylabel="queue (packets of 1000 B)", ylim=(0, None))
-    left.legend()
-    right.legend()
+    legend(made, left, right, below=3)
     return made

@@ -10,7 +10,7 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.zhu2015.scene import SHORT_LOOP, bottleneck, fixed_point
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, curves, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,5 +60,5 @@ def _draw(tables: Tables) -> Figure:
         label="simulated",
     )
     axes.set(xlabel="flows", ylabel="queue (packets of 1000 B)", ylim=(0, None))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

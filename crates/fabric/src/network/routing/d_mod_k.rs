@@ -14,6 +14,28 @@ pub(crate) struct TreeRoutes {
     switches: Vec<Place>,
 }
 
+/// The routes of one switch of a fat tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SwitchRoutes {
+    first_host: u32,
+    rule: Rule,
+}
+
+impl SwitchRoutes {
+    /// The port by which the switch sends to a host.
+    #[inline(always)]
+    pub fn port(&self, host: u32) -> u16 {
+        let rule = &self.rule;
+        let below = host.wrapping_sub(self.first_host);
+        let port = if below < rule.subtree {
+            rule.child.quotient(below) * rule.parallel.value + rule.parallel.remainder(host)
+        } else {
+            rule.first_up + rule.up.remainder(rule.spread.quotient(host))
+        };
+        port as u16
+    }
+}
+
 /// The position of a switch.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -77,17 +99,14 @@ impl TreeRoutes {
     }
 
     /// The port by which a switch sends to a host.
-    #[inline]
     pub fn port(&self, switch: u32, host: u32) -> u16 {
-        let place = self.switches[switch as usize];
-        let rule = &self.rules[place.level as usize];
-        let below = host.wrapping_sub(place.first_host);
-        let port = if below < rule.subtree {
-            rule.child.quotient(below) * rule.parallel.value + rule.parallel.remainder(host)
-        } else {
-            rule.first_up + rule.up.remainder(rule.spread.quotient(host))
-        };
-        port as u16
+        self.of(switch).port(host)
+    }
+
+    /// The routes of one switch.
+    pub fn of(&self, switch: u32) -> SwitchRoutes {
+        let Place { first_host, level } = self.switches[switch as usize];
+        SwitchRoutes { first_host, rule: self.rules[level as usize] }
     }
 
     /// All ports by which a switch may send to a host: any cable up, or any cable to the child that holds the host.

@@ -9,6 +9,7 @@ mod port_set;
 mod routes;
 mod sets;
 
+pub(crate) use d_mod_k::SwitchRoutes;
 pub use lanes::{LaneChanges, PortClass};
 pub use paths::Paths;
 pub use port_set::PortSet;

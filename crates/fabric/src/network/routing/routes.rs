@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::ids::{NodeId, PortId};
 use crate::network::generators::FatTreeSpec;
-use crate::network::routing::d_mod_k::TreeRoutes;
+use crate::network::routing::d_mod_k::{SwitchRoutes, TreeRoutes};
 use crate::network::routing::lanes::LaneChanges;
 use crate::network::routing::port_set::PortSet;
 use crate::network::routing::sets::Sets;
@@ -166,8 +166,16 @@ impl Routes {
         self.lanes.as_ref()
     }
 
+    /// The rule by which a switch computes its ports, if there is one: without the way to it through all routes.
+    pub(crate) fn computed(&self, switch: u32) -> Option<SwitchRoutes> {
+        match &self.entries {
+            Entries::Tree(tree) => Some(tree.of(switch)),
+            Entries::Table(_) => None,
+        }
+    }
+
     /// The port by which the switch with rank `switch` sends to the host with rank `host`.
-    #[inline(always)]
+    #[inline]
     pub fn port(&self, switch: u32, host: u32) -> Option<u16> {
         let port = match &self.entries {
             Entries::Tree(tree) => return Some(tree.port(switch, host)),

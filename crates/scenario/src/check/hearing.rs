@@ -1,0 +1,65 @@
+//! What echoes report of marks, and whether responses listen to them, found by a trial.
+
+use becalm_control::{EchoParams, EchoScheme, Echoing, Responding, ResponseParams};
+use becalm_engine::Time;
+use becalm_fabric::policy::{Ack, Echo, Notice, Response, Unanswered};
+use becalm_fabric::{FlowId, Kind, Packet};
+
+use super::probe::{TRIES, response};
+
+/// A packet with a mark, the last of its message.
+const MARKED: Packet = Packet {
+    posted: Time::ZERO,
+    injected: Time::ZERO,
+    flow: FlowId(0),
+    destination: 0,
+    sequence: 0,
+    size: 2068,
+    held: 0,
+    tie: 0,
+    kind: Kind::Data,
+    vl: 0,
+    last: true,
+    marked: true,
+    covers: 0,
+    marks: 0,
+};
+
+/// Whether an echo keeps silent about marks of a flow that come soon after one that it reported.
+pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
+    let unanswered = Unanswered { packets: 1, marked: 1, notified: Some(Time::ZERO) };
+    let answer = Echoing::new(echo).answer(Time::from_ns(1), &MARKED, &unanswered);
+    !answer.cnp && answer.ack.is_none_or(|marks| marks == 0)
+}
+
+/// Whether a response ever moves otherwise with marks than without them.
+pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
+    let (mut told, mut untold) = (response(params), response(params));
+    let tell = |response: &mut Responding, number: u32, marked: u32| {
+        let (sequence, next, rtt) = (number, number + 1, Time::from_us(10));
+        let ack = Ack { marked, covers: 1, sequence, next, rtt, ..Ack::default() };
+        response.notice(rtt * u64::from(number + 1), &Notice::Ack(ack));
+    };
+    (0..TRIES).any(|number| {
+        tell(&mut told, number, 1);
+        tell(&mut untold, number, 0);
+        told.pace() != untold.pace()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_control::response::{dcqcn, dctcp, hpcc, lipd, timely};
+
+    #[test]
+    fn responses_that_go_by_marks_hear_them() {
+        let hears = |params| hears_marks(&params);
+        assert!(hears(ResponseParams::Dctcp(dctcp::Params::default())));
+        assert!(hears(ResponseParams::Dcqcn(dcqcn::Params::default())));
+        assert!(hears(ResponseParams::Lipd(lipd::Params::default())));
+        assert!(!hears(ResponseParams::Timely(timely::Params::default())));
+        assert!(!hears(ResponseParams::Hpcc(hpcc::Params::default())));
+        assert!(!hears(ResponseParams::default()));
+    }
+}

@@ -1,0 +1,53 @@
+//! Responses that hear too little of congestion: valid, and probably not meant.
+
+use std::collections::BTreeSet;
+
+use becalm_control::{Feedback, MarkingParams, Responding, ResponseParams, ResponseScheme};
+use becalm_schema::Choice;
+
+use crate::check::hearing::{hears_marks, limits_marks};
+use crate::sections::Sections;
+
+/// Warnings of responses that wait for what nobody sends them, one for each response and reason.
+pub(crate) fn warnings(sections: &Sections) -> Vec<String> {
+    let of_each = in_use(sections).filter_map(|response| {
+        let reason = unheard(response, sections)?;
+        Some(format!("[response.{}]: {reason}", response.name()))
+    });
+    of_each.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The responses of all groups and jobs.
+fn in_use(sections: &Sections) -> impl Iterator<Item = &ResponseParams> {
+    let groups = sections.flows.iter().map(|group| group.response.as_ref());
+    let jobs = sections.jobs.iter().map(|job| job.response.as_ref());
+    groups.chain(jobs).map(|own| own.unwrap_or(&sections.response))
+}
+
+/// Why a response hears too little; `None` if it hears enough, or listens to nothing.
+fn unheard(response: &ResponseParams, sections: &Sections) -> Option<String> {
+    match Responding::feedback(response) {
+        Feedback::Marks => unmarked(response, sections),
+        Feedback::Telemetry if !sections.switch.paths.config().keeps_order() => Some(
+            "compares what the same switches record from packet to packet, but [switch.paths] sends the packets of a flow \
+             by several ways: it hears only of those that follow each other on one way"
+                .into(),
+        ),
+        Feedback::Telemetry | Feedback::RoundTripTime => None,
+    }
+}
+
+/// Why marks do not reach a response, or too few of them.
+fn unmarked(response: &ResponseParams, sections: &Sections) -> Option<String> {
+    if *sections.marking == MarkingParams::default() {
+        let why = "never slows down: it goes by marks, and no switch marks packets; choose a [marking]";
+        return hears_marks(response).then(|| why.into());
+    }
+    (Responding::counts_marks(response) && limits_marks(&sections.echo)).then(|| {
+        format!(
+            "goes by the share of packets that are marked, and [echo.{}] leaves out marks that come soon after another: it \
+             slows down too little; [echo.ack] reports them all",
+            sections.echo.name()
+        )
+    })
+}

@@ -1,0 +1,56 @@
+//! Warnings of responses that never hear of congestion.
+
+use becalm_scenario::Scenario;
+
+/// The warnings of a small network with these sections.
+fn warnings(schemes: &str) -> Vec<String> {
+    warnings_of("", schemes)
+}
+
+fn warnings_of(switch: &str, schemes: &str) -> Vec<String> {
+    let text = format!(
+        "[run]\nduration = \"1 us\"\n[topology.clos]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n[switch]\n{switch}\n\
+         {schemes}\n[[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H3\"]\n"
+    );
+    Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}")).warnings()
+}
+
+#[test]
+fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
+    let [share] = &warnings("[marking.ramp]\n[echo.rocev2]\n[response.dctcp]")[..] else { panic!("one warning") };
+    assert_eq!(
+        share,
+        "[response.dctcp]: goes by the share of packets that are marked, and [echo.rocev2] leaves out marks that come soon \
+         after another: it slows down too little; [echo.ack] reports them all"
+    );
+    let all = "[echo.rocev2]\ncnp_interval = \"0 s\"\n[response.dctcp]";
+    let fine =
+        [all, "[echo.ack]\n[response.dctcp]", "[echo.rocev2]\n[response.dcqcn]", "[echo.rocev2]\n[response.lipd]"];
+    for schemes in fine {
+        assert_eq!(warnings(&format!("[marking.ramp]\n{schemes}")), Vec::<String>::new(), "{schemes}");
+    }
+}
+
+#[test]
+fn no_marks_for_a_response_that_goes_by_them_is_warned_of() {
+    let [unmarked] = &warnings("[response.dctcp]")[..] else { panic!("one warning") };
+    assert!(unmarked.contains("never slows down: it goes by marks, and no switch marks packets"), "{unmarked}");
+    for fine in ["", "[response.timely]", "[response.swift]", "[response.hpcc]", "[response.fixed]\nrate = 0.5"] {
+        assert_eq!(warnings(fine), Vec::<String>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn telemetry_of_several_ways_is_warned_of() {
+    let [ways] = &warnings_of("paths.packet = {}", "[response.hpcc]")[..] else { panic!("one warning") };
+    assert!(ways.starts_with("[response.hpcc]: ") && ways.contains("by several ways"), "{ways}");
+    assert_eq!(warnings_of("paths.flow = {}", "[response.hpcc]"), Vec::<String>::new());
+    assert_eq!(warnings_of("paths.packet = {}", "[response.swift]"), Vec::<String>::new());
+}
+
+#[test]
+fn responses_of_groups_are_looked_at_and_those_that_nobody_has_are_not() {
+    let groups =
+        "[marking.ramp]\n[echo.rocev2]\n[[flows]]\nname = \"g\"\nfrom = [\"H1\"]\nto = [\"H2\"]\nresponse.dctcp = {}";
+    assert_eq!(warnings(groups).len(), 1);
+}

@@ -1,0 +1,49 @@
+"""Files that come with becalm, found by name: schemes and scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from becalm.errors import BecalmError
+from becalm.mistakes import short
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A folder of TOML files of one kind."""
+
+    kind: str
+    """What one of them is called in messages."""
+    order: Sequence[str]
+    """Names that come first; others follow by the alphabet."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder, beside this file."""
+        return Path(__file__).parent / f"{self.kind}s"
+
+    def names(self) -> list[str]:
+        """Return the names of the files, without `.toml`."""
+        first = {name: place for place, name in enumerate(self.order)}
+        there = [file.stem for file in self.folder.glob("*.toml")]
+        return sorted(there, key=lambda name: (first.get(name, len(first)), name))
+
+    def path(self, name: str | PathLike[str]) -> Path:
+        """Return the file of a name, or a file anywhere.
+
+        Raises:
+            BecalmError: no such name and no such file; the message lists the names.
+
+        """
+        names = self.names()
+        if str(name) in names:
+            return self.folder / f"{name}.toml"
+        if Path(name).is_file():
+            return Path(name)
+        problem = f"no such {self.kind} and no such file"
+        raise BecalmError(
+            f"{self.kind} `{short(str(name))}`: {problem}; valid: a TOML file, or one of {', '.join(names)}"
+        )

@@ -1,0 +1,47 @@
+"""Leaf switches, spine switches, and as many hosts on a leaf as spines: nothing is oversubscribed."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+Table: TypeAlias = dict[str, Any]
+
+RATE = 12.5e9
+"""Bytes per second of every link: 100 Gb/s."""
+PACKET = 2068
+"""Bytes of a packet, 20 of them header."""
+ACK = 20
+"""Bytes of an ACK."""
+
+LAWS: dict[str, Table] = {
+    "flow": {"flow": {}},
+    "packet": {"packet": {}},
+    "round robin": {"round_robin": {}},
+    "least waiting": {"least_waiting": {}},
+    "two choices": {"least_waiting": {"sample": 2}},
+}
+"""Laws of choice by the names that figures use."""
+
+
+def clos(leaves: int, uplinks: int, law: str, *, buffer: str = "256 packets") -> Table:
+    """Return `topology` and `switch` of such a network."""
+    return {
+        "topology": {
+            "clos": {
+                "leaves": leaves,
+                "spines": uplinks,
+                "hosts_per_leaf": uplinks,
+                "rate": "100 Gb/s",
+                "delay": "50 ns",
+            }
+        },
+        "switch": {"buffer": buffer, "paths": LAWS[law]},
+        # ACKs would take a hundredth of the way back, which is full as well.
+        "echo": {"ibta": {"transport": "unreliable"}},
+    }
+
+
+def with_acks(scene: Table) -> Table:
+    """Return a scene with an ACK for each packet, in a class of its own, so that it waits for no data."""
+    classes = {"switch": {**scene["switch"], "vls": 2}, "packet": {"answers_sl": 1}}
+    return {**scene, **classes, "echo": {"ibta": {}}}

@@ -1,0 +1,82 @@
+"""How to run again what a page shows: the name of a file, and commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from becalm.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from becalm.results import Results
+    from becalm.scenario import Scenario
+
+MOST_TEXT = 40_000
+"""Letters of a scenario that a page shows; one that is longer has no commands."""
+FILE_KEYS = ("cdf", "goal", "chakra")
+"""Keys whose text is the path of a file."""
+
+
+def again(results: Results, replication: int | None = None) -> dict[str, Any]:
+    """Return how to run a scenario again, `{"file", "commands", "note"}`; no file where its text is too long.
+
+    Args:
+        results: of the run.
+        replication: the only one that the page shows; all when None.
+
+    """
+    scenario = results.scenario
+    text = scenario.to_toml()
+    file = file_name(scenario.name)
+    if len(text) > MOST_TEXT:
+        note = f"The scenario has {len(text):,} letters, too many for this page: take that of the results."
+        return {"file": "", "commands": [], "note": note}
+    stem = PurePath(file).stem
+    page = shlex.quote(f"{stem}.html")
+    commands = [f"becalm run {shlex.quote(file)} --report {page}"]
+    if replication is not None:
+        folder = shlex.quote(f"results/{stem}")
+        commands = [
+            f"becalm run {shlex.quote(file)} --out {folder}",
+            f"becalm report {folder} --replication {replication} --out {page}",
+        ]
+    prints = [each.fingerprint for each in results.replications if replication in (None, each.replication)]
+    word = "fingerprint" if len(prints) == 1 else "fingerprints"
+    note = f"The same version of becalm gives the same {word}: {', '.join(prints)}."
+    if named := sorted(set(_named_files(scenario))):
+        note += f" The scenario names files, which belong beside it: {', '.join(named)}."
+    return {"file": file, "commands": [*commands, f"becalm play {shlex.quote(file)}"], "note": note}
+
+
+def again_sweep(file: Path, base: Scenario) -> dict[str, Any]:
+    """Return how to run a sweep again, as `again` does; `base` is the scenario that it changes."""
+    name = file_name(file.name)
+    quoted = shlex.quote(name)
+    changed = PurePath(base.name).name
+    note = f"It changes the scenario {changed}, which belongs where it says. Its store keeps what has run."
+    return {"file": name, "commands": [f"becalm sweep {quoted}", f"becalm report {quoted}"], "note": note}
+
+
+def _named_files(scenario: Scenario) -> Iterator[str]:
+    try:
+        open_: list[Any] = [scenario.data()]
+    except ScenarioError:
+        # Newer TOML than Python reads: the core has read it.
+        return
+    while open_:
+        item = open_.pop()
+        if isinstance(item, dict):
+            yield from (value for key, value in item.items() if key in FILE_KEYS and isinstance(value, str))
+        open_ += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+
+
+def file_name(name: str) -> str:
+    """Return the name of a file for a scenario: that of its own file, with letters that every system has."""
+    stem = PurePath(name).name.removesuffix(".toml")
+    plain = re.sub(r"[^\w.-]+", "_", stem, flags=re.ASCII).strip("._")
+    return f"{plain or 'scenario'}.toml"

@@ -1,0 +1,164 @@
+"""How flows that always have something to send share the links of a network, by whoever decides.
+
+`max_min_rates` is the fair ideal (Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
+`port_fair_rates` is what lossless switches do without congestion control: each output serves its inputs in
+turn, whatever the number of flows behind them, and a link that must wait holds back everything on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Path = Sequence[Hashable]
+
+STEPS = 20_000
+"""Most rounds of the fixed point; some hundred are usual."""
+CLOSE = 1e-9
+"""Share of the capacity by which limits may still move at the fixed point."""
+
+
+def max_min_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
+    """Return the max-min fair rate of each flow: none can have more without taking from one that has less.
+
+    Args:
+        paths: the links of each flow, by any names.
+        capacity: of every link; the result has the same unit.
+
+    Raises:
+        ValueError: a path without links.
+
+    """
+    _check(paths)
+    rates = np.full(len(paths), np.nan)
+    left = dict.fromkeys({link for path in paths for link in path}, capacity)
+    while np.isnan(rates).any():
+        waiting = {
+            link: [i for i, path in enumerate(paths) if link in path and np.isnan(rates[i])] for link in left
+        }
+        shares = {link: left[link] / len(flows) for link, flows in waiting.items() if flows}
+        link = min(shares, key=lambda each: shares[each])
+        rate = shares[link]
+        for i in waiting[link]:
+            rates[i] = rate
+            for crossed in paths[i]:
+                left[crossed] -= rate
+    return rates
+
+
+def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
+    """Return the rate of each flow where switches serve their inputs in turn and nothing is dropped.
+
+    Three rules, solved as a fixed point:
+
+    - The links by which packets come to an output have equal shares of it, as far as they bring so much.
+    - A link that brings more than its share of some output waits, and everything on it does: what it carries
+      keeps the proportions that the output before it gave it.
+    - The flows of a source have equal shares of its link.
+
+    Shares follow from ports, not from flows: a flow alone on its port gets as much as all flows on another.
+
+    Args:
+        paths: the links of each flow in order, by any names, from that of its source on.
+        capacity: of every link; the result has the same unit.
+
+    Raises:
+        ValueError: a path without links, or links that wait for each other in a circle.
+
+    """
+    _check(paths)
+    links = _in_order(paths)
+    inputs = {link: _inputs(paths, link) for link in links}
+    limit = dict.fromkeys(links, 1.0)
+    for _ in range(STEPS):
+        carried = _forward(inputs, limit)
+        wanted = _backward(inputs, limit, carried)
+        moved = max(abs(wanted[link] - limit[link]) for link in links)
+        limit = {link: (limit[link] + wanted[link]) / 2 for link in links}
+        if moved < CLOSE:
+            break
+    return capacity * np.array([carried[path[-1]][i] for i, path in enumerate(paths)])
+
+
+def _inputs(paths: Sequence[Path], link: Hashable) -> dict[Hashable, list[int]]:
+    """Flows of a link by the link that they come from; those that begin there have a queue each."""
+    found: dict[Hashable, list[int]] = {}
+    for i, path in enumerate(paths):
+        if link in path:
+            place = list(path).index(link)
+            found.setdefault(path[place - 1] if place else (None, i), []).append(i)
+    return found
+
+
+def _forward(
+    inputs: Mapping[Hashable, Mapping[Hashable, list[int]]], limit: Mapping[Hashable, float]
+) -> dict[Hashable, dict[int, float]]:
+    """Return what each link carries of each flow, from the sources on."""
+    carried: dict[Hashable, dict[int, float]] = {}
+    for link, sources in inputs.items():
+        brought = [_brought(carried, source, flows) for source, flows in sources.items()]
+        taken = _fill(limit[link], [sum(each) for each in brought])
+        carried[link] = {
+            i: amount * part / sum(each)
+            for (flows, each, part) in zip(sources.values(), brought, taken, strict=True)
+            for i, amount in zip(flows, each, strict=True)
+        }
+    return carried
+
+
+def _backward(
+    inputs: Mapping[Hashable, Mapping[Hashable, list[int]]],
+    limit: Mapping[Hashable, float],
+    carried: Mapping[Hashable, Mapping[int, float]],
+) -> dict[Hashable, float]:
+    """Return what each link may carry, so that no output beyond it gets more of it than its share."""
+    wanted = dict.fromkeys(limit, 1.0)
+    for link, sources in inputs.items():
+        brought = [sum(_brought(carried, source, flows)) for source, flows in sources.items()]
+        for place, source in enumerate(sources):
+            if source not in limit:
+                continue
+            greedy = [*brought[:place], np.inf, *brought[place + 1 :]]
+            part = brought[place] / sum(carried[source].values())
+            wanted[source] = min(wanted[source], _fill(limit[link], greedy)[place] / part)
+    return wanted
+
+
+def _brought(
+    carried: Mapping[Hashable, Mapping[int, float]], source: Hashable, flows: Sequence[int]
+) -> list[float]:
+    """What a link brings of some flows; a queue at the source brings as much as a link carries."""
+    return [carried[source][i] if source in carried else 1.0 for i in flows]
+
+
+def _fill(room: float, wanted: Sequence[float]) -> list[float]:
+    """Share room equally among those who want at least so much; the others get what they want."""
+    shares = [0.0] * len(wanted)
+    for rank, place in enumerate(sorted(range(len(wanted)), key=lambda each: wanted[each])):
+        shares[place] = min(wanted[place], room / (len(wanted) - rank))
+        room -= shares[place]
+    return shares
+
+
+def _in_order(paths: Sequence[Path]) -> list[Hashable]:
+    """Links so that each comes after those that lead to it."""
+    before: dict[Hashable, set[Hashable]] = {link: set() for path in paths for link in path}
+    for path in paths:
+        for first, second in pairwise(path):
+            before[second].add(first)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError as error:
+        circle = ", ".join(map(str, error.args[1]))
+        raise ValueError(f"paths: links wait for each other in a circle: {circle}") from None
+
+
+def _check(paths: Sequence[Path]) -> None:
+    for i, path in enumerate(paths):
+        if not path:
+            raise ValueError(f"paths: path {i} has no links")

@@ -1,0 +1,54 @@
+"""Compares verdicts on the claims of all papers with those in `docs/reproductions`.
+
+    python tools/verdicts.py FOLDER         a folder that `python -m becalm.lab.pages FOLDER` has filled
+
+prints each claim whose verdict is another, and each that is in one of the two alone; the exit code is then
+1. Values that differ with equal verdicts are counted: runs give the same bits everywhere, so the model is
+another.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
+Claims = dict[str, dict[str, Any]]
+
+
+def claims(folder: Path) -> Claims:
+    """Return all claims of a folder by paper, figure and name."""
+    return {
+        f"{figure['id']}/{claim['id']}": claim
+        for file in sorted(folder.glob("*/verdicts.json"))
+        for figure in json.loads(file.read_text())
+        for claim in figure["claims"]
+    }
+
+
+def differences(old: Claims, new: Claims) -> Iterator[str]:
+    """Yield the claims whose verdicts differ, one line each."""
+    for name in sorted(old.keys() | new.keys()):
+        if name not in new:
+            yield f"{name}: was {old[name]['verdict']}, and was not judged"
+        elif name not in old:
+            yield f"{name}: {new[name]['verdict']}, and was not judged before"
+        elif old[name]["verdict"] != new[name]["verdict"]:
+            before, after = (f"{each[name]['verdict']} with {each[name]['mean']}" for each in (old, new))
+            yield f"{name}: was {before}, is {after}"
+
+
+def main() -> None:
+    """Compare the folder of the command line with the committed verdicts."""
+    old, new = claims(DOCS), claims(Path(sys.argv[1]))
+    found = list(differences(old, new))
+    other = sum(old[name]["values"] != new[name]["values"] for name in old.keys() & new.keys())
+    print("\n".join([*found, f"{len(new)} claims, {len(found)} other verdicts, {other} other values"]))
+    sys.exit(1 if found or not new else 0)
+
+
+if __name__ == "__main__":
+    main()
