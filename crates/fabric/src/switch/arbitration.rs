@@ -141,6 +141,10 @@ impl State {
         }
         if !has_credit {
             cx.wait_for_credit(port, &self.output(output).link, vl);
+            // A pause takes credit that packets of other outputs have yielded to; else only their own start takes it.
+            if M::pauses(self) && self.arrival_order.is_oldest(order) {
+                self.unblock_other_outputs(output);
+            }
         }
         has_credit.then_some(place)
     }

@@ -386,4 +386,11 @@ impl State {
             }
         }
     }
+
+    /// Lists all other outputs that packets wait for.
+    pub fn unblock_other_outputs(&mut self, output: u16) {
+        self.unblock_all_outputs();
+        bits::clear(&mut self.pending, usize::from(output));
+        self.listed = !bits::is_empty(&self.pending);
+    }
 }

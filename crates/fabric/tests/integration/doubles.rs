@@ -66,6 +66,14 @@ pub fn bounded_arbiters() -> impl Strategy<Value = Arbiter> {
     })
 }
 
+/// So many cases of a property, or PROPTEST_CASES.
+pub fn cases(usual: u32) -> ProptestConfig {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(usual),
+    }
+}
+
 /// An adapter without caps.
 pub const ADAPTER: AdapterConfig = AdapterConfig {
     injection: Injection::RoundRobin,

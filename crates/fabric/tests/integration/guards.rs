@@ -347,7 +347,7 @@ fn run_checked(run: &mut Run, cuts: u64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(cases(400))]
 
     /// Everything that is sent arrives, unless the run ends in a deadlock, which is then reported.
     #[test]
@@ -375,7 +375,7 @@ proptest! {
 
 proptest! {
     // Fewer, since cables of picoseconds make the threads meet at nearly every event.
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
 
     /// The same happens on any number of threads and in any groups, wherever the fabric is cut, and in one part again
     /// after that.
@@ -383,4 +383,24 @@ proptest! {
     fn threads_change_nothing(scene in scenes()) {
         prop_assert_eq!(outcome(&scene, false), outcome(&scene, true));
     }
+}
+
+/// A pause may take the credit of the oldest packet after others have yielded to it.
+#[test]
+fn a_packet_that_yields_goes_on_when_the_oldest_is_paused() {
+    let pfc = Pfc { xon: None, pool: None, headroom: None, delay: None, response: None };
+    let config = SwitchConfig {
+        buffer: Room::Packets(2),
+        switching: Switching::StoreAndForward,
+        arbiter: Arbiter::OldestFirst { max_bypass: 0, bypass: Bypass::Switch, counts_answers: false },
+        queueing: Queueing::Fifo,
+        input_reads: InputReads::One,
+        flow_control: FlowControl::Pfc(pfc),
+        ..SANTOS
+    };
+    let adapter = AdapterConfig { injection: Injection::Posted, ..ADAPTER };
+    let seed = 382837949746004779;
+    let mut run = build(&Scene { switches: 4, hosts: 5, extra_cables: 3, config, adapter, sharing: 1, flows: 5, seed });
+    assert!(!run_checked(&mut run, 1));
+    assert_eq!(run.model.packets_in_flight(), 0);
 }

@@ -89,7 +89,7 @@ fn pairs(scene: &Scene, count: u32) -> Vec<(u32, u32)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(100))]
 
     /// Lane 0 fills all its buffers and stands still. Lane 1 is as soon done as when it is alone, but for the time that
     /// lane 0 took to fill them.
