@@ -80,7 +80,11 @@ claims: build ## run all claims of all papers, and compare the verdicts with tho
 FUZZ_SECONDS ?= 600
 
 .PHONY: fuzz
-fuzz: build need-rust ## spoilt input for every reader, FUZZ_SECONDS (600) for each; prints how many inputs each had
+fuzz: build need-rust ## spoilt input for every reader, FUZZ_SECONDS (600) for each; about as long for random fabrics
+	PROPTEST_CASES=$$(($(FUZZ_SECONDS) * 500)) cargo test --release --locked --quiet -p becalm-fabric --test integration -- \
+		nothing_is_lost trees_never_deadlock
+	PROPTEST_CASES=$$(($(FUZZ_SECONDS) * 5)) cargo test --release --locked --quiet -p becalm-fabric --test integration -- \
+		threads_change_nothing
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --quiet -p becalm-scenario --test fuzz -- --nocapture --test-threads 1
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz
 

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
 use crate::switch::bits;
-use crate::switch::pool::Waiting;
+use crate::switch::pool::{Slot, Waiting};
 use crate::switch::ports::Port;
 use crate::switch::rules::Rules;
 use crate::switch::state::State;
@@ -30,7 +30,7 @@ impl State {
 
     /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
     ///
-    /// An oldest packet without credit blocks no other: two switches whose oldest packets wait for each other's
+    /// An oldest packet without credit, or behind an answer without, blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
     #[inline]
     pub fn must_yield<M: Rules, O: Observer>(
@@ -51,9 +51,21 @@ impl State {
         if !cx.shared.config.arbiter.counts(kind) {
             return false;
         }
-        let Some(&oldest) = self.arrival_order.waiting.front() else { return false };
-        let &Waiting { output, packet: Packet { vl, size, .. }, .. } = self.pool.get(oldest);
+        let Some(foremost) = self.foremost::<M>(&cx.shared.config) else { return false };
+        let &Waiting { output, packet: Packet { vl, size, .. }, .. } = self.pool.get(foremost);
         self.has_credit(output, vl, size, cx)
+    }
+
+    /// The oldest packet of the switch; with FIFO queueing the head of its buffer, since an answer that does not count
+    /// may stand before it.
+    #[inline]
+    fn foremost<M: Rules>(&self, config: &SwitchConfig) -> Option<Slot> {
+        let &oldest = self.arrival_order.waiting.front()?;
+        let &Waiting { input, packet: Packet { vl, .. }, .. } = self.pool.get(oldest);
+        Some(match M::queueing(config) {
+            Queueing::Voq => oldest,
+            Queueing::Fifo => self.fifos[self.at(input, vl)].head,
+        })
     }
 
     /// Whether a packet that arrives now, with its place in the order of arrival and its units, can leave at once.
@@ -142,7 +154,7 @@ impl State {
         if !has_credit {
             cx.wait_for_credit(port, &self.output(output).link, vl);
             // A pause takes credit that packets of other outputs have yielded to; else only their own start takes it.
-            if M::pauses(self) && self.arrival_order.is_oldest(order) {
+            if M::pauses(self) && self.foremost::<M>(&cx.shared.config) == Some(head) {
                 self.unblock_other_outputs(output);
             }
         }

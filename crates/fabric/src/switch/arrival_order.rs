@@ -23,11 +23,6 @@ impl ArrivalOrder {
         self.waiting.push_back(id);
     }
 
-    /// Whether a packet is the one that has waited longest.
-    pub fn is_oldest(&self, order: u64) -> bool {
-        !self.waiting.is_empty() && self.first == order
-    }
-
     /// Records a packet that arrives behind others and leaves at once.
     pub fn overtaken_by_newest(&mut self) {
         self.waiting.push_back(Slot::NONE);
