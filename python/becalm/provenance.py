@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,8 +15,16 @@ from typing import Any
 from becalm import _core
 
 
+_KEYS = ("becalm", "core", "model", "compiler", "git_revision", "created", "platform")
+
+
+def of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `describe` gave when a manifest was written; what an older becalm did not note is None."""
+    return {key: manifest.get(key) for key in _KEYS}
+
+
 def describe() -> dict[str, Any]:
-    """Return the part of a manifest that does not depend on the run."""
+    """Return the part of a manifest that does not depend on the run: `_KEYS`."""
     return {
         "becalm": _core.__version__,
         "core": core_hash(),

@@ -84,11 +84,14 @@ class Results(Tables):
         replications: list[Replication],
         tables: dict[str, pl.DataFrame],
         units: dict[str, dict[str, str]],
+        origin: dict[str, Any] | None = None,
     ) -> None:
         self.scenario = scenario
         self.replications = replications
         self.tables = tables
         self.units = units
+        self.origin = origin or provenance.describe()
+        """The becalm, the platform and the time of the run: not of whoever reads it back."""
 
     @classmethod
     def from_outcomes(cls, scenario: Scenario, outcomes: Sequence[Outcome]) -> Results:
@@ -178,7 +181,7 @@ class Results(Tables):
         """Everything needed to know where the tables come from, and to run them again."""
         scenario = self.scenario
         return {
-            **provenance.describe(),
+            **self.origin,
             "scenario": {
                 # Only the file's name: paths are private.
                 "name": PurePath(scenario.name).name,
@@ -259,7 +262,7 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
     tables = {
         name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
     }
-    return Results(scenario, replications, tables, units)
+    return Results(scenario, replications, tables, units, provenance.of(manifest))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

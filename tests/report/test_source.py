@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zlib
@@ -55,6 +56,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "scene.toml").write_text(SCENE)
     becalm.run(becalm.load(made / "scene.toml")).save(made / "results")
     return made
+
+
+def test_a_page_tells_of_the_run_and_of_who_wrote_the_page(folder: Path, tmp_path: Path) -> None:
+    told = dict(header(page_of(folder / "results"))["about"]["provenance"])
+    assert told["becalm"] == becalm.__version__
+    assert not any(key.startswith("page written by") for key in told)
+
+    shutil.copytree(folder / "results", tmp_path / "old")
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
+    old = {"becalm": "0.0.1", "core": "abc", "created": "2020-01-01T00:00:00+00:00", "platform": {"machine": "vax"}}
+    (tmp_path / "old" / "manifest.json").write_text(json.dumps(manifest | old))
+    about = header(page_of(tmp_path / "old"))["about"]
+    told = dict(about["provenance"])
+    assert (told["becalm"], told["core"], told["platform.machine"]) == ("0.0.1", "abc", "vax")
+    assert told["page written by.becalm"] == becalm.__version__
+    assert f"becalm 0.0.1, page by becalm {becalm.__version__}" in about["facts"]
+    assert old["created"] in about["facts"]
 
 
 def test_the_command_writes_a_page_and_replaces_none(folder: Path) -> None:

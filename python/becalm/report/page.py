@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from becalm import _core, jsons
+from becalm import _core, jsons, provenance
 from becalm.columns import COLUMNS
 from becalm.errors import ResultsError
 from becalm.report.again import MOST_TEXT, again
@@ -28,6 +28,8 @@ TABLES = (
 MOST_SIZE = 5_000_000
 """Bytes of a page when nothing else is said."""
 _MARK = "<!--payload-->"
+_SAME = ("becalm", "git_revision", "core")
+"""What differs between one becalm and another."""
 _FLOWS = ("rate",)
 """Columns of the table `flows` that a page needs; it may have hundreds of thousands of rows."""
 
@@ -142,6 +144,10 @@ def _about(results: Results, title: str | None, replication: int) -> dict[str, A
     scenario, manifest = results.scenario, results.manifest()
     told = {key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")}
     told |= {"platform": manifest["platform"], "seed": manifest["seed"]}
+    here = provenance.describe()
+    other = any(here[key] != manifest[key] for key in _SAME)
+    if other:
+        told["page written by"] = {key: here[key] for key in ("becalm", "created", *_SAME[1:], "platform")}
     told |= {"wall_time [s]": round(results.wall_time, 3), "fingerprints": results.fingerprints}
     told |= {"scenario": {"name": PurePath(scenario.name).name, "hash": scenario.hash}}
     told["guards"] = results.guards
@@ -155,7 +161,7 @@ def _about(results: Results, title: str | None, replication: int) -> dict[str, A
             f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
             f"{hops:,} packet-hops in {results.wall_time:.1f} s",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
-            f"becalm {manifest['becalm']}",
+            f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
             str(manifest["created"]),
         ],
         "notes": missing,

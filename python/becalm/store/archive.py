@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm import jsons
+from becalm import jsons, provenance
 from becalm.errors import BecalmError, StoreError
 from becalm.mistakes import reason
 from becalm.results import MANIFEST, Replication, Results
@@ -60,7 +60,7 @@ def pack(results: Results, key: str, keep: str) -> bytes:
     """Return one replication as the bytes of its file."""
     tables = {name: _kept(results, name, keep) for name in results.tables}
     kept = {name: table for name, table in tables.items() if table is not None}
-    slim = Results(results.scenario, results.replications, kept, results.units)
+    slim = Results(results.scenario, results.replications, kept, results.units, results.origin)
     manifest = {**slim.manifest(), "key": key, "keep": keep}
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
@@ -158,7 +158,7 @@ def unpack(path: Path) -> Results:
             replications = [Replication(**item) for item in manifest["replications"]]
             scenario = _scenario(manifest)
         tables = {name: _table(archive, path, name) for name in units}
-    return Results(scenario, replications, tables, units)
+    return Results(scenario, replications, tables, units, provenance.of(manifest))
 
 
 def _scenario(manifest: Mapping[str, Any]) -> Scenario:

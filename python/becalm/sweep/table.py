@@ -136,7 +136,7 @@ def joined(scenario: Scenario, parts: Sequence[Results]) -> Results:
 
     tables = {name: pl.concat([part.tables[name] for part in parts]) for name in parts[0].tables}
     replications = [each for part in parts for each in part.replications]
-    return Results(scenario, replications, tables, parts[0].units)
+    return Results(scenario, replications, tables, parts[0].units, parts[0].origin)
 
 
 def _with_changes(point: Point, name: str, keys: Sequence[str]) -> pl.DataFrame:
