@@ -14,7 +14,6 @@ from typing import Any
 
 from becalm import _core
 
-
 _KEYS = ("becalm", "core", "model", "compiler", "git_revision", "created", "platform")
 
 
