@@ -144,13 +144,13 @@ def _about(results: Results, title: str | None, replication: int) -> dict[str, A
     scenario, manifest = results.scenario, results.manifest()
     told = {key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")}
     told |= {"platform": manifest["platform"], "seed": manifest["seed"]}
+    told |= {"wall_time [s]": round(results.wall_time, 3), "fingerprints": results.fingerprints}
+    told |= {"scenario": {"name": PurePath(scenario.name).name, "hash": scenario.hash}}
+    told["guards"] = results.guards
     here = provenance.describe()
     other = any(here[key] != manifest[key] for key in _SAME)
     if other:
         told["page written by"] = {key: here[key] for key in ("becalm", "created", *_SAME[1:], "platform")}
-    told |= {"wall_time [s]": round(results.wall_time, 3), "fingerprints": results.fingerprints}
-    told |= {"scenario": {"name": PurePath(scenario.name).name, "hash": scenario.hash}}
-    told["guards"] = results.guards
     summary = scenario.summary
     runs = len(results.replications)
     hosts, switches, hops = summary["hosts"], summary["switches"], results.packet_hops
