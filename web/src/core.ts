@@ -1,5 +1,7 @@
 // The core as WebAssembly: texts in, values out. The other side is crates/wasm.
 
+import type { Kind } from "./schemes";
+
 export interface Mistake {
   line: number | null;
   key: string;
@@ -14,7 +16,8 @@ export interface Mistakes {
 
 export interface Facts {
   summary: { hosts: number; switches: number };
-  resolved: Record<string, unknown>;
+  replications: number;
+  schemes: Record<Kind, string>;
   packet_hops: number;
   memory: number;
   controlled: boolean;

@@ -2,7 +2,7 @@
 
 import type { Catalogue, Facts } from "./core";
 import { el } from "./dom";
-import { KINDS, type Kind, chosen, swapped } from "./schemes";
+import { KINDS, type Kind, swapped } from "./schemes";
 import { type Slider, at, moved, position, positions, sliders } from "./sliders";
 
 interface Control {
@@ -56,7 +56,7 @@ export class Panel {
 
   /** Shows the schemes that a scenario has. */
   know(facts: Facts): void {
-    for (const [kind, list] of this.lists) list.value = chosen(facts.resolved, kind);
+    for (const [kind, list] of this.lists) list.value = facts.schemes[kind];
   }
 
   private control(slider: Slider): Control {

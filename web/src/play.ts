@@ -159,8 +159,7 @@ class Playground {
     this.panel.know(checked);
     this.root.classList.remove("stale");
     this.notice.hidden = true;
-    const replications = (checked.resolved.run as { replications: number }).replications;
-    this.versus.element.dataset.note = replications > 1 ? `The first of ${replications} replications.` : "";
+    this.versus.element.dataset.note = checked.replications > 1 ? `The first of ${checked.replications} replications.` : "";
     if (checked.memory > MOST_MEMORY) {
       this.refuse(`It needs at least ${digits(checked.memory / 1e9)} GB of memory, more than a page has: run it with becalm run.`);
     } else if (checked.packet_hops > MOST_HOPS && this.agreed !== this.text) {

@@ -10,11 +10,6 @@ const MOST_SLIDERS = 5;
 /** A slider goes from a default over this to a default times this, if the range is wider. */
 const SPREAD = 16;
 
-/** The name of the scheme that a scenario has. */
-export function chosen(resolved: Record<string, unknown>, kind: Kind): string {
-  return Object.keys((resolved[kind] ?? {}) as object)[0] ?? "";
-}
-
 /** The text with another scheme in place of its own; values of parameters that both have are kept. */
 export function swapped(text: string, kind: Kind, scheme: Entry): string {
   const lines = text.split("\n");

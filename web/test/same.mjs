@@ -13,7 +13,7 @@ import { coreOf, python } from "../core.mjs";
 const [from, ...files] = process.argv.slice(2);
 const code = await build({ entryPoints: [here("src/core.ts")], bundle: true, write: false, format: "esm" });
 const { Core } = await import(`data:text/javascript;base64,${Buffer.from(code.outputFiles[0].contents).toString("base64")}`);
-const given = coreOf(from);
+const given = await coreOf(from);
 const module = await WebAssembly.compile(given.module);
 
 /** What a catalogue offers, without its texts, which may change between two builds of a page. */

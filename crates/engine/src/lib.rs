@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`time`] | time in integer picoseconds |
 //! | [`random`] | independent random streams, one per (seed, entity, purpose), and the hash behind them |
+//! | [`order`] | sorting of what no event waits for |
 //! | [`key`] | pending events and their rank: (time, [`Key`]) |
 //! | [`queue`] | the queue of pending events |
 //! | `windows`, `sorting`, `line`, `inboxes` | the pending events of groups: an inbox for each group and window of time |
@@ -49,6 +50,7 @@
 mod inboxes;
 pub mod key;
 mod line;
+pub mod order;
 pub mod parts;
 pub mod queue;
 pub mod random;

@@ -1,5 +1,7 @@
 //! Completion times and slowdowns of messages: means and percentiles, of all and by size.
 
+use becalm_engine::order;
+
 use crate::histogram;
 use crate::quantiles::Quantiles;
 use crate::table::Table;
@@ -37,7 +39,7 @@ impl Spread {
     /// A percentile is the smallest number that at least this share of them does not exceed.
     fn of(numbers: impl Iterator<Item = f64>) -> Spread {
         let mut sorted: Vec<f64> = numbers.collect();
-        sorted.sort_unstable_by(f64::total_cmp);
+        order::sort_by(&mut sorted, f64::total_cmp);
         let n = sorted.len();
         let rank = |per_mille: usize| (per_mille * n).div_ceil(1000).max(1) - 1;
         let at = |per_mille| sorted.get(rank(per_mille)).copied().unwrap_or(f64::NAN);
@@ -87,7 +89,7 @@ pub fn by_group(messages: &[Completion], groups: &[String], unfinished: Vec<u64>
 pub fn by_size(messages: &[Completion], groups: &[String]) -> Table {
     let (mut names, mut summaries) = (Vec::new(), Vec::new());
     for (mut of_group, name) in split(messages, groups.len()).into_iter().zip(groups) {
-        of_group.sort_by_key(|message| message.bytes);
+        order::sort_by_key(&mut of_group, |message| message.bytes);
         for bin in bins(&of_group) {
             names.push(name.clone());
             summaries.push(Summary::of(bin));

@@ -1,6 +1,6 @@
 //! Messages, from posting to acknowledgement.
 
-use becalm_engine::Time;
+use becalm_engine::{Time, order};
 use becalm_fabric::policy::{Delivery, Joint, Observer};
 use becalm_fabric::{Kind, NodeId, Packet};
 
@@ -42,8 +42,8 @@ impl Messages {
     pub fn records(&self) -> Vec<MessageRecord> {
         let mut records = self.records.clone();
         let mut acks = self.acks.clone();
-        records.sort_unstable_by_key(|record| (record.flow, record.last));
-        acks.sort_unstable();
+        order::sort_by_key(&mut records, |record| (record.flow, record.last));
+        order::sort_by(&mut acks, Ord::cmp);
         let mut acks = acks.into_iter().peekable();
         for record in &mut records {
             let key = (record.flow, record.last);
@@ -52,7 +52,7 @@ impl Messages {
                 record.acknowledged = time;
             }
         }
-        records.sort_by_key(|record| record.delivered);
+        order::sort_by_key(&mut records, |record| record.delivered);
         records
     }
 }

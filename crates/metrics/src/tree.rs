@@ -1,6 +1,6 @@
 //! The congestion tree: roots and branches among the outputs, and their times.
 
-use becalm_engine::Time;
+use becalm_engine::{Time, order};
 use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
@@ -213,7 +213,7 @@ impl Tree {
         let last = self.lanes.iter().enumerate().map(|(at, lane)| (at, (lane.role, lane.since, end)));
         let mut all: Vec<(usize, Period)> = log.iter().copied().chain(last).collect();
         all.retain(|(_, (role, begin, end))| *role != Role::Calm && begin < end);
-        all.sort_unstable_by_key(|(at, (_, begin, _))| (*at, *begin));
+        order::sort_by_key(&mut all, |(at, (_, begin, _))| (*at, *begin));
         let span = |(at, (role, begin, end)): (usize, Period)| Span {
             port: (at / self.vls) as u32,
             vl: (at % self.vls) as u8,

@@ -1,6 +1,7 @@
 //! Results as the payload of a page.
 
 use becalm_metrics::Data;
+use becalm_report::pack::deflated;
 use becalm_report::{Column, Options, Run, Tables};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -36,7 +37,8 @@ pub fn report<'py>(
     let about = json(about)?;
     let runs = runs.into_iter().map(run).collect::<PyResult<Vec<_>>>()?;
     let inner = &scenario.get().inner;
-    let made = py.detach(|| becalm_report::payload(inner, &runs, &about, Options { most_bytes, all, raw: false }));
+    let options = Options { most_bytes, all, deflate: Some(deflated) };
+    let made = py.detach(|| becalm_report::payload(inner, &runs, &about, options));
     Ok((PyBytes::new(py, &made.bytes), made.every, made.omitted))
 }
 
@@ -44,7 +46,7 @@ pub fn report<'py>(
 #[pyfunction]
 pub fn pack<'py>(py: Python<'py>, header: &str) -> PyResult<Bound<'py, PyBytes>> {
     let header = json(header)?;
-    Ok(PyBytes::new(py, &py.detach(|| becalm_report::Pack::default().finish(header))))
+    Ok(PyBytes::new(py, &py.detach(|| deflated(&becalm_report::Pack::default().whole(header)))))
 }
 
 /// The nodes and cables of a scenario's fabric, `{"nodes": [(column, unit, values), ...], "cables": [...]}`.

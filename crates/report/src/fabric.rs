@@ -1,5 +1,6 @@
 //! The part of a payload that does not change: nodes, links, layout.
 
+use becalm_engine::order;
 use becalm_scenario::Scenario;
 use serde_json::{Value, json};
 
@@ -13,11 +14,9 @@ pub(crate) fn fabric(scenario: &Scenario, pack: &mut Pack) -> Value {
     let levels: Vec<u8> = layout.levels.iter().map(|&level| level.min(255) as u8).collect();
     let names: Vec<&str> = topology.nodes().iter().map(|node| node.name.as_str()).collect();
     let mut rates: Vec<f64> = links.iter().map(|link| link.rate).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.dedup();
+    order::sort_and_dedup(&mut rates, f64::total_cmp);
     let mut delays: Vec<u64> = links.iter().map(|link| link.delay.as_ps()).collect();
-    delays.sort_unstable();
-    delays.dedup();
+    order::sort_and_dedup(&mut delays, Ord::cmp);
     let place_of = |rate: f64| rates.partition_point(|&other| other < rate) as u16;
     json!({
         "form": layout.form.name(),

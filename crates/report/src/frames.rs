@@ -1,8 +1,9 @@
 //! Frames of the fabric for a page: what changes little from time to time is stored as differences.
 
+use becalm_engine::order;
 use serde_json::{Map, Value, json};
 
-use crate::pack::{Filter, Pack, deflated};
+use crate::pack::{Deflate, Filter, Pack};
 use crate::tables::Tables;
 
 /// A step of buffers, of 255: 4%, finer than colours and widths can show.
@@ -18,11 +19,11 @@ const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];
 
 /// Every `every`th frame of a replication, and the names of the shares that were left out; `None` without frames.
 ///
-/// With `all`, every share is kept, in full resolution; with `raw`, no filter is looked for.
+/// With `all`, every share is kept, in full resolution; without what deflates, every share, and no filter is looked for.
 pub(crate) fn frames(
     tables: &Tables,
     every: usize,
-    (all, raw): (bool, bool),
+    (all, deflate): (bool, Option<Deflate>),
     pack: &mut Pack,
 ) -> (Value, Vec<&'static str>) {
     let (times, vls) = (tables.numbers("frames", "time"), tables.numbers("frames", "vl"));
@@ -34,15 +35,14 @@ pub(crate) fn frames(
         thinned(&rows, every)
     };
     let mut lanes: Vec<f64> = vls.clone();
-    lanes.sort_by(f64::total_cmp);
-    lanes.dedup();
+    order::sort_and_dedup(&mut lanes, f64::total_cmp);
     let first = rows_of(lanes[0]);
     let column = |name: &str, rows: &[usize]| -> Vec<u8> {
         let all = tables.bytes("frames", name);
         rows.iter().flat_map(|&row| all.get(row).map_or(&[][..], Vec::as_slice)).copied().collect()
     };
     let width = tables.bytes("frames", "occupancy").first().map_or(0, Vec::len);
-    let filter = |bytes: &[u8]| if raw { Filter::None } else { smaller(bytes, width) };
+    let filter = |bytes: &[u8]| deflate.map_or(Filter::None, |deflate| smaller(bytes, width, deflate));
     let mut kept = Vec::new();
     for &vl in &lanes {
         let rows = rows_of(vl);
@@ -63,7 +63,8 @@ pub(crate) fn frames(
     for name in DETAILS {
         let exact = column(name, &first);
         let bytes = if all { exact } else { exact.into_iter().map(|share| rounded_up(share, COARSE)).collect() };
-        let size = if all { Some(0) } else { size_within(&bytes, width, room) };
+        let limit = deflate.filter(|_| !all);
+        let size = limit.map_or(Some(0), |deflate| size_within(&bytes, width, room, deflate));
         if let Some(size) = size {
             room -= size;
             details.insert(name.to_string(), pack.bytes(&bytes, Filter::None));
@@ -77,7 +78,7 @@ pub(crate) fn frames(
 
 /// The filter with which rows deflate better, by a few from the middle: what stays as it is or grows is best as
 /// differences, queues that come and go are not.
-fn smaller(bytes: &[u8], width: usize) -> Filter {
+fn smaller(bytes: &[u8], width: usize, deflate: Deflate) -> Filter {
     let rows: Vec<&[u8]> = bytes.chunks_exact(width.max(1)).collect();
     let middle = rows.len() / 2;
     let (from, until) = (middle.saturating_sub(SAMPLED / 2), rows.len().min(middle + SAMPLED / 2));
@@ -86,20 +87,20 @@ fn smaller(bytes: &[u8], width: usize) -> Filter {
         .windows(2)
         .flat_map(|pair| pair[1].iter().zip(pair[0]).map(|(after, before)| after.wrapping_sub(*before)))
         .collect();
-    match deflated(&differences).len() < deflated(&sample[1..].concat()).len() {
+    match deflate(&differences).len() < deflate(&sample[1..].concat()).len() {
         true => Filter::Difference(width),
         false => Filter::None,
     }
 }
 
 /// The size of rows of bytes, deflated, if it is at most `most`.
-fn size_within(bytes: &[u8], width: usize, most: usize) -> Option<usize> {
+fn size_within(bytes: &[u8], width: usize, most: usize, deflate: Deflate) -> Option<usize> {
     let sample: Vec<u8> = bytes.chunks(width.max(1)).step_by(SAMPLED).flatten().copied().collect();
     // Rows are alike, and a sample of them is a little larger than its part.
-    if deflated(&sample).len() > most.saturating_mul(2) / SAMPLED.min(bytes.len().div_ceil(width.max(1))).max(1) {
+    if deflate(&sample).len() > most.saturating_mul(2) / SAMPLED.min(bytes.len().div_ceil(width.max(1))).max(1) {
         return None;
     }
-    Some(deflated(bytes).len()).filter(|&size| size <= most)
+    Some(deflate(bytes).len()).filter(|&size| size <= most)
 }
 
 /// Every `every`th item, the last one always.
@@ -118,6 +119,7 @@ fn rounded_up(share: u8, step: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack::deflated;
     use crate::tables::Column;
     use becalm_metrics::Data;
 
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn lanes_without_packets_are_left_out_and_shares_are_coarse() {
         let mut pack = Pack::default();
-        let (frames, omitted) = frames(&tables(), 1, (false, false), &mut pack);
+        let (frames, omitted) = frames(&tables(), 1, (false, Some(deflated as Deflate)), &mut pack);
         assert_eq!(frames["times"], json!([1.0, 2.0]));
         assert_eq!(frames["lanes"].as_array().unwrap().len(), 1);
         assert!(omitted.is_empty());
@@ -154,31 +156,31 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_left_out_and_what_does_is_measured() {
         let calm = vec![17u8; 100_000];
-        let size = size_within(&calm, 1000, 2000).expect("it is small");
+        let size = size_within(&calm, 1000, 2000, deflated).expect("it is small");
         assert_eq!(size, deflated(&calm).len());
-        assert_eq!(size_within(&calm, 1000, size - 1), None);
+        assert_eq!(size_within(&calm, 1000, size - 1, deflated), None);
         let next = |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
         let busy: Vec<u8> =
             std::iter::successors(Some(1), next).take(100_000).map(|state| (state >> 56) as u8).collect();
-        assert_eq!(size_within(&busy, 1000, 20_000), None);
-        assert_eq!(size_within(&[], 0, 10), Some(deflated(&[]).len()));
+        assert_eq!(size_within(&busy, 1000, 20_000, deflated), None);
+        assert_eq!(size_within(&[], 0, 10, deflated), Some(deflated(&[]).len()));
     }
 
     #[test]
     fn rows_that_change_little_are_differences_and_noise_is_not() {
         let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8;
         let row: Vec<u8> = (0..4000).map(noise).collect();
-        assert_eq!(smaller(&row.repeat(20), 4000), Filter::Difference(4000));
+        assert_eq!(smaller(&row.repeat(20), 4000, deflated), Filter::Difference(4000));
         // One of three is full at any time, never the same ones.
         let changing: Vec<u8> = (0..80_000).map(|i| if noise(i) < 85 { 255 } else { 0 }).collect();
-        assert_eq!(smaller(&changing, 4000), Filter::None);
-        assert_eq!(smaller(&row, 4000), Filter::None);
-        assert_eq!(smaller(&[], 0), Filter::None);
+        assert_eq!(smaller(&changing, 4000, deflated), Filter::None);
+        assert_eq!(smaller(&row, 4000, deflated), Filter::None);
+        assert_eq!(smaller(&[], 0, deflated), Filter::None);
     }
 
     #[test]
     fn the_last_frame_stays() {
-        let (frames, _) = frames(&tables(), 2, (true, false), &mut Pack::default());
+        let (frames, _) = frames(&tables(), 2, (true, Some(deflated as Deflate)), &mut Pack::default());
         assert_eq!(frames["times"], json!([2.0]));
         assert_eq!(thinned(&[0, 1, 2, 3, 4], 2), [0, 2, 4]);
     }

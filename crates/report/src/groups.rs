@@ -1,6 +1,6 @@
 //! Groups of flows: their rates and marks over time, their latencies, what they got of what they offered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use becalm_metrics::Data;
 use becalm_scenario::Scenario;
@@ -14,7 +14,7 @@ use crate::tables::Tables;
 pub(crate) fn over_time(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
     let names = scenario.group_names();
     let of = |table: &str, column: &str, value: &str| -> Option<Vec<(usize, f64, f64)>> {
-        let numbers: BTreeMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
         let kinds = tables.text(table, "kind");
         let (times, values, of) =
             (tables.numbers(table, "time"), tables.numbers(table, value), tables.text(table, column));
@@ -73,7 +73,7 @@ pub(crate) fn table(scenario: &Scenario, tables: &Tables) -> Option<Shown> {
     if names.is_empty() {
         return None;
     }
-    let mut sources: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); names.len()];
+    let mut sources: Vec<HashSet<u32>> = vec![HashSet::new(); names.len()];
     for (source, _, group) in scenario.flow_ends() {
         sources[group as usize].insert(source.0);
     }

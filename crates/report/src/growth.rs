@@ -1,7 +1,8 @@
 //! The congestion tree over time: how many outputs are roots and branches, and when the foremost were.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
+use becalm_engine::order;
 use becalm_scenario::{Direction, Scenario};
 use serde_json::{Value, json};
 
@@ -82,21 +83,25 @@ fn rows(scenario: &Scenario, tables: &Tables, step: f64, pack: &mut Pack) -> Val
     let topology = scenario.topology();
     let links = scenario.directions();
     let name = |link: &Direction| (topology.node(link.from.node).name.as_str(), u64::from(link.from.port));
-    let places: BTreeMap<(&str, u64), usize> = links.iter().map(name).zip(0..).collect();
+    let places: HashMap<(&str, u64), usize> = links.iter().map(name).zip(0..).collect();
     let (from, port, vl) =
         (tables.text("spans", "from"), tables.numbers("spans", "from_port"), tables.numbers("spans", "vl"));
     let (begin, end, role) =
         (tables.numbers("spans", "begin"), tables.numbers("spans", "end"), tables.text("spans", "role"));
-    let mut rows: BTreeMap<(usize, u64), Row> = BTreeMap::new();
+    // The rows of an output's lane are next to each other.
+    let mut rows: Vec<((usize, u64), Row)> = Vec::new();
     for i in 0..begin.len() {
         let Some(&link) = places.get(&(from[i].as_str(), port[i] as u64)) else { continue };
-        rows.entry((link, vl[i] as u64)).or_default().add(begin[i], end[i], role[i] == "root", step);
+        let lane = (link, vl[i] as u64);
+        if rows.last().is_none_or(|(last, _)| *last != lane) {
+            rows.push((lane, Row::default()));
+        }
+        rows.last_mut().expect("just added").1.add(begin[i], end[i], role[i] == "root", step);
     }
-    let mut rows: Vec<_> = rows.into_iter().collect();
     // Roots come first, however many branches they have.
     let is_root = |row: &Row| row.times[1] > row.times[0];
     let longest = |a: &Row, b: &Row| b.times.iter().sum::<f64>().total_cmp(&a.times.iter().sum());
-    rows.sort_by(|(_, a), (_, b)| is_root(b).cmp(&is_root(a)).then(longest(a, b)));
+    order::sort_by(&mut rows, |(_, a), (_, b)| is_root(b).cmp(&is_root(a)).then(longest(a, b)));
     rows.truncate(SHOWN);
     let roles: Vec<u8> = rows.iter().flat_map(|(_, row)| row.roles()).collect();
     let row = |((link, vl), row): &((usize, u64), Row)| json!({"link": link, "vl": vl, "since": row.since, "root": row.times[1], "branch": row.times[0]});

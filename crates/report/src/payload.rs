@@ -4,7 +4,7 @@ use becalm_metrics::frames::byte;
 use becalm_scenario::Scenario;
 use serde_json::{Value, json};
 
-use crate::pack::{Filter, Pack};
+use crate::pack::{Deflate, Filter, Pack};
 use crate::ranking::{self, Shown};
 use crate::tables::Tables;
 use crate::{crossing, fabric, frames, groups, growth};
@@ -29,14 +29,14 @@ pub struct Options {
     pub most_bytes: usize,
     /// Keep all shares of every link over time, in full resolution.
     pub all: bool,
-    /// Leave the payload as it is before it is deflated: for a page that takes it from memory.
-    pub raw: bool,
+    /// What deflates the payload; without it the payload stays as it is, for a page that takes it from memory.
+    pub deflate: Option<Deflate>,
 }
 
 /// A payload, packed.
 #[derive(Clone, Debug)]
 pub struct Payload {
-    /// The bytes, deflated unless they were asked for raw.
+    /// The bytes, deflated if that was asked for.
     pub bytes: Vec<u8>,
     /// Every how manieth frame it has.
     pub every: usize,
@@ -62,7 +62,7 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     let fabric = fabric::fabric(scenario, &mut pack);
     for run in runs {
-        let (frames, left_out) = frames::frames(&run.tables, every, (options.all, options.raw), &mut pack);
+        let (frames, left_out) = frames::frames(&run.tables, every, (options.all, options.deflate), &mut pack);
         for name in left_out {
             if !omitted.contains(&name) {
                 omitted.push(name);
@@ -82,7 +82,8 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
         "omitted": omitted,
         "runs": shown,
     });
-    let bytes = if options.raw { pack.whole(header) } else { pack.finish(header) };
+    let whole = pack.whole(header);
+    let bytes = if let Some(deflate) = options.deflate { deflate(&whole) } else { whole };
     Payload { bytes, every, omitted }
 }
 
@@ -138,6 +139,7 @@ fn links(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack::deflated;
 
     fn made(observe: &str, most_bytes: usize) -> (Payload, Value) {
         let text = format!(
@@ -147,7 +149,12 @@ mod tests {
         let scenario = Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"));
         let results = scenario.run(0, 1, &mut |_| true).unwrap();
         let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, tables: results.tables.into() };
-        let made = payload(&scenario, &[run], &json!({"title": "t"}), Options { most_bytes, ..Options::default() });
+        let made = payload(
+            &scenario,
+            &[run],
+            &json!({"title": "t"}),
+            Options { most_bytes, all: false, deflate: Some(deflated) },
+        );
         let whole = miniz_oxide::inflate::decompress_to_vec(&made.bytes).unwrap();
         let length = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
         let header = serde_json::from_slice(&whole[8..8 + length]).unwrap();

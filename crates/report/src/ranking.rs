@@ -1,5 +1,6 @@
 //! The tables that a page shows: the foremost rows by a measure, and how many there are.
 
+use becalm_engine::order;
 use becalm_scenario::Scenario;
 use serde_json::{Value, json};
 
@@ -90,7 +91,7 @@ impl Shown {
 /// Rows of a table, largest measure first.
 fn ranked(count: usize, measure: impl Fn(usize) -> f64, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..count).filter(|&row| wanted(row)).collect();
-    rows.sort_by(|&a, &b| measure(b).total_cmp(&measure(a)).then(a.cmp(&b)));
+    order::sort_by(&mut rows, |&a, &b| measure(b).total_cmp(&measure(a)).then(a.cmp(&b)));
     rows
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn tree(scenario: &Scenario, tables: &Tables) -> Option<Shown> {
     let lanes = *scenario.sections().switch.vls as usize;
     let (since, root) = (tables.numbers("tree", "since"), |row: usize| roles[row] == "root");
     let mut rows = ranked(roles.len(), |row| -since[row], |row| roles[row] != "calm");
-    rows.sort_by_key(|&row| !root(row));
+    order::sort_by_key(&mut rows, |&row| !root(row));
     let mut shown = Shown::new("tree", rows.len());
     rows.truncate(MOST_ROWS);
     shown.numbers("link", "link", "", &rows.iter().map(|row| (row / lanes) as f64).collect::<Vec<_>>());
@@ -167,10 +168,9 @@ pub(crate) fn victim_nodes(scenario: &Scenario, tables: &Tables) -> Vec<u32> {
     let column = |name: &str| tables.numbers("victims", name);
     let rows = hurt(&column("victims"), &column("contributors"), &column("delivered_share"));
     let hosts = tables.text("victims", "host");
-    let names: std::collections::BTreeMap<&str, u32> =
+    let names: std::collections::HashMap<&str, u32> =
         (0u32..).zip(scenario.topology().nodes()).map(|(i, node)| (node.name.as_str(), i)).collect();
     let mut nodes: Vec<u32> = rows.iter().filter_map(|&row| names.get(hosts[row].as_str()).copied()).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
+    order::sort_and_dedup(&mut nodes, Ord::cmp);
     nodes
 }

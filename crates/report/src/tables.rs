@@ -1,7 +1,5 @@
 //! The result tables of a replication, by name.
 
-use std::collections::BTreeMap;
-
 use becalm_metrics::{Data, Table};
 
 /// A column with its unit.
@@ -17,17 +15,17 @@ pub struct Column {
 
 /// Tables of one replication; any may be missing.
 #[derive(Clone, Debug, Default)]
-pub struct Tables(BTreeMap<String, Vec<Column>>);
+pub struct Tables(Vec<(String, Vec<Column>)>);
 
 impl Tables {
     /// Adds a table.
     pub fn insert(&mut self, name: String, columns: Vec<Column>) {
-        self.0.insert(name, columns);
+        self.0.push((name, columns));
     }
 
     /// All columns of a table; none if it is missing.
     pub fn columns(&self, table: &str) -> &[Column] {
-        self.0.get(table).map_or(&[], Vec::as_slice)
+        self.0.iter().find(|(name, _)| name == table).map_or(&[], |(_, columns)| columns)
     }
 
     fn data(&self, table: &str, column: &str) -> Option<&Data> {

@@ -1,8 +1,7 @@
 //! Responses that hear too little of congestion: valid, and probably not meant.
 
-use std::collections::BTreeSet;
-
 use becalm_control::{Feedback, MarkingParams, Responding, ResponseParams, ResponseScheme};
+use becalm_engine::order;
 use becalm_schema::Choice;
 
 use crate::check::hearing::{hears_marks, limits_marks};
@@ -14,7 +13,9 @@ pub(crate) fn warnings(sections: &Sections) -> Vec<String> {
         let reason = unheard(response, sections)?;
         Some(format!("[response.{}]: {reason}", response.name()))
     });
-    of_each.collect::<BTreeSet<_>>().into_iter().collect()
+    let mut found: Vec<String> = of_each.collect();
+    order::sort_and_dedup(&mut found, Ord::cmp);
+    found
 }
 
 /// The responses of all groups and jobs.

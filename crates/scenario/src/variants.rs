@@ -21,6 +21,16 @@ impl Scenario {
         self
     }
 
+    /// Whether it has congestion control: whether it differs from [`Scenario::without_control`].
+    pub fn is_controlled(&self) -> bool {
+        let sections = &self.sections;
+        *sections.marking != MarkingParams::default()
+            || *sections.echo != EchoParams::default()
+            || *sections.response != ResponseParams::default()
+            || sections.flows.iter().any(|group| group.response.is_some())
+            || sections.jobs.iter().any(|job| job.response.is_some())
+    }
+
     /// The scenario with nothing marked, and with sources that send at the rate of their link.
     pub fn without_control(mut self) -> Scenario {
         let sections = &mut self.sections;
@@ -113,6 +123,7 @@ mod tests {
         let bare = Scenario::parse(&text.replace("response.aimd = {}", ""), "bare.toml").unwrap();
         let without = scenario().without_control();
         assert_eq!(without.resolved(), bare.resolved());
+        assert!(scenario().is_controlled() && !bare.is_controlled());
         let fingerprint = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap().fingerprint;
         assert_eq!(fingerprint(&without), fingerprint(&bare));
         assert_ne!(fingerprint(&without), fingerprint(&scenario()));

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use becalm_engine::order;
+
 use crate::node::Node;
 
 /// One error.
@@ -101,7 +103,7 @@ impl Errors {
     /// # Errors
     /// When there are errors, or no value.
     pub fn settle<T>(mut self, value: Option<T>) -> Result<T, Errors> {
-        self.list.sort_by_key(|error| error.line);
+        order::sort_by_key(&mut self.list, |error| error.line);
         match value {
             Some(value) if self.is_empty() => Ok(value),
             _ => Err(self),

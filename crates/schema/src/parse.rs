@@ -1,5 +1,6 @@
 //! From a TOML text to nodes.
 
+use becalm_engine::order;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -28,7 +29,7 @@ fn table_value(parent: &Node, table: &DeTable<'_>, lines: &Lines) -> Value {
         (name, node)
     };
     let mut entries: Vec<(String, Node)> = table.iter().map(entry).collect();
-    entries.sort_by_key(|(_, node)| node.line);
+    order::sort_by_key(&mut entries, |(_, node)| node.line);
     Value::Table(entries)
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use becalm_engine::order;
+
 /// Mistakes that are listed; a file of another kind has one in every line.
 const MOST_LISTED: usize = 50;
 
@@ -57,7 +59,7 @@ impl Mistakes {
     /// # Errors
     /// When there are mistakes.
     pub fn settle<T>(mut self, value: T) -> Result<T, Mistakes> {
-        self.list.sort_by_key(|mistake| mistake.line);
+        order::sort_by_key(&mut self.list, |mistake| mistake.line);
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
 }

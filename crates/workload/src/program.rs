@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use becalm_engine::Time;
+use becalm_engine::{Time, order};
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,8 +165,7 @@ impl Program {
             let ops = self.of_rank(rank).map(|number| self.op(number));
             let mut to: Vec<u32> =
                 ops.filter_map(|op| if let Action::Send { to, .. } = op.action { Some(to) } else { None }).collect();
-            to.sort_unstable();
-            to.dedup();
+            order::sort_and_dedup(&mut to, Ord::cmp);
             pairs.extend(to.into_iter().map(|to| (rank, to)));
         }
         pairs

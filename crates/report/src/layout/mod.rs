@@ -4,6 +4,7 @@ mod shape;
 
 use std::f64::consts::{PI, TAU};
 
+use becalm_engine::order;
 use becalm_fabric::{NodeKind, Topology};
 
 use shape::{Shape, shape};
@@ -61,8 +62,7 @@ impl Layout {
             .iter()
             .map(|ports| {
                 let mut near: Vec<usize> = ports.iter().map(|(peer, _)| peer.node.index()).collect();
-                near.sort_unstable();
-                near.dedup();
+                order::sort_and_dedup(&mut near, Ord::cmp);
                 near
             })
             .collect();
@@ -135,7 +135,7 @@ impl Layout {
         };
         let mut keyed: Vec<(f64, usize)> = row.iter().map(|&node| (mean(node), node)).collect();
         // Sums differ in their last digits.
-        keyed.sort_by(|a, b| ((a.0 * 1e9).round()).total_cmp(&(b.0 * 1e9).round()).then(a.1.cmp(&b.1)));
+        order::sort_by(&mut keyed, |a, b| ((a.0 * 1e9).round()).total_cmp(&(b.0 * 1e9).round()).then(a.1.cmp(&b.1)));
         let moved = keyed.iter().zip(row.iter()).any(|(a, &b)| a.1 != b);
         row.iter_mut().zip(keyed).for_each(|(to, (_, node))| *to = node);
         spread(row, place);

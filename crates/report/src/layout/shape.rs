@@ -1,5 +1,7 @@
 //! Shapes that a layout can show, found by the cables between the switches alone: names and generators do not matter.
 
+use becalm_engine::order;
+
 /// Switches of a torus have at least so many: fewer are as clear on a circle.
 const LEAST_GRID: usize = 6;
 /// Switches of a group of a dragonfly are at least so many: two are only a cable.
@@ -48,7 +50,7 @@ fn grid(near: &[Vec<usize>]) -> Option<[usize; 3]> {
         .flat_map(|depth| divisors(count / depth).map(move |width| [width, count / depth / width, depth]))
         .filter(|[width, height, _]| *width > 1 && *height > 1)
         .collect();
-    sizes.sort_by_key(|[width, height, depth]| (*depth, width.abs_diff(*height)));
+    order::sort_by_key(&mut sizes, |[width, height, depth]| (*depth, width.abs_diff(*height)));
     sizes.into_iter().find(|&sizes| [true, false].into_iter().any(|wrapped| is_grid(near, sizes, wrapped)))
 }
 
@@ -67,8 +69,7 @@ fn is_grid(near: &[Vec<usize>], sizes: [usize; 3], wrapped: bool) -> bool {
             }
             step *= size;
         }
-        wanted.sort_unstable();
-        wanted.dedup();
+        order::sort_and_dedup(&mut wanted, Ord::cmp);
         wanted == *peers
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use becalm_control::{Marking, MarkingScheme};
-use becalm_engine::Time;
+use becalm_engine::{Time, order};
 use becalm_fabric::{NodeKind, Rate};
 use becalm_schema::{Choice, Review};
 
@@ -49,7 +49,7 @@ fn changes(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let duration = sections.run.get().and_then(|run| run.duration.get());
     let mut changes: Vec<_> = sections.changes.items().iter().filter_map(|change| change.complete()).collect();
     let all_read = changes.len() == sections.changes.items().len();
-    changes.sort_by_key(|change| *change.at);
+    order::sort_by_key(&mut changes, |change| *change.at);
     let mut last: HashMap<&str, (Time, Rate)> =
         network.links.iter().map(|link| (link.name.as_str(), (Time::ZERO, link.rate))).collect();
     for change in changes {

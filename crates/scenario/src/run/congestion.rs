@@ -1,6 +1,6 @@
 //! The tables of the congestion tree: roots, branches and victims.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use becalm_fabric::{FlowView, NodeId, Paths, PortId};
 use becalm_metrics::tree::Episode;
@@ -69,7 +69,7 @@ impl<'a> Roles<'a> {
             .with("branch_share", "", self.rows.iter().map(|row| row.shares[1]).collect::<Vec<_>>())
     }
 
-    fn by_port(&self) -> BTreeMap<(PortId, u8), &'static str> {
+    fn by_port(&self) -> HashMap<(PortId, u8), &'static str> {
         self.rows.iter().map(|row| ((row.link.from, row.vl), row.role)).collect()
     }
 }

@@ -14,7 +14,7 @@ mod window;
 
 use std::collections::HashSet;
 
-use becalm_engine::{Simulator, Stop, Time, Work};
+use becalm_engine::{Simulator, Stop, Time, Work, order};
 use becalm_fabric::{FabricError, FlowId};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
 use becalm_model::{Model, Whole};
@@ -231,7 +231,7 @@ impl Running<'_> {
         let mut before = None;
         let mut sample = Time::ZERO;
         let mut snapshots: Vec<Time> = self.scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
-        snapshots.sort_by(|a, b| b.cmp(a));
+        order::sort_by(&mut snapshots, |a, b| b.cmp(a));
         loop {
             let mut target = sample.min(self.duration);
             if let Some(&next) = snapshots.last() {

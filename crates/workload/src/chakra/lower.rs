@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use becalm_engine::Time;
+use becalm_engine::{Time, order};
 
 use super::node::{Kind, Node, short};
 use super::trace::Trace;
@@ -85,8 +85,7 @@ impl Lowering {
         let ends: Vec<Ends> = trace.nodes.iter().map(|node| self.node(rank, trace, node)).collect();
         for (node, &(begin, _)) in trace.nodes.iter().zip(&ends) {
             let mut after = node.after.clone();
-            after.sort_unstable();
-            after.dedup();
+            order::sort_and_dedup(&mut after, Ord::cmp);
             for id in after {
                 match places.get(&id) {
                     Some(&at) => self.builder.after(begin, ends[at].1, When::Done),

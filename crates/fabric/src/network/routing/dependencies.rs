@@ -1,6 +1,6 @@
 //! Dependencies between links: which link's packets may wait for which other link.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::ids::PortId;
 
@@ -8,14 +8,14 @@ use crate::ids::PortId;
 pub(super) type Link = (PortId, u8);
 
 /// For every link those that its packets may wait for.
-pub(super) type Graph = BTreeMap<Link, BTreeSet<Link>>;
+pub(super) type Graph = HashMap<Link, HashSet<Link>>;
 
 /// A circle of links, if there is one.
 pub(super) fn cycle(mut next: Graph) -> Option<Vec<Link>> {
     // A link that no other depends on, or that depends on no other, is on no circle.
     loop {
         let before = next.len();
-        let waiting: BTreeSet<Link> = next.keys().copied().collect();
+        let waiting: HashSet<Link> = next.keys().copied().collect();
         for waits_for in next.values_mut() {
             waits_for.retain(|link| waiting.contains(link));
         }
@@ -24,9 +24,9 @@ pub(super) fn cycle(mut next: Graph) -> Option<Vec<Link>> {
             break;
         }
     }
-    let mut path = vec![*next.keys().next()?];
+    let mut path = vec![*next.keys().min()?];
     loop {
-        let link = *next[path.last()?].first()?;
+        let link = *next[path.last()?].iter().min()?;
         if let Some(at) = path.iter().position(|&other| other == link) {
             return Some(path.split_off(at));
         }

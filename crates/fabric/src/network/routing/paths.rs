@@ -1,6 +1,6 @@
 //! Paths of packets from host to host.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
@@ -12,7 +12,7 @@ use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 
 /// By destination, switches from which packets are known to arrive.
-type Good = BTreeMap<NodeId, BTreeSet<NodeId>>;
+type Good = HashMap<NodeId, HashSet<NodeId>>;
 
 /// The paths of packets through a topology with routes.
 #[derive(Clone, Debug)]
@@ -91,9 +91,9 @@ impl<'a> Paths<'a> {
     /// # Errors
     /// [`FabricError::Unreachable`] and [`FabricError::RoutingLoop`], for any choice of equal ports.
     pub fn ports(&self, source: NodeId, destination: NodeId) -> Result<Vec<PortId>, FabricError> {
-        self.check_choices(source, destination, &mut BTreeSet::new())?;
+        self.check_choices(source, destination, &mut HashSet::new())?;
         let mut found = vec![PortId { node: source, port: 0 }];
-        let mut known: BTreeSet<PortId> = found.iter().copied().collect();
+        let mut known: HashSet<PortId> = found.iter().copied().collect();
         let mut queue = VecDeque::from([found[0]]);
         while let Some(from) = queue.pop_front() {
             for next in self.onward(from, destination).filter(|&next| known.insert(next)) {
@@ -120,7 +120,7 @@ impl<'a> Paths<'a> {
         &self,
         source: NodeId,
         destination: NodeId,
-        good: &mut BTreeSet<NodeId>,
+        good: &mut HashSet<NodeId>,
     ) -> Result<(), FabricError> {
         let (first, _) = *self.peers[source.index()].first().ok_or_else(|| self.unreachable(source, destination))?;
         // The switches on the way, each with the ports that are left to follow.
@@ -195,7 +195,7 @@ impl<'a> Paths<'a> {
     /// such dependencies no deadlock is possible (Dally and Seitz 1987). Pairs without a path are skipped.
     pub fn dependency_cycle(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
         let (lanes, mut next) = (self.routes.lanes(), dependencies::Graph::new());
-        let mut seen: BTreeMap<NodeId, BTreeSet<dependencies::Link>> = BTreeMap::new();
+        let mut seen: HashMap<NodeId, HashSet<dependencies::Link>> = HashMap::new();
         let mut good = Good::new();
         for (a, b) in pairs.flat_map(|(a, b)| [(a, b), (b, a)]) {
             if self.check_way(a, b, &mut good).is_err() {
