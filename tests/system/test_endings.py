@@ -168,6 +168,14 @@ def test_a_crash_at_any_step_of_replacing_loses_nothing(scenario: becalm.Scenari
     assert done.returncode == 0
 
 
+def test_all_files_are_there_where_nobody_reads_what_is_printed(file: Path, work: Path) -> None:
+    with commands.start("manage", file, "--out", "managed.toml", "--opensm", "cc.conf") as managing:
+        assert managing.stdout is not None
+        managing.stdout.close()
+    assert managing.returncode == 1
+    assert commands.names(work) == ["cc.conf", "cc.conf.rollback", "managed.toml"]
+
+
 def test_an_error_while_writing_leaves_the_old_folder(
     scenario: becalm.Scenario, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
