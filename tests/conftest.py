@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
 
 import becalm
+
+PRELOADED = ("becalm.cli", "becalm.console", "filelock", "numpy", "polars", "pytest", "typer._adapters")
+"""What commands of becalm import, and the tests that start them."""
 
 SMALL = """\
 [run]
@@ -40,6 +45,14 @@ to = ["BV"]
 load = 0.5
 message = "2048 B"
 """
+
+
+@pytest.fixture(scope="session")
+def prepared() -> ForkServerContext:
+    """Processes that begin with becalm imported, so that many at once cost little and begin together."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOADED])
+    return context
 
 
 @pytest.fixture
