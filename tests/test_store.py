@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ import becalm
 from becalm import _core
 from becalm.cli import app
 from becalm.errors import StoreError
-from becalm.store import ALL, SERIES, SUMMARY, Store, run_key
+from becalm.store import ALL, SERIES, SUMMARY, Store, files, run_key
 from becalm.store.export import exported
 
 ROOT = Path(__file__).parents[1]
@@ -166,6 +167,34 @@ def test_twenty_writers_of_the_same_runs(
     assert len(list(store.keys())) == 3
     assert list(store.verify()) == []
     assert not list(store.root.rglob("*.tmp"))
+
+
+DIES = """
+import os, signal, sys
+from pathlib import Path
+from becalm.store import files
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+files.write(Path(sys.argv[1]) / "run.zip", b"part of a run")
+"""
+
+
+def test_a_writer_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except (AttributeError, OSError):
+        pytest.skip("no files without a name here")
+    writer = subprocess.run([sys.executable, "-c", DIES, tmp_path], check=False)
+    assert writer.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_beside_their_place_where_none_can_be_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    files.write(tmp_path / "run.zip", b"whole")
+    files.write(tmp_path / "run.zip", b"again")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("run.zip", b"again")]
 
 
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:
