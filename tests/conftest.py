@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
+
+# Before NumPy is there: its threads wait for each other in loops, which doubles the time on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import becalm
 

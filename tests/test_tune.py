@@ -250,8 +250,8 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     first = small(spot, tmp_path / "study", 4)
     assert first.trials.height == 4
     known = set(Store(tmp_path / "study" / "store").keys())
-    tuned = small(spot, tmp_path / "study", 8)
-    assert tuned.trials.height == 8
+    tuned = small(spot, tmp_path / "study", 12)
+    assert tuned.trials.height == 12
     assert tuned.trials.head(4)["loss"].to_list() == first.trials["loss"].to_list()
     assert known < set(Store(tmp_path / "study" / "store").keys())
     assert sum(tuned.importance.values()) == pytest.approx(1)
@@ -260,7 +260,7 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     assert tuned.recommended == (BEST if tuned.gain.sure and not tuned.broken else tuned.guideline)
     tuned.save(tmp_path / "study", spot.scenario)
     found = json.loads((tmp_path / "study" / "tune.json").read_text())
-    assert found["trials"] == 8
+    assert found["trials"] == 12
     made = becalm.load(tmp_path / "study" / "tuned.toml")
     assert "ibta" in made.resolved["response"]
     with pytest.raises(BecalmError, match="holds the study of something else"):
