@@ -38,7 +38,7 @@ def at_once(
     barrier = prepared.Barrier(count)
     places = [folder / f"{number}" for number in range(count)]
     given = [(words(arguments), str(Path.cwd()), str(place), barrier) for place in places]
-    processes = [prepared.Process(target=_command, args=each) for each in given]
+    processes = [prepared.Process(target=_command, args=each, daemon=True) for each in given]
     for process in processes:
         process.start()
     for process in processes:
