@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
@@ -152,11 +152,12 @@ def write_all(root: str, toml: str, barrier: object, seeds: int) -> None:
         store.put(key, results, SUMMARY)
 
 
-def test_twenty_writers_of_the_same_runs(tmp_path: Path, short: becalm.Scenario) -> None:
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(20)
+def test_twenty_writers_of_the_same_runs(
+    tmp_path: Path, short: becalm.Scenario, prepared: ForkServerContext
+) -> None:
+    barrier = prepared.Barrier(20)
     arguments = (str(tmp_path / "store"), short.replace({"run.duration": "50 us"}).to_toml(), barrier, 3)
-    writers = [context.Process(target=write_all, args=arguments) for _ in range(20)]
+    writers = [prepared.Process(target=write_all, args=arguments) for _ in range(20)]
     for writer in writers:
         writer.start()
     for writer in writers:
