@@ -8,7 +8,9 @@
 use crate::key::{Entry, Key};
 use crate::line::Line;
 use crate::queue::Queue;
+use crate::run::Next;
 use crate::sorting::{Scratch, sort};
+use crate::ticket::{Compact, Ticket};
 use crate::time::Time;
 use crate::windows::Windows;
 
@@ -58,7 +60,7 @@ pub(crate) struct Inboxes<E> {
     far: Queue<E>,
 }
 
-impl<E: Copy> Inboxes<E> {
+impl<E: Compact> Inboxes<E> {
     /// Nothing pending; windows are no longer than `lookahead`.
     pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time) -> Inboxes<E> {
         let filled = || vec![0; groups.div_ceil(64)];
@@ -103,8 +105,16 @@ impl<E: Copy> Inboxes<E> {
     }
 
     /// Adds an event of the group that has its turn, in the present window.
-    #[inline(never)]
+    #[inline(always)]
     fn push_local(&mut self, time: Time, key: Key, event: E) {
+        match event.signal() {
+            Some(_) => self.local.push(time, key, &event),
+            None => self.push_local_large(time, key, &event),
+        }
+    }
+
+    #[inline(never)]
+    fn push_local_large(&mut self, time: Time, key: Key, event: &E) {
         self.local.push(time, key, event);
     }
 
@@ -127,30 +137,38 @@ impl<E: Copy> Inboxes<E> {
         list.push(entry());
     }
 
-    /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. Returns its place
-    /// in `inbox`, which is what [`Inboxes::lend`] gave; one that the group has caused itself is put behind the others.
+    /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. A large one that
+    /// the group has caused itself is put behind the others in `inbox`, which is what [`Inboxes::lend`] gave.
     #[inline(always)]
-    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Option<usize> {
+    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Next {
         loop {
             if self.listed < self.local.next || self.goes_first(inbox) {
                 if self.listed <= until {
-                    return Some(self.next_listed(inbox));
+                    return Next::Listed(self.next_listed(inbox));
                 }
             } else if self.local.next <= until
-                && let Some(local) = self.local.pop()
+                && let Some(ticket) = self.local.pop()
             {
-                let place = self.order.len();
-                inbox.truncate(place);
-                inbox.push(local);
-                return Some(place);
+                return match ticket.signal() {
+                    Some(signal) => Next::Signal(ticket.time, ticket.key, signal),
+                    None => Next::Listed(self.show_local(&ticket, inbox)),
+                };
             }
             std::mem::swap(&mut self.inbox, inbox);
             let has_turn = self.next_turn(until);
             std::mem::swap(&mut self.inbox, inbox);
             if !has_turn {
-                return None;
+                return Next::None;
             }
         }
+    }
+
+    /// Puts a large local event behind the others of the inbox; returns its place there.
+    #[inline(never)]
+    fn show_local(&mut self, ticket: &Ticket, inbox: &mut Vec<Entry<E>>) -> usize {
+        inbox.truncate(self.order.len());
+        inbox.push(self.local.store.redeem(ticket));
+        self.order.len()
     }
 
     /// Lends the inbox of the group that has its turn, so that its events need not be copied.
@@ -252,7 +270,8 @@ impl<E: Copy> Inboxes<E> {
             let entry = self.inbox[self.order[at] as u32 as usize];
             self.append(group, slot, entry.time, || entry);
         }
-        while let Some(entry) = self.local.pop() {
+        while let Some(ticket) = self.local.pop() {
+            let entry = self.local.store.redeem(&ticket);
             self.append(group, slot, entry.time, || entry);
         }
         self.listed = Time::MAX;
@@ -311,7 +330,7 @@ impl<E: Copy> Inboxes<E> {
     /// All pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
         let listed = self.order[self.at..].iter().map(|&place| &self.inbox[place as u32 as usize]);
-        listed.chain(self.lists.iter().flatten()).chain(self.far.iter()).copied().chain(self.local.iter())
+        listed.chain(self.lists.iter().flatten()).copied().chain(self.far.iter()).chain(self.local.iter())
     }
 }
 

@@ -81,6 +81,11 @@ impl Marker for InputTriggered {
     fn attention(&self) -> Attention {
         self.trigger.attention()
     }
+
+    // Marks are for packets that wait: one that leaves at once where none waits gets none.
+    fn sees_passing(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
+    #[inline(always)]
     pub fn deliver<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         cx.shared.packets -= 1;
         cx.observer.delivered(cx.now, packet);
@@ -22,6 +23,12 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 }
             }
         }
+    }
+
+    /// Handles a packet that a host has drained.
+    #[inline(never)]
+    pub fn deliver_drained<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+        self.deliver(host, packet, cx);
     }
 
     /// Counts a data packet, and queues the answers to it.
@@ -40,7 +47,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             self.complete_messages(packet, cx);
         }
         if answer.cnp {
-            self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+            self.queue_cnp(host, packet, cx);
         }
         if let Some(marked) = answer.ack {
             self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
@@ -66,7 +73,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
+    #[inline(never)]
+    fn queue_cnp<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+        self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+    }
+
     /// Queues an answer to a data packet: its kind, the packets that it covers and the marked ones that it reports.
+    #[inline(always)]
     fn queue_answer<O: Observer>(
         &mut self,
         host: u32,

@@ -149,6 +149,7 @@ impl Sender {
 
     /// Takes the next segment of the message that is being sent, or else of the first one; posted messages go before
     /// greedy ones, which count as posted when they are begun.
+    #[inline]
     pub fn next_segment(&mut self, now: Time, mtu: u32) -> Segment {
         let first =
             self.posted.front().map(|first| PartialMessage { posted: first.at, rest: first.bytes, greedy: false });

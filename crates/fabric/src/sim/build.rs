@@ -5,7 +5,7 @@ use becalm_engine::{Agenda, Key, Simulator, Time};
 use crate::config::{AdapterConfig, FlowControl, PacketConfig, SwitchConfig, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Jobs, Pacer, Receiver, SendQueue, Sender, Source};
@@ -122,8 +122,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Schedules the first events of the nodes that this simulator handles.
     pub(crate) fn begin(&mut self, agenda: &mut Agenda<Event>, share: &Share<'_>) {
         for (i, change) in (0u32..).zip(&self.shared.changes).filter(|(_, change)| share.has(change.from.node)) {
-            let event = Event::Rate(i);
-            agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
+            let signal = Signal::Rate(i);
+            let key = Key::new(change.from.node.0, signal.kind(), u64::from(i), change.from.port);
+            agenda.at(change.at, key, signal.into());
         }
         let hosts = &mut self.hosts;
         let mut cx = Context { now: Time::ZERO, agenda, shared: &mut self.shared, observer: &mut self.observer };
@@ -165,7 +166,8 @@ fn nodes<R, K: Marker, E>(
     let largest = spec.packets.largest();
     let switch = |(node, marker): (NodeId, K)| {
         let (rank, links) = (topology.node(node).rank, &links[node.index()]);
-        let mut state = State::new(node, rank, &spec.switch, links, largest, marker.attention(), spec.seed);
+        let shown = (marker.attention(), marker.sees_passing());
+        let mut state = State::new(node, rank, &spec.switch, links, largest, shown, spec.seed);
         state.changes_lanes = spec.routes.lanes().is_some();
         state.computed = spec.routes.computed(rank);
         Switch { state, marker }
@@ -250,7 +252,7 @@ fn egress_links(
         let &Cable { rate, delay, .. } = cable;
         let returns = pfc.map_or(delay, |pfc| delay + pfc.delay_on(rate, packets.largest()));
         let link = EgressLink {
-            arrivals: Key::new(peer.node.0, Event::ARRIVE, 0, peer.port),
+            arrivals: Key::new(peer.node.0, Signal::ARRIVE, 0, peer.port),
             control: match (fills, pfc) {
                 (false, _) => Control::Free,
                 (true, None) => Control::Credit,
