@@ -94,7 +94,7 @@ impl<E: Compact> Inboxes<E> {
         let window = self.windows.of(time);
         let ahead = window.wrapping_sub(self.window);
         if ahead == 0 && group == self.turn {
-            self.push_local(time, key, event());
+            self.push_local(time, key, &event());
         } else if ahead < SLOTS as u64 {
             debug_assert!(ahead > 0 || self.turn == NOBODY, "an event of the present window for another group");
             self.append(group, window as usize % SLOTS, time, || Entry { time, key, event: event() });
@@ -104,24 +104,32 @@ impl<E: Compact> Inboxes<E> {
         }
     }
 
-    /// Adds an event of the group that has its turn, in the present window.
+    /// Adds a signal, mostly of the group that has its turn and in the present window.
     #[inline(always)]
-    fn push_local(&mut self, time: Time, key: Key, event: E) {
-        match event.signal() {
-            Some(_) => self.local.push(time, key, &event),
-            None => self.push_local_large(time, key, &event),
+    pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
+        let group = usize::from(self.group_of[key.target() as usize]);
+        if group == self.turn && self.windows.of(time) == self.window {
+            self.local.add(Ticket::of(time, key, signal));
+        } else {
+            self.push_signal(time, key, signal);
         }
     }
 
     #[inline(never)]
-    fn push_local_large(&mut self, time: Time, key: Key, event: &E) {
+    fn push_signal(&mut self, time: Time, key: Key, signal: u64) {
+        self.push(time, key, || E::of(signal));
+    }
+
+    /// Adds an event of the group that has its turn, in the present window.
+    #[inline(never)]
+    fn push_local(&mut self, time: Time, key: Key, event: &E) {
         self.local.push(time, key, event);
     }
 
     /// Adds an event of a later window than those with inboxes.
     #[inline(never)]
     fn push_far(&mut self, entry: Entry<E>) {
-        self.far.push(entry.time, entry.key, entry.event);
+        self.far.push(entry.time, entry.key, &entry.event);
     }
 
     /// Appends an event of a time to an inbox.
@@ -131,10 +139,22 @@ impl<E: Compact> Inboxes<E> {
         let list = &mut self.lists[slot * self.groups + group];
         // An inbox that is used has room for more; its capacity is 0 while it is empty.
         if list.len() == list.capacity() {
-            make_room(list, &mut self.spare);
-            self.filled[slot][group / 64] |= 1 << (group % 64);
+            return self.append_to_full(group, slot, &entry());
         }
         list.push(entry());
+    }
+
+    /// Appends an event to an inbox without room, or to an empty one, which gets a spare list.
+    #[cold]
+    #[inline(never)]
+    fn append_to_full(&mut self, group: usize, slot: usize, entry: &Entry<E>) {
+        let list = &mut self.lists[slot * self.groups + group];
+        match list.len() {
+            0 => *list = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(FIRST_ROOM)),
+            len => list.reserve(len),
+        }
+        self.filled[slot][group / 64] |= 1 << (group % 64);
+        list.push(*entry);
     }
 
     /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. A large one that
@@ -331,15 +351,5 @@ impl<E: Compact> Inboxes<E> {
     pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
         let listed = self.order[self.at..].iter().map(|&place| &self.inbox[place as u32 as usize]);
         listed.chain(self.lists.iter().flatten()).copied().chain(self.far.iter()).chain(self.local.iter())
-    }
-}
-
-/// Gives a full list more room, and an empty one a spare list's.
-#[cold]
-#[inline(never)]
-fn make_room<E>(list: &mut Vec<Entry<E>>, spare: &mut Vec<Vec<Entry<E>>>) {
-    match list.len() {
-        0 => *list = spare.pop().unwrap_or_else(|| Vec::with_capacity(FIRST_ROOM)),
-        len => list.reserve(len),
     }
 }

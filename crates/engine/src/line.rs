@@ -32,16 +32,29 @@ impl Row {
         self.tickets.get(self.at).copied()
     }
 
-    /// Adds a ticket if it comes after all others.
+    /// Whether a ticket comes after all others.
+    #[inline(always)]
+    fn ends_before(&self, ticket: &Ticket) -> bool {
+        self.tickets.last().is_none_or(|last| last.rank() <= ticket.rank())
+    }
+
+    /// Adds a ticket if it comes after all others and there is room for it.
     #[inline(always)]
     fn append(&mut self, ticket: Ticket) -> bool {
-        match self.tickets.last() {
-            Some(last) if last.rank() > ticket.rank() => return false,
-            Some(_) => {}
-            None => self.next = ticket.time,
+        let fits = self.tickets.len() < self.tickets.capacity() && self.ends_before(&ticket);
+        if fits {
+            self.push(ticket);
+        }
+        fits
+    }
+
+    /// Adds a ticket that comes after all others.
+    #[inline(always)]
+    fn push(&mut self, ticket: Ticket) {
+        if self.tickets.is_empty() {
+            self.next = ticket.time;
         }
         self.tickets.push(ticket);
-        true
     }
 
     /// Adds a ticket at most [`STEPS`] places before the end, if it belongs there.
@@ -95,20 +108,27 @@ impl<E> Default for Line<E> {
 
 impl<E: Compact> Line<E> {
     /// Adds an event.
-    #[inline(always)]
     pub fn push(&mut self, time: Time, key: Key, event: &E) {
         let ticket = self.store.ticket(time, key, event);
-        self.next = self.next.min(time);
+        self.add(ticket);
+    }
+
+    /// Adds a ticket.
+    #[inline(always)]
+    pub fn add(&mut self, ticket: Ticket) {
+        self.next = self.next.min(ticket.time);
         let [long, short] = &mut self.rows;
         if !long.append(ticket) && !short.append(ticket) {
             self.squeeze_in(ticket);
         }
     }
 
-    /// Adds an event that comes before the last ones of both rows.
+    /// Adds an event that comes before the last ones of both rows, or has no room there.
     #[inline(never)]
     fn squeeze_in(&mut self, ticket: Ticket) {
-        if !self.rows[1].insert(ticket) {
+        if let Some(row) = self.rows.iter_mut().find(|row| row.ends_before(&ticket)) {
+            row.push(ticket);
+        } else if !self.rows[1].insert(ticket) {
             self.heap.push(ticket);
         }
     }
@@ -138,31 +158,30 @@ impl<E: Compact> Line<E> {
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Ticket> {
         if !self.heap.is_empty() {
-            return self.pop_either();
+            self.take_from_heap();
         }
-        self.pop_row()
-    }
-
-    /// Takes the earliest event of the rows and the heap.
-    #[cold]
-    fn pop_either(&mut self) -> Option<Ticket> {
-        let row = self.rows[self.first_row()].first().map(|ticket| (ticket.time, ticket.key));
-        let ticket = match row.is_some() && row == self.first() {
-            true => self.pop_row(),
-            false => self.heap.pop(),
-        };
-        self.next = self.first().map_or(Time::MAX, |(time, _)| time);
-        ticket
-    }
-
-    /// Takes the earliest event of the rows.
-    #[inline(always)]
-    fn pop_row(&mut self) -> Option<Ticket> {
         let row = &mut self.rows[self.first_row()];
-        let ticket = row.first()?;
+        let &Ticket { time, key, word } = row.tickets.get(row.at)?;
         row.advance();
         self.next = self.rows[0].next.min(self.rows[1].next);
-        Some(ticket)
+        if !self.heap.is_empty() {
+            self.next = self.first().map_or(Time::MAX, |(time, _)| time);
+        }
+        Some(Ticket { time, key, word })
+    }
+
+    /// Moves the first of the heap to the front of a row, if it is the first of all.
+    #[cold]
+    #[inline(never)]
+    fn take_from_heap(&mut self) {
+        let row = &mut self.rows[self.first_row()];
+        let comes_first = |first: Ticket| self.heap.peek().is_some_and(|heap| heap.rank() < first.rank());
+        if row.first().is_none_or(comes_first)
+            && let Some(ticket) = self.heap.pop()
+        {
+            row.tickets.insert(row.at, ticket);
+            row.next = ticket.time;
+        }
     }
 
     /// All events, in no particular order.

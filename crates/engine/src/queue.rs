@@ -97,24 +97,15 @@ impl<E: Compact> Queue<E> {
     }
 
     /// Adds an event.
-    #[inline(always)]
-    pub fn push(&mut self, time: Time, key: Key, event: E) {
-        if event.signal().is_some() {
-            let ticket = self.store.ticket(time, key, &event);
-            self.push_ticket(ticket);
-        } else {
-            self.push_large(time, key, &event);
-        }
-    }
-
     #[inline(never)]
-    fn push_large(&mut self, time: Time, key: Key, event: &E) {
+    pub fn push(&mut self, time: Time, key: Key, event: &E) {
         let ticket = self.store.ticket(time, key, event);
-        self.push_ticket(ticket);
+        self.add(ticket);
     }
 
+    /// Adds a ticket.
     #[inline(always)]
-    fn push_ticket(&mut self, ticket: Ticket) {
+    pub(crate) fn add(&mut self, ticket: Ticket) {
         let bucket = ticket.time.0 >> self.bits;
         let ahead = bucket.wrapping_sub(self.current);
         if (1..BUCKETS as u64).contains(&ahead) && self.free != NONE {
@@ -291,7 +282,7 @@ impl<E: Compact> Queue<E> {
         self.wheel.fill(NONE);
         self.nodes.clear();
         (self.bits, self.current) = (bits, start >> bits);
-        tickets.into_iter().for_each(|ticket| self.push_ticket(ticket));
+        tickets.into_iter().for_each(|ticket| self.add(ticket));
     }
 
     /// Absolute number of the first non-empty bucket after the current one; the wheel is not empty.
@@ -323,7 +314,7 @@ impl<E: Compact> Queue<E> {
             if bucket <= self.current {
                 self.near.push(ticket);
             } else {
-                self.push_ticket(ticket);
+                self.add(ticket);
             }
         }
     }

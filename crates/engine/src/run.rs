@@ -8,7 +8,7 @@
 use crate::inboxes::Inboxes;
 use crate::key::{Entry, Key};
 use crate::queue::Queue;
-use crate::ticket::Compact;
+use crate::ticket::{Compact, Ticket};
 use crate::time::Time;
 
 /// A system that changes only by events.
@@ -62,8 +62,18 @@ impl<E: Compact> Agenda<E> {
     pub fn at_with(&mut self, time: Time, key: Key, event: impl FnOnce() -> E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
         match &mut self.pending {
-            Pending::Whole(queue) => queue.push(time, key, event()),
+            Pending::Whole(queue) => queue.push(time, key, &event()),
             Pending::Groups(inboxes) => inboxes.push(time, key, event),
+        }
+    }
+
+    /// Schedules an event that is no more than a signal.
+    #[inline(always)]
+    pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
+        debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
+        match &mut self.pending {
+            Pending::Whole(queue) => queue.add(Ticket::of(time, key, signal)),
+            Pending::Groups(inboxes) => inboxes.signal(time, key, signal),
         }
     }
 
@@ -223,7 +233,8 @@ impl<M: Model> Simulator<M> {
 
     /// Handles so many events; returns whether there were so many up to and including `until`.
     fn handle_next(&mut self, until: Time, events: u64, shown: &mut Vec<Entry<M::Event>>) -> bool {
-        for _ in 0..events {
+        let end = self.events.saturating_add(events);
+        while self.events < end {
             match self.agenda.next(until, shown) {
                 Next::Listed(place) => {
                     let &Entry { time, key, ref event } = &shown[place];

@@ -31,10 +31,16 @@ pub(crate) struct Ticket {
     pub time: Time,
     pub key: Key,
     /// A signal, or a place in the store.
-    word: u64,
+    pub word: u64,
 }
 
 impl Ticket {
+    /// The ticket of a signal.
+    #[inline(always)]
+    pub fn of(time: Time, key: Key, signal: u64) -> Ticket {
+        Ticket { time, key, word: signal }
+    }
+
     #[inline(always)]
     pub fn rank(&self) -> u128 {
         rank(self.time, self.key)
@@ -127,7 +133,18 @@ impl<E: Compact> Store<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::Compact;
+    use super::*;
+
+    #[test]
+    fn events_that_are_no_signals_use_places_again() {
+        let mut store = Store::default();
+        let mut ticket = |event: u64| store.ticket(Time(event), Key::new(0, 0, 0, 0), &event);
+        let tickets = [1, 2, 3].map(&mut ticket);
+        assert_eq!(tickets.map(|ticket| ticket.signal()), [None, Some(1), None]);
+        assert_eq!(tickets.map(|ticket| store.redeem(&ticket).event), [1, 2, 3]);
+        let again = [5, 7].map(|event| store.ticket(Time(event), Key::new(0, 0, 0, 0), &event));
+        assert_eq!((store.places.len(), again.map(|ticket| store.look_at(&ticket).event)), (2, [5, 7]));
+    }
 
     /// Even numbers are signals, odd ones are stored.
     macro_rules! numbers {

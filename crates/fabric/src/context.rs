@@ -3,7 +3,7 @@
 use becalm_engine::{Agenda, Key, Time, mix};
 
 use crate::config::{RateChange, SwitchConfig};
-use crate::event::{Event, Signal};
+use crate::event::{Event, Signal, Word};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::ids::{NodeId, PortId, SourceId};
@@ -60,8 +60,8 @@ impl<O: Observer> Context<'_, O> {
 
     /// Schedules an event by its rank: mostly one of the same group.
     #[inline(never)]
-    fn put(&mut self, time: Time, key: Key, signal: Event) {
-        self.agenda.at(time, key, signal);
+    fn put(&mut self, time: Time, key: Key, signal: Word) {
+        self.agenda.signal(time, key, signal.0);
     }
 
     /// Schedules the event of a source. A hash decides among sources that begin together; the number does where hashes

@@ -16,7 +16,7 @@ pub enum Event {
 
 /// A [`Signal`] as one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word(u64);
+pub struct Word(pub(crate) u64);
 
 /// An event other than an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,15 @@ impl Compact for Event {
 }
 
 impl From<Signal> for Event {
+    fn from(signal: Signal) -> Event {
+        Event::Signal(signal.into())
+    }
+}
+
+impl From<Signal> for Word {
     /// The kind is the lowest byte of the word; a lane, in 7 bits, a port and a number follow.
     #[inline(always)]
-    fn from(signal: Signal) -> Event {
+    fn from(signal: Signal) -> Word {
         let (kind, vl, port, number) = match signal {
             Signal::Credit { vl } => (0, vl, 0, 0),
             Signal::Tail { input, vl, units } => (1, vl, input, units),
@@ -95,7 +101,7 @@ impl From<Signal> for Event {
             Signal::Rate(change) => (11, 0, 0, change),
         };
         let (vl, port, number) = (u64::from(vl) << 8, u64::from(port) << 15, u64::from(number) << 31);
-        Event::Signal(Word(kind | vl | port | number))
+        Word(kind | vl | port | number)
     }
 }
 
@@ -149,3 +155,31 @@ impl Signal {
 }
 
 const _: () = assert!(size_of::<Event>() == size_of::<Packet>());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_every_signal() {
+        let (vl, input, number) = (15, u16::MAX, u32::MAX);
+        let all = [
+            Signal::Credit { vl },
+            Signal::Tail { input, vl, units: number },
+            Signal::Free,
+            Signal::Ready(number),
+            Signal::Stored { vl },
+            Signal::Wake,
+            Signal::Post(SourceId(number)),
+            Signal::Rank(RankId(number)),
+            Signal::Left(FlowId(number)),
+            Signal::Timer(number),
+            Signal::Drained(number),
+            Signal::Rate(number),
+        ];
+        for signal in all {
+            let word = Word::from(signal);
+            assert_eq!((word.signal(), word.0 >> 63), (signal, 0));
+        }
+    }
+}

@@ -43,6 +43,8 @@ pub(crate) struct Sender {
     pub vl: u8,
     /// Bytes of a packet besides its payload.
     pub header: u32,
+    /// By kind: the common part of its packets' hashes.
+    pub ties: [u64; 3],
     /// Whether switches record the way of its packets.
     pub is_recorded: bool,
     /// For a greedy flow, which always has a message: the mean size in bytes.
@@ -199,7 +201,9 @@ impl Sender {
             self.in_flight = self.in_flight.saturating_sub(covers.min(sequence + 1 - self.first));
         }
         self.acks += 1;
-        self.acks_marked += u64::from(marked);
+        if marked {
+            self.acks_marked += 1;
+        }
     }
 }
 

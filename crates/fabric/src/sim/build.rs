@@ -13,6 +13,7 @@ use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
+use crate::packet::{Kind, common_tie};
 use crate::policy::{Echo, FlowShape, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::sim::headrooms::Headrooms;
@@ -73,7 +74,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         };
         let trails: Vec<Option<u32>> = spec.responses.iter().map(Response::trail).collect();
         let pacers = pacers(&shapes, &spec.flows, std::mem::take(&mut spec.responses), &trails);
-        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
+        let flows = (0u32..).map(FlowId).zip(&spec.flows);
+        let senders: Vec<_> = flows.map(|flow| sender(&spec, flow, &trails)).collect();
         // The largest packets are those with the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
@@ -194,10 +196,11 @@ fn places(topology: &Topology) -> Vec<Place> {
 }
 
 /// The sending end of a flow, with nothing to send yet.
-fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option<u32>]) -> Sender {
+fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, (id, flow): (FlowId, &FlowSpec), trails: &[Option<u32>]) -> Sender {
     let destination = spec.topology.node(flow.destination).rank;
     let trail = trails[flow.response as usize];
     let mut sender = Sender::new(flow.response, destination, flow.vl);
+    sender.ties = [Kind::Data, Kind::Ack, Kind::Cnp].map(|kind| common_tie(spec.seed, id, kind));
     sender.restart = flow.restart;
     sender.is_recorded = trail.is_some();
     sender.header = spec.packets.header + trail.unwrap_or(0);

@@ -123,7 +123,7 @@ impl Adapter {
             destination: sender.destination,
             sequence: sender.packets,
             size,
-            tie: tie(flows.seed, id, Kind::Data, sender.packets),
+            tie: tie(sender.ties[Kind::Data as usize], sender.packets),
             kind: Kind::Data,
             vl: sender.vl,
             last: segment.last,
@@ -188,7 +188,7 @@ impl Adapter {
             cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
         }
         self.packets += 1;
-        self.bytes += u64::from(size);
         self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
+        self.bytes += u64::from(size);
     }
 }
