@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
 
+# Before NumPy is there: its threads wait for each other in loops, which doubles the time on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import becalm
+
+PRELOADED = ("becalm.cli", "becalm.console", "filelock", "numpy", "polars", "pytest", "typer._adapters")
+"""What commands of becalm import, and the tests that start them."""
 
 SMALL = """\
 [run]
@@ -40,6 +49,14 @@ to = ["BV"]
 load = 0.5
 message = "2048 B"
 """
+
+
+@pytest.fixture(scope="session")
+def prepared() -> ForkServerContext:
+    """Processes that begin with becalm imported, so that many at once cost little and begin together."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOADED])
+    return context
 
 
 @pytest.fixture

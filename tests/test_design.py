@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -11,14 +12,16 @@ import numpy as np
 import pytest
 
 import becalm
+from becalm.design import derive as deriving
 from becalm.design import files, workbench
 from becalm.design.check import Check, check
-from becalm.design.derive import derive
 from becalm.design.function import RateFunction
 from becalm.design.hermite import Array
 from becalm.design.law import Law, aimd, fimd, lipd, pair
 from becalm.design.tabulate import DelayTable, nearest, tabulate, tabulate_cct
 
+derive = functools.cache(deriving.derive)
+"""Laws do not change, and a derivation takes half a second."""
 RMIN = 1 / 256
 LIPD = "max(rmax / (rmax / r + 1), rmin)"
 FIMD = "max(r / 2, rmin)"
@@ -55,7 +58,7 @@ def points(f_dec: Callable[[float], float]) -> list[tuple[float, float]]:
     ids=["lipd", "lipd function", "lipd points", "fimd", "fimd function", "fimd points", "fimd m=3"],
 )
 def test_lipd_and_fimd_are_recovered(f_dec: RateFunction, increase: Callable[[Array], Array]) -> None:
-    law = derive(f_dec)
+    law = deriving.derive(f_dec)
     assert np.max(np.abs(law.f_inc(RATES) / increase(RATES) - 1)) < 1e-6
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ import becalm
 from becalm import _core
 from becalm.cli import app
 from becalm.errors import StoreError
-from becalm.store import ALL, SERIES, SUMMARY, Store, run_key
+from becalm.store import ALL, SERIES, SUMMARY, Store, files, run_key
 from becalm.store.export import exported
 
 ROOT = Path(__file__).parents[1]
@@ -151,11 +152,12 @@ def write_all(root: str, toml: str, barrier: object, seeds: int) -> None:
         store.put(key, results, SUMMARY)
 
 
-def test_twenty_writers_of_the_same_runs(tmp_path: Path, short: becalm.Scenario) -> None:
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(20)
+def test_twenty_writers_of_the_same_runs(
+    tmp_path: Path, short: becalm.Scenario, prepared: ForkServerContext
+) -> None:
+    barrier = prepared.Barrier(20)
     arguments = (str(tmp_path / "store"), short.replace({"run.duration": "50 us"}).to_toml(), barrier, 3)
-    writers = [context.Process(target=write_all, args=arguments) for _ in range(20)]
+    writers = [prepared.Process(target=write_all, args=arguments) for _ in range(20)]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -165,6 +167,34 @@ def test_twenty_writers_of_the_same_runs(tmp_path: Path, short: becalm.Scenario)
     assert len(list(store.keys())) == 3
     assert list(store.verify()) == []
     assert not list(store.root.rglob("*.tmp"))
+
+
+DIES = """
+import os, signal, sys
+from pathlib import Path
+from becalm.store import files
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+files.write(Path(sys.argv[1]) / "run.zip", b"part of a run")
+"""
+
+
+def test_a_writer_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except (AttributeError, OSError):
+        pytest.skip("no files without a name here")
+    writer = subprocess.run([sys.executable, "-c", DIES, tmp_path], check=False)
+    assert writer.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_beside_their_place_where_none_can_be_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    files.write(tmp_path / "run.zip", b"whole")
+    files.write(tmp_path / "run.zip", b"again")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("run.zip", b"again")]
 
 
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:

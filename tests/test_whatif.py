@@ -15,6 +15,7 @@ from becalm.opensm import ibnetdiscover
 from becalm.opensm.importing import import_fabric
 from becalm.whatif.case import Case, simulate
 from becalm.whatif.faults import Fault, faults
+from becalm.whatif.incast import WhatIf
 from becalm.whatif.network import network
 from fabrics import DATA, Cable, discovered, dumped, guid, written
 
@@ -47,6 +48,12 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for packed in (DATA / "ft2_324").iterdir():
         (folder / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
     return folder
+
+
+@pytest.fixture(scope="module")
+def incast(large: Path) -> WhatIf:
+    """What an incast does to the large fabric."""
+    return simulate(Case(large / FABRIC.name, "host0", lfts=large / TABLES.name), threads=1)
 
 
 def test_nothing_is_wrong_with_whole_fabrics(large: Path, tmp_path: Path) -> None:
@@ -124,10 +131,9 @@ def test_sources_of_many_small_flows_are_victims_as_a_whole(tmp_path: Path) -> N
     assert {each.destination for each in result.victims} == {"*"}
 
 
-def test_an_incast_on_a_large_fabric_names_its_victims(large: Path) -> None:
-    case = Case(large / FABRIC.name, "host0", lfts=large / TABLES.name)
-    result = simulate(case, threads=1)
-    net = network(becalm.Scenario(import_fabric(case.file, case.lfts).text))
+def test_an_incast_on_a_large_fabric_names_its_victims(large: Path, incast: WhatIf) -> None:
+    result = incast
+    net = network(becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text))
     assert len(result.sources) == 8
     # All sources come over one link, which is as slow as that to the host: either may be the root.
     roots = {each.link for each in result.tree if each.role == "root"}
@@ -144,13 +150,12 @@ def test_an_incast_on_a_large_fabric_names_its_victims(large: Path) -> None:
     assert result.faults == []
 
 
-def test_victims_share_the_way_of_the_incast(large: Path) -> None:
+def test_victims_share_the_way_of_the_incast(large: Path, incast: WhatIf) -> None:
     """Victims cross a link of the tree, but for a few whose hosts have ACKs that wait for one."""
-    case = Case(large / FABRIC.name, "host0", lfts=large / TABLES.name)
-    result = simulate(case, threads=1)
-    net = network(becalm.Scenario(import_fabric(case.file, case.lfts).text), ibnetdiscover.read(case.file))
-    tree, apart = {each.link for each in result.tree}, []
-    for victim in result.victims:
+    scenario = becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text)
+    net = network(scenario, ibnetdiscover.read(large / FABRIC.name))
+    tree, apart = {each.link for each in incast.tree}, []
+    for victim in incast.victims:
         switch, way = net.ports[victim.source][0].peer, []
         while switch != victim.destination:
             port = net.routes[switch].get(victim.destination)
@@ -160,7 +165,7 @@ def test_victims_share_the_way_of_the_incast(large: Path) -> None:
             switch = net.ports[switch][port].peer
         if not (victim.takes_part or tree.intersection(way)):
             apart.append(victim)
-    assert len(apart) <= 0.2 * len(result.victims), apart
+    assert len(apart) <= 0.2 * len(incast.victims), apart
 
 
 def test_the_same_case_gives_the_same_result() -> None:

@@ -62,7 +62,7 @@ class Site:
         shutil.copy(ROOT / "python/becalm/report/play.html", _folder(self.stage / "play") / "index.html")
         shutil.rmtree(self.built, ignore_errors=True)
         strictly = ("--clean", "--strict", "--config-file", self.configuration)
-        _call(sys.executable, "-m", "zensical", "build", *strictly)
+        _call((sys.executable, "-m", "zensical", "build", *strictly))
 
     def _configure(self) -> None:
         text = CONFIGURATION.read_text()
@@ -105,13 +105,15 @@ class Site:
         return self.stage / path.relative_to(DOCS if path.is_relative_to(DOCS) else ROOT)
 
     def _reports(self) -> None:
-        """Run the scenarios of the sample reports; a small site shows one of them three times."""
+        """Run the scenarios of the sample reports at once; a small site shows one of them three times."""
         folder = _folder(self.stage / "reports")
+        commands = []
         for name in REPORTS[:1] if self.small else REPORTS:
             runs = self.stage.parent / "site-runs" / name
             shutil.rmtree(runs, ignore_errors=True)
             options = ("--example", name, "--out", runs, "--report", folder / f"{name}.html", "--quiet")
-            _call(sys.executable, "-m", "becalm", "run", *options)
+            commands.append((sys.executable, "-m", "becalm", "run", *options))
+        _call(*commands)
         for name in REPORTS[1:] if self.small else ():
             shutil.copy(folder / f"{REPORTS[0]}.html", folder / f"{name}.html")
 
@@ -164,10 +166,12 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _call(*command: str | Path) -> None:
-    done = subprocess.run(command, cwd=ROOT, check=False)
-    if done.returncode:
-        sys.exit(done.returncode)
+def _call(*commands: tuple[str | Path, ...]) -> None:
+    """Run commands at once; the program ends with the first exit code that is not 0."""
+    started = [subprocess.Popen(command, cwd=ROOT) for command in commands]
+    for code in [each.wait() for each in started]:
+        if code:
+            sys.exit(code)
 
 
 def main() -> None:

@@ -285,14 +285,17 @@ def manage(
     managed = recommendation.apply(scenario)
     configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
     zeros = None if opensm is None else options.rollback(managed, fabric)
+    texts = ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros))
+    made = [(target, text) for target, text in texts if target is not None and text is not None]
+    # Before anything is printed: whoever reads it may stop, as `head` does.
+    for target, text in made:
+        write_new(target, text)
     console.show_settings(recommendation)
     console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=degree))
     if recommendation.settings:
         console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=degree))
-    for target, text in ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros)):
-        if target is not None and text is not None:
-            write_new(target, text)
-            console.say(f"written to {target}")
+    for target, _ in made:
+        console.say(f"written to {target}")
 
 
 @app.command()

@@ -53,4 +53,5 @@ def summary(name: str) -> str:
         place for place, line in enumerate(lines) if line.strip("# ") == "" or not line.startswith("#")
     )
     text = " ".join(line.strip("# ") for line in lines[:end])
-    return re.split(r"\.(?: |$)", text)[0]
+    # Not after "Fig. 5": a sentence begins with a capital.
+    return re.split(r"\.(?: (?=[A-Z])|$)", text)[0]

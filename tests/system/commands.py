@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from functools import partial
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import Any
 
 BECALM = (sys.executable, "-m", "becalm")
 LONG = ("--set", "run.duration=100 s", "--set", "observe.links=[]")
@@ -26,6 +29,35 @@ def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
     if hasattr(signal, "SIGHUP"):
         settings["preexec_fn"] = partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen([*BECALM, *words(arguments)], **settings)  # type: ignore[call-overload, no-any-return]
+
+
+def at_once(
+    prepared: ForkServerContext, count: int, *arguments: object, folder: Path
+) -> list[tuple[int, str, str]]:
+    """Run a command so often at the same time, and return exit codes and what was printed."""
+    barrier = prepared.Barrier(count)
+    places = [folder / f"{number}" for number in range(count)]
+    given = [(words(arguments), str(Path.cwd()), str(place), barrier) for place in places]
+    processes = [prepared.Process(target=_command, args=each, daemon=True) for each in given]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=60)
+    codes = [-1 if process.exitcode is None else process.exitcode for process in processes]
+    told = [(Path(f"{place}.out").read_text(), Path(f"{place}.err").read_text()) for place in places]
+    return [(code, out, error) for code, (out, error) in zip(codes, told, strict=True)]
+
+
+def _command(arguments: list[str], work: str, place: str, barrier: Any) -> None:  # noqa: ANN401
+    """Be a process that runs a command, with files in place of a terminal."""
+    os.chdir(work)
+    for stream, end in ((1, ".out"), (2, ".err")):
+        os.dup2(os.open(place + end, os.O_WRONLY | os.O_CREAT, 0o600), stream)
+    from becalm.cli import main
+
+    sys.argv = ["becalm", *arguments]
+    barrier.wait(timeout=60)
+    main()
 
 
 def words(arguments: Sequence[object]) -> list[str | bytes]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -119,34 +121,32 @@ def test_killed_runs_lose_nothing_and_their_names_can_be_used_again(file: Path, 
     assert commands.names(work) == ["kept"]
 
 
-_WRITER = """
-import os, shutil, sys
-from pathlib import Path
-from becalm.results import FOLDER
+def _replace(work: str, place: int) -> None:
+    """Replace `kept` by what `new` has, and die at a step: at one of all calls that change the disk."""
+    os.chdir(work)
+    steps = itertools.count(1)
 
-place, steps = int(sys.argv[1]), 0
+    def stepping(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: object, **settings: object) -> object:
+            if next(steps) == place:
+                os._exit(9)
+            return function(*arguments, **settings)
 
-def stepping(function):
-    def call(*arguments, **settings):
-        global steps
-        steps += 1
-        if steps == place:
-            os._exit(9)
-        return function(*arguments, **settings)
-    return call
+        return call
 
-def fill(folder, check):
-    for file in Path("new").iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
+    def fill(folder: Path, _: Callable[[], None]) -> None:
+        for file in Path("new").iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())
 
-for name in ("rename", "fsync", "mkdir", "unlink", "rmdir"):
-    setattr(os, name, stepping(getattr(os, name)))
-Path.write_bytes = stepping(Path.write_bytes)
-FOLDER.write("kept", fill, overwrite=True)
-"""
+    for name in ("rename", "fsync", "mkdir", "unlink", "rmdir"):
+        setattr(os, name, stepping(getattr(os, name)))
+    Path.write_bytes = stepping(Path.write_bytes)  # type: ignore[method-assign]
+    FOLDER.write("kept", fill, overwrite=True)
 
 
-def test_a_crash_at_any_step_of_replacing_loses_nothing(scenario: becalm.Scenario, work: Path) -> None:
+def test_a_crash_at_any_step_of_replacing_loses_nothing(
+    scenario: becalm.Scenario, work: Path, prepared: ForkServerContext
+) -> None:
     """Every call that changes the disk is a place to die at; `os._exit` cleans up no more than SIGKILL."""
     contents = []
     for seed, name in enumerate(("kept", "new")):
@@ -154,18 +154,28 @@ def test_a_crash_at_any_step_of_replacing_loses_nothing(scenario: becalm.Scenari
         contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
     died = 0
     for place in range(1, KILLS + 1):
-        done = subprocess.run([sys.executable, "-c", _WRITER, str(place)], capture_output=True, text=True)
-        assert done.returncode in (0, 9), done.stderr
-        died += done.returncode == 9
+        writer = prepared.Process(target=_replace, args=(str(work), place))
+        writer.start()
+        writer.join()
+        assert writer.exitcode in (0, 9)
+        died += writer.exitcode == 9
         # What the next call does before it begins.
         with FOLDER.reserve("kept", overwrite=True):
             pass
         assert commands.names(work) == ["kept", "new"]
         assert {path.name: path.read_bytes() for path in (work / "kept").iterdir()} in contents
-        if done.returncode == 0:
+        if writer.exitcode == 0:
             break
     assert died > 20
-    assert done.returncode == 0
+    assert writer.exitcode == 0
+
+
+def test_all_files_are_there_where_nobody_reads_what_is_printed(file: Path, work: Path) -> None:
+    with commands.start("manage", file, "--out", "managed.toml", "--opensm", "cc.conf") as managing:
+        assert managing.stdout is not None
+        managing.stdout.close()
+    assert managing.returncode == 1
+    assert commands.names(work) == ["cc.conf", "cc.conf.rollback", "managed.toml"]
 
 
 def test_an_error_while_writing_leaves_the_old_folder(

@@ -17,6 +17,7 @@ def test_every_example_is_listed_with_a_sentence_and_is_valid() -> None:
     listed = commands.becalm("examples", env={**os.environ, "COLUMNS": "250"}).stdout
     for name in examples.names():
         assert 20 < len(examples.summary(name)) < 200
+        assert examples.summary(name).count("(") == examples.summary(name).count(")"), name
         assert f"{name} " in listed
         assert examples.summary(name) in listed
         becalm.load(examples.path(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
@@ -25,34 +26,38 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_twenty_runs_at_once_leave_twenty_results(file: Path, work: Path) -> None:
-    runs = [commands.start("run", file, "-q", "--threads", 1) for _ in range(AT_ONCE)]
-    assert [(run.communicate(timeout=60), run.returncode) for run in runs] == [(("", ""), 0)] * AT_ONCE
+def test_twenty_runs_at_once_leave_twenty_results(
+    file: Path, tmp_path: Path, work: Path, prepared: ForkServerContext
+) -> None:
+    ended = commands.at_once(prepared, AT_ONCE, "run", file, "-q", "--threads", 1, folder=tmp_path)
+    assert ended == [(0, "", "")] * AT_ONCE
     found = [becalm.load_results(folder) for folder in (work / "results").iterdir()]
     assert len(found) == AT_ONCE
     assert len({results.fingerprint for results in found}) == 1
 
 
-def test_of_twenty_runs_into_one_folder_nineteen_are_refused_early(file: Path, work: Path) -> None:
+def test_of_twenty_runs_into_one_folder_nineteen_are_refused_early(
+    file: Path, tmp_path: Path, work: Path, prepared: ForkServerContext
+) -> None:
     first = commands.start("run", file, "--out", "deep/here", *commands.LONG)
     _wait_for(work / "deep" / ".partial.here")
-    runs = [commands.start("run", file, "--out", "deep/here", "--threads", 1) for _ in range(AT_ONCE - 1)]
-    for run in runs:
-        # The run itself would take for ever.
-        out, error = run.communicate(timeout=60)
-        assert (run.returncode, out) == (2, "")
-        assert error == "deep/here: another process of becalm is writing it; choose another name\n"
+    into = ("--out", "deep/here", "--threads", 1)
+    ended = commands.at_once(prepared, AT_ONCE - 1, "run", file, *into, folder=tmp_path)
+    # The run itself would take for ever.
+    told = "deep/here: another process of becalm is writing it; choose another name\n"
+    assert ended == [(2, "", told)] * (AT_ONCE - 1)
     first.terminate()
     first.communicate(timeout=10)
     assert commands.names(work) == []
 
 
-def test_of_many_imports_into_one_file_one_is_there(work: Path) -> None:
+def test_of_many_imports_into_one_file_one_is_there(
+    tmp_path: Path, work: Path, prepared: ForkServerContext
+) -> None:
     fabric = Path(__file__).parents[1] / "data" / "ft2_18" / "ibnetdiscover.txt"
-    imports = [commands.start("import", fabric, "--out", "fabric.toml") for _ in range(6)]
-    ended = [(run.communicate(timeout=60), run.returncode) for run in imports]
-    assert sorted(code for _, code in ended) == [0, 2, 2, 2, 2, 2]
-    assert all(error.startswith("fabric.toml: ") for (_, error), code in ended if code)
+    ended = commands.at_once(prepared, 6, "import", fabric, "--out", "fabric.toml", folder=tmp_path)
+    assert sorted(code for code, _, _ in ended) == [0, 2, 2, 2, 2, 2]
+    assert all(error.startswith("fabric.toml: ") for code, _, error in ended if code)
     assert commands.names(work) == ["fabric.toml"]
     becalm.load("fabric.toml")
 

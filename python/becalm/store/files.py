@@ -6,24 +6,57 @@ import itertools
 import os
 import socket
 from pathlib import Path
+from typing import BinaryIO
 
 _number = itertools.count()
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file beside its place, let it reach the disk, and rename it."""
+    """Write a file where nobody sees it, let it reach the disk, and give it its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() or not _write_nameless(path, data):
+        _write_beside(path, data)
+    _sync_folder(path.parent)
+
+
+def _write_nameless(path: Path, data: bytes) -> bool:
+    """Write a file that gets its name at the end, so that a killed process leaves nothing.
+
+    Returns:
+        Whether the file is there; the system may not know such files, or somebody else may have been sooner.
+
+    """
+    if not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        place = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:
+        return False
+    with os.fdopen(place, "wb") as file:
+        _fill(file, data)
+        try:
+            # Any descriptor of a folder makes Python ask the kernel to follow the link in /proc.
+            os.link(f"/proc/self/fd/{place}", path, src_dir_fd=place)
+        except OSError:
+            return False
+    return True
+
+
+def _write_beside(path: Path, data: bytes) -> None:
     unique = f"{socket.gethostname()}.{os.getpid()}.{next(_number)}"
     partial = path.with_name(f".{path.name}.{unique}.tmp")
     try:
         with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            _fill(file, data)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+
+
+def _fill(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:

@@ -10,7 +10,8 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.alizadeh2010.scene import bottleneck, law
-from becalm.plot import COLOURS, curves, figure, legend
+from becalm.plot import figure, legend
+from becalm.plot.lines import simulated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,16 +47,7 @@ def _draw(tables: Tables) -> Figure:
     made, axes = figure()
     counts = np.arange(0, max(FLOWS) + 1, 10)
     axes.plot(counts, [law(max(1, int(n))).standing_queue for n in counts], linestyle="--", label="N - C RTT")
-    curves(
-        axes,
-        tables["points"],
-        x="flows",
-        y="mean",
-        linestyle="",
-        marker="o",
-        color=COLOURS[1],
-        label="simulated",
-    )
+    simulated(axes, tables["points"], x="flows", y="mean")
     axes.set(xlabel="flows", ylabel="mean queue (packets of 1500 B)")
     legend(made, axes, below=3)
     return made

@@ -12,7 +12,7 @@ from becalm import theory
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.dixit2013.scene import ACK, LAWS, PACKET, Table, clos, with_acks
-from becalm.plot import COLOURS, MARKERS, curves, figure
+from becalm.plot import COLOURS, MARKERS, curves, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,5 +111,5 @@ def _draw(tables: Tables) -> Figure:
         if points.height:
             curves(axes, points, x="uplinks", y="share", color=colour, marker=marker, label=run)
     axes.set(xlabel="equal uplinks", ylabel="share of the hosts' links", ylim=(0, 1.05))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

@@ -10,7 +10,7 @@ import polars as pl
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.dixit2013.scene import Table, clos
-from becalm.plot import COLOURS, figure
+from becalm.plot import COLOURS, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,5 +93,5 @@ def _draw(tables: Tables) -> Figure:
         axes.bar(bars, points[column].to_list(), width=0.35, color=COLOURS[place], label=label)
     axes.set_xticks([x + 0.175 for x in range(points.height)], points["paths"].to_list())
     axes.set(ylabel="share of their links", ylim=(0, 1.05))
-    axes.legend()
+    legend(made, axes, below=2)
     return made

@@ -12,7 +12,8 @@ from becalm import theory
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.dixit2013.scene import PACKET, RATE, Table, clos
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, figure, legend
+from becalm.plot.lines import simulated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,16 +87,7 @@ def _draw(tables: Tables) -> Figure:
     loads = np.linspace(0, 0.93, 80)
     closed = [theory.sprayed_wait(1.0, float(load), sources=UPLINKS) for load in loads]
     axes.plot(loads, closed, color=COLOURS[0], label="M/D/1, 16 sources")
-    curves(
-        axes,
-        tables["points"],
-        x="utilization",
-        y="wait",
-        linestyle="",
-        marker="o",
-        color=COLOURS[1],
-        label="simulated",
-    )
+    simulated(axes, tables["points"], x="utilization", y="wait")
     axes.set(xlabel="load of the uplinks", ylabel="mean wait (packet times)", ylim=(0, None))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

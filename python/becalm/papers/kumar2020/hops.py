@@ -15,7 +15,7 @@ import polars as pl
 from becalm.lab.bottleneck import ONE_QUEUE
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at, select_rows
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, curves, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,7 +113,7 @@ def _draw(tables: Tables) -> Figure:
         curves(
             axes, table, x="delay", y="ratio", label=f"{name} hop scaling", marker=marker, color=COLOURS[i]
         )
-    axes.axhspan(0.9, 1.1, color="black", alpha=0.08)
+    axes.axhspan(0.9, 1.1, color="black", alpha=0.08, label="within 10%")
     axes.set(xlabel="delay of a cable (us)", ylabel="rate with four links / with two", ylim=(0, 1.5))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

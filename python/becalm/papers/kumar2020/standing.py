@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, select_rows
-from becalm.plot import COLOURS, MARKERS, curves, figure
+from becalm.plot import COLOURS, MARKERS, figure, legend
+from becalm.plot.lines import simulated
 from becalm.theory import Swift
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def _draw(tables: Tables) -> Figure:
         axes.fill_between(counts, target * 1e6, top * 1e6, color=COLOURS[place], alpha=0.15)
         table = select_rows(tables["points"], {"increase": increase})
         table = table.with_columns(us=table["round_trip"] * 1e6)
-        style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": ""}
-        curves(axes, table, x="flows", y="us", label=f"increase of {increase:g} packet", **style)
+        style = {"color": COLOURS[place], "marker": MARKERS[place]}
+        simulated(axes, table, x="flows", y="us", label=f"increase of {increase:g} packet", **style)
     axes.set(xlabel="flows", ylabel="round trip (us)", xscale="log", ylim=(0, None))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

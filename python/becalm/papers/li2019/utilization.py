@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from becalm.lab.bottleneck import ONE_QUEUE, Bottleneck, measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, select_rows
-from becalm.plot import COLOURS, MARKERS, curves, panels
+from becalm.plot import COLOURS, MARKERS, legend, panels
+from becalm.plot.lines import simulated
 from becalm.theory import Hpcc, periodic_queue
 
 if TYPE_CHECKING:
@@ -112,17 +113,16 @@ def _draw(tables: Tables) -> Figure:
     counts = np.arange(1, MOST + 1)
     laws = [Hpcc(int(n), PRODUCT) for n in counts]
     left.plot(counts, [law.link for law in laws], color=COLOURS[0], label="closed form")
-    right.plot(counts, [law.queue / 1000 for law in laws], color=COLOURS[0], label="by windows")
+    right.plot(counts, [law.queue / 1000 for law in laws], color=COLOURS[0], label="closed form")
     paced = [law.paced_queue / 1000 for law in laws]
-    right.plot(counts, paced, color=COLOURS[0], linestyle="--", label="by rates")
+    right.plot(counts, paced, color=COLOURS[0], linestyle="--", label="closed form, held back by rates")
     table = tables["points"].with_columns(kb=tables["points"]["mean"] * tables["points"]["packet"] / 1000)
     for place, packet in enumerate((PACKET, SMALLER)):
-        style: dict[str, Any] = {"linestyle": "", "marker": MARKERS[place], "color": COLOURS[place + 1]}
+        style = {"marker": MARKERS[place], "color": COLOURS[place + 1]}
         rows = select_rows(table, {"packet": packet})
         for axes, y in ((left, "utilization"), (right, "kb")):
-            curves(axes, rows, x="flows", y=y, label=f"simulated, packets of {packet} B", **style)
+            simulated(axes, rows, x="flows", y=y, label=f"simulated, packets of {packet} B", **style)
     left.set(xlabel="flows", ylabel="utilization of the link", ylim=(0.94, 1.005))
     right.set(xlabel="flows", ylabel="mean queue (kB)", ylim=(0, None))
-    left.legend()
-    right.legend()
+    legend(made, right, left, below=2)
     return made

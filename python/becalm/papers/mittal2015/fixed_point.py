@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, select_rows
 from becalm.papers.mittal2015.scene import PATCHED, bottleneck
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, figure, legend
+from becalm.plot.lines import simulated
 from becalm.theory import PatchedTimely
 
 if TYPE_CHECKING:
@@ -64,12 +65,9 @@ def _draw(tables: Tables) -> Figure:
     axes.plot(counts, formula, color=COLOURS[0], label="closed form")
     table = tables["points"].with_columns(us=tables["points"]["round_trip"] * 1e6)
     for steps, name, marker in ((WHOLE, "simulated", "o"), (TENTH, "a tenth of both steps", "s")):
-        style: dict[str, Any] = {
-            "linestyle": "",
-            "marker": marker,
-            "color": COLOURS[1 if steps == WHOLE else 2],
-        }
-        curves(axes, select_rows(table, {"steps": steps}), x="flows", y="us", label=name, **style)
+        rows = select_rows(table, {"steps": steps})
+        colour = COLOURS[1 if steps == WHOLE else 2]
+        simulated(axes, rows, x="flows", y="us", label=name, marker=marker, color=colour)
     axes.set(xlabel="flows", ylabel="round trip (us)", ylim=(0, None))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

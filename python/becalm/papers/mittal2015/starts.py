@@ -12,7 +12,7 @@ from becalm.lab.bottleneck import RECEIVER, measure
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import select_rows
 from becalm.papers.mittal2015.scene import LAWS, bottleneck, timely
-from becalm.plot import COLOURS, panels
+from becalm.plot import COLOURS, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,5 +97,5 @@ def _draw(tables: Tables) -> Figure:
             title=law, xticks=places, xticklabels=list(STARTS), xlabel="first rates (Gb/s)", ylim=(0, 10)
         )
     areas[0].set(ylabel="final rate (Gb/s)")
-    areas[1].legend()
+    legend(made, areas[0], below=2)
     return made

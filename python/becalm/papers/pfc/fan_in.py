@@ -8,7 +8,8 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at, mean
-from becalm.plot import COLOURS, figure
+from becalm.plot import COLOURS, figure, legend
+from becalm.plot.lines import simulated
 from becalm.quantities import seconds
 
 if TYPE_CHECKING:
@@ -69,10 +70,9 @@ def paused_over_law(tables: Tables, senders: int) -> float:
 
 def _draw(tables: Tables) -> Figure:
     made, axes = figure()
-    points = tables["points"].sort("senders")
-    law = [1 - 1 / n for n in points["senders"]]
-    axes.plot(points["senders"], law, color=COLOURS[0], label="1 - 1/n")
-    axes.plot(points["senders"], points["paused_share"], "o", color=COLOURS[1], label="simulated")
+    counts = range(1, SENDERS[-1] + 1)
+    axes.plot(counts, [1 - 1 / n for n in counts], color=COLOURS[0], label="1 - 1/n")
+    simulated(axes, tables["points"], x="senders", y="paused_share")
     axes.set(xlabel="senders n", ylabel="share of the time in which a sender is paused", ylim=(0, 1))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

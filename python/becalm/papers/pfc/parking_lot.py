@@ -12,7 +12,7 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import select_rows
-from becalm.plot import COLOURS, figure
+from becalm.plot import COLOURS, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,5 +95,5 @@ def _draw(tables: Tables) -> Figure:
                 chosen["flows"], chosen["gbps"], style, color=COLOURS[place], label=label, fillstyle="none"
             )
     axes.set(xlabel="flows", ylabel="rate (Gb/s)", ylim=(0, 14), xticks=range(1, 6))
-    axes.legend(ncols=2, fontsize="small")
+    legend(made, axes)
     return made

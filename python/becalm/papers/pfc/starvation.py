@@ -8,7 +8,8 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at
-from becalm.plot import COLOURS, curves, figure
+from becalm.plot import COLOURS, figure, legend
+from becalm.plot.lines import simulated
 from becalm.theory import pfc
 
 if TYPE_CHECKING:
@@ -83,17 +84,8 @@ def over_law(tables: Tables, xon: int) -> float:
 def _draw(tables: Tables) -> Figure:
     made, axes = figure()
     axes.plot(XONS, [law(xon) for xon in XONS], color=COLOURS[0], label="closed form")
-    curves(
-        axes,
-        tables["points"],
-        x="xon",
-        y="utilization",
-        linestyle="",
-        marker="o",
-        color=COLOURS[1],
-        label="simulated",
-    )
+    simulated(axes, tables["points"], x="xon", y="utilization")
     axes.axvline(BLIND * SLOW / PACKET, color=COLOURS[2], linestyle="--", label="one blind time")
     axes.set(xlabel="XON (packets of 1000 B)", ylabel="utilization", ylim=(0.8, 1.01))
-    axes.legend()
+    legend(made, axes, below=3)
     return made

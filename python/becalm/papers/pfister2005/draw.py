@@ -57,8 +57,9 @@ def settings(tables: Tables, hot: int, keys: Sequence[dict[str, Label]], titles:
 
 
 def sizes(tables: Tables, hot: int, names: Sequence[str], controls: Sequence[str]) -> Figure:
-    """Draw a column per network and a row per setting."""
-    made, areas = panels(len(controls), len(names), width=2.9, height=2.3)
+    """Draw a column per network and a row per setting; of a single network, the settings side by side."""
+    rows, columns = (len(controls), len(names)) if len(names) > 1 else (1, len(controls))
+    made, areas = panels(rows, columns, width=2.9, height=2.3)
     for row, control in enumerate(controls):
         for column, name in enumerate(names):
             axes = areas[row * len(names) + column]

@@ -10,7 +10,8 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.zhu2015.scene import SHORT_LOOP, bottleneck, fixed_point
-from becalm.plot import COLOURS, curves, figure, legend
+from becalm.plot import COLOURS, figure, legend
+from becalm.plot.lines import simulated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,16 +50,7 @@ def _draw(tables: Tables) -> Figure:
     axes.plot(counts, [root.queue() for root in roots], color=COLOURS[0], label="exact root")
     small = [root.queue(root.small_marking()) for root in roots]
     axes.plot(counts, small, color=COLOURS[0], linestyle="--", label="for small probabilities")
-    curves(
-        axes,
-        tables["points"],
-        x="flows",
-        y="mean",
-        linestyle="",
-        marker="o",
-        color=COLOURS[1],
-        label="simulated",
-    )
+    simulated(axes, tables["points"], x="flows", y="mean")
     axes.set(xlabel="flows", ylabel="queue (packets of 1000 B)", ylim=(0, None))
     legend(made, axes, below=3)
     return made

@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.papers.zhu2015.clos import CONTROLS, DRAWS, PFC, RATE, jain_by_draw, measure, scenario
-from becalm.plot import COLOURS, panels
+from becalm.plot import COLOURS, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,5 +91,5 @@ def _draw(tables: Tables) -> Figure:
         axes.axhline(RATE / 4, color="black", linestyle="--", label="a quarter of the link")
         axes.set(title=control, xticks=range(4), xticklabels=[*FAR, NEAR], ylim=(0, RATE / 2 + 2))
     areas[0].set(ylabel="rate (Gb/s): median, least, largest")
-    areas[0].legend()
+    legend(made, areas[0], below=1)
     return made

@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.papers.zhu2015.clos import CONTROLS, DRAWS, measure, scenario
-from becalm.plot import COLOURS, MARKERS, figure
+from becalm.plot import COLOURS, MARKERS, figure, legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,5 +88,5 @@ def _draw(tables: Tables) -> Figure:
         xticks=JOINING,
     )
     axes.set(ylim=(0, 42))
-    axes.legend()
+    legend(made, axes, below=3)
     return made
