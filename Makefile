@@ -200,13 +200,9 @@ web/node_modules/.done: web/package.json web/package-lock.json | need-node
 	cd web && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-# With PROFILE=yes, programs are optimized by a profile of benchmark runs, in a folder of their own.
-PROFILED := $(if $(PROFILE),profile=$$(.ci/profile) && RUSTFLAGS="$$RUSTFLAGS $$profile" CARGO_TARGET_DIR=target/profiled)
-NAMED := $(if $(PROFILE),--target $$(rustc -vV | sed -n 's/^host: //p'))
-
 .PHONY: bench
-bench: need-rust ## packet-hops per core-second on fixed scenarios; PROFILE=yes optimizes by a profile, as a wheel is
-	$(PROFILED) cargo run --release --locked --quiet -p becalm-bench $(NAMED)
+bench: need-rust ## packet-hops per core-second on fixed scenarios
+	cargo run --release --locked --quiet -p becalm-bench
 
 .PHONY: bench-docs
 bench-docs: build ## measure all scenarios, two runs each; put this version into the history of docs/performance.md
@@ -215,16 +211,15 @@ bench-docs: build ## measure all scenarios, two runs each; put this version into
 
 .PHONY: guard
 guard: need-rust need-valgrind ## instructions per packet-hop against those committed; fails when they grow by over 5%
-	$(PROFILED) cargo run --release --locked --quiet -p becalm-bench $(NAMED) -- --guard crates/bench/guard.json
+	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json
 
 .PHONY: guard-write
 guard-write: need-rust need-valgrind ## write the committed instructions per packet-hop anew
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
-wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels, optimized by a profile where llvm-profdata is at hand
-	profile=$$(.ci/profile) && RUSTFLAGS="$$RUSTFLAGS $$profile" \
-		PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
+wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE)
 
 .PHONY: packages
 packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments

@@ -164,6 +164,12 @@ macro_rules! markers {
                 }
             }
 
+            fn sees_passing(&self) -> bool {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.sees_passing()),+
+                }
+            }
+
             #[inline]
             fn is_congested(&self, output: u16, vl: u8) -> bool {
                 match self {

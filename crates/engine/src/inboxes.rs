@@ -8,7 +8,9 @@
 use crate::key::{Entry, Key};
 use crate::line::Line;
 use crate::queue::Queue;
+use crate::run::Next;
 use crate::sorting::{Scratch, sort};
+use crate::ticket::{Compact, Ticket};
 use crate::time::Time;
 use crate::windows::Windows;
 
@@ -58,7 +60,7 @@ pub(crate) struct Inboxes<E> {
     far: Queue<E>,
 }
 
-impl<E: Copy> Inboxes<E> {
+impl<E: Compact> Inboxes<E> {
     /// Nothing pending; windows are no longer than `lookahead`.
     pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time) -> Inboxes<E> {
         let filled = || vec![0; groups.div_ceil(64)];
@@ -92,7 +94,7 @@ impl<E: Copy> Inboxes<E> {
         let window = self.windows.of(time);
         let ahead = window.wrapping_sub(self.window);
         if ahead == 0 && group == self.turn {
-            self.push_local(time, key, event());
+            self.push_local(time, key, &event());
         } else if ahead < SLOTS as u64 {
             debug_assert!(ahead > 0 || self.turn == NOBODY, "an event of the present window for another group");
             self.append(group, window as usize % SLOTS, time, || Entry { time, key, event: event() });
@@ -102,16 +104,32 @@ impl<E: Copy> Inboxes<E> {
         }
     }
 
+    /// Adds a signal, mostly of the group that has its turn and in the present window.
+    #[inline(always)]
+    pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
+        let group = usize::from(self.group_of[key.target() as usize]);
+        if group == self.turn && self.windows.of(time) == self.window {
+            self.local.add(Ticket::of(time, key, signal));
+        } else {
+            self.push_signal(time, key, signal);
+        }
+    }
+
+    #[inline(never)]
+    fn push_signal(&mut self, time: Time, key: Key, signal: u64) {
+        self.push(time, key, || E::of(signal));
+    }
+
     /// Adds an event of the group that has its turn, in the present window.
     #[inline(never)]
-    fn push_local(&mut self, time: Time, key: Key, event: E) {
+    fn push_local(&mut self, time: Time, key: Key, event: &E) {
         self.local.push(time, key, event);
     }
 
     /// Adds an event of a later window than those with inboxes.
     #[inline(never)]
     fn push_far(&mut self, entry: Entry<E>) {
-        self.far.push(entry.time, entry.key, entry.event);
+        self.far.push(entry.time, entry.key, &entry.event);
     }
 
     /// Appends an event of a time to an inbox.
@@ -121,36 +139,56 @@ impl<E: Copy> Inboxes<E> {
         let list = &mut self.lists[slot * self.groups + group];
         // An inbox that is used has room for more; its capacity is 0 while it is empty.
         if list.len() == list.capacity() {
-            make_room(list, &mut self.spare);
-            self.filled[slot][group / 64] |= 1 << (group % 64);
+            return self.append_to_full(group, slot, &entry());
         }
         list.push(entry());
     }
 
-    /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. Returns its place
-    /// in `inbox`, which is what [`Inboxes::lend`] gave; one that the group has caused itself is put behind the others.
+    /// Appends an event to an inbox without room, or to an empty one, which gets a spare list.
+    #[cold]
+    #[inline(never)]
+    fn append_to_full(&mut self, group: usize, slot: usize, entry: &Entry<E>) {
+        let list = &mut self.lists[slot * self.groups + group];
+        match list.len() {
+            0 => *list = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(FIRST_ROOM)),
+            len => list.reserve(len),
+        }
+        self.filled[slot][group / 64] |= 1 << (group % 64);
+        list.push(*entry);
+    }
+
+    /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. A large one that
+    /// the group has caused itself is put behind the others in `inbox`, which is what [`Inboxes::lend`] gave.
     #[inline(always)]
-    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Option<usize> {
+    pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Next {
         loop {
             if self.listed < self.local.next || self.goes_first(inbox) {
                 if self.listed <= until {
-                    return Some(self.next_listed(inbox));
+                    return Next::Listed(self.next_listed(inbox));
                 }
             } else if self.local.next <= until
-                && let Some(local) = self.local.pop()
+                && let Some(ticket) = self.local.pop()
             {
-                let place = self.order.len();
-                inbox.truncate(place);
-                inbox.push(local);
-                return Some(place);
+                return match ticket.signal() {
+                    Some(signal) => Next::Signal(ticket.time, ticket.key, signal),
+                    None => Next::Listed(self.show_local(&ticket, inbox)),
+                };
             }
             std::mem::swap(&mut self.inbox, inbox);
             let has_turn = self.next_turn(until);
             std::mem::swap(&mut self.inbox, inbox);
             if !has_turn {
-                return None;
+                return Next::None;
             }
         }
+    }
+
+    /// Puts a large local event behind the others of the inbox; returns its place there.
+    #[inline(never)]
+    fn show_local(&mut self, ticket: &Ticket, inbox: &mut Vec<Entry<E>>) -> usize {
+        inbox.truncate(self.order.len());
+        inbox.push(self.local.store.redeem(ticket));
+        self.order.len()
     }
 
     /// Lends the inbox of the group that has its turn, so that its events need not be copied.
@@ -252,7 +290,8 @@ impl<E: Copy> Inboxes<E> {
             let entry = self.inbox[self.order[at] as u32 as usize];
             self.append(group, slot, entry.time, || entry);
         }
-        while let Some(entry) = self.local.pop() {
+        while let Some(ticket) = self.local.pop() {
+            let entry = self.local.store.redeem(&ticket);
             self.append(group, slot, entry.time, || entry);
         }
         self.listed = Time::MAX;
@@ -311,16 +350,6 @@ impl<E: Copy> Inboxes<E> {
     /// All pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
         let listed = self.order[self.at..].iter().map(|&place| &self.inbox[place as u32 as usize]);
-        listed.chain(self.lists.iter().flatten()).chain(self.far.iter()).copied().chain(self.local.iter())
-    }
-}
-
-/// Gives a full list more room, and an empty one a spare list's.
-#[cold]
-#[inline(never)]
-fn make_room<E>(list: &mut Vec<Entry<E>>, spare: &mut Vec<Vec<Entry<E>>>) {
-    match list.len() {
-        0 => *list = spare.pop().unwrap_or_else(|| Vec::with_capacity(FIRST_ROOM)),
-        len => list.reserve(len),
+        listed.chain(self.lists.iter().flatten()).copied().chain(self.far.iter()).chain(self.local.iter())
     }
 }

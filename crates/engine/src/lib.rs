@@ -13,6 +13,7 @@
 //! | [`random`] | independent random streams, one per (seed, entity, purpose), and the hash behind them |
 //! | [`order`] | sorting of what no event waits for |
 //! | [`key`] | pending events and their rank: (time, [`Key`]) |
+//! | [`ticket`] | tickets for pending events: a large event is set apart while its ticket is put in order |
 //! | [`queue`] | the queue of pending events |
 //! | `windows`, `sorting`, `line`, `inboxes` | the pending events of groups: an inbox for each group and window of time |
 //! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or for a number of events |
@@ -56,6 +57,7 @@ pub mod queue;
 pub mod random;
 pub mod run;
 mod sorting;
+pub mod ticket;
 pub mod time;
 mod windows;
 
@@ -64,4 +66,5 @@ pub use parts::{Part, Parts, Work};
 pub use queue::Queue;
 pub use random::{Stream, mix};
 pub use run::{Agenda, Model, Simulator, Stop};
+pub use ticket::Compact;
 pub use time::Time;

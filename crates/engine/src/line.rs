@@ -2,27 +2,12 @@
 
 use std::collections::BinaryHeap;
 
-use crate::key::{Entry, Key, rank};
+use crate::key::{Entry, Key};
+use crate::ticket::{Compact, Store, Ticket};
 use crate::time::Time;
 
 /// Most places that an event goes forward in a row; one that would have to go further is kept in a heap.
 const STEPS: usize = 8;
-
-/// A place in the line.
-#[derive(Clone, Copy, Debug)]
-struct Ticket {
-    time: Time,
-    key: Key,
-    /// The place of the event in the list of events.
-    event: u32,
-}
-
-impl Ticket {
-    #[inline(always)]
-    fn rank(&self) -> u128 {
-        rank(self.time, self.key)
-    }
-}
 
 /// Tickets in their order.
 #[derive(Debug)]
@@ -47,16 +32,29 @@ impl Row {
         self.tickets.get(self.at).copied()
     }
 
-    /// Adds a ticket if it comes after all others.
+    /// Whether a ticket comes after all others.
+    #[inline(always)]
+    fn ends_before(&self, ticket: &Ticket) -> bool {
+        self.tickets.last().is_none_or(|last| last.rank() <= ticket.rank())
+    }
+
+    /// Adds a ticket if it comes after all others and there is room for it.
     #[inline(always)]
     fn append(&mut self, ticket: Ticket) -> bool {
-        match self.tickets.last() {
-            Some(last) if last.rank() > ticket.rank() => return false,
-            Some(_) => {}
-            None => self.next = ticket.time,
+        let fits = self.tickets.len() < self.tickets.capacity() && self.ends_before(&ticket);
+        if fits {
+            self.push(ticket);
+        }
+        fits
+    }
+
+    /// Adds a ticket that comes after all others.
+    #[inline(always)]
+    fn push(&mut self, ticket: Ticket) {
+        if self.tickets.is_empty() {
+            self.next = ticket.time;
         }
         self.tickets.push(ticket);
-        true
     }
 
     /// Adds a ticket at most [`STEPS`] places before the end, if it belongs there.
@@ -90,44 +88,48 @@ impl Row {
 }
 
 /// Pending events, earliest first, for events that come nearly in their order: most go to the end of one of two rows, as
-/// where there are long and short packets whose ends are events. Events are large, so rows hold tickets for them.
+/// where there are long and short packets whose ends are events.
 #[derive(Debug)]
 pub(crate) struct Line<E> {
     rows: [Row; 2],
-    /// The events of all tickets since both rows were empty.
-    events: Vec<E>,
+    /// Those that would have to go too far forward.
+    heap: BinaryHeap<Ticket>,
     /// The time of the first event; [`Time::MAX`] where there is none.
     pub next: Time,
-    heap: BinaryHeap<Entry<E>>,
+    pub store: Store<E>,
 }
 
 impl<E> Default for Line<E> {
     fn default() -> Self {
-        Line { rows: [Row::default(), Row::default()], events: Vec::new(), next: Time::MAX, heap: BinaryHeap::new() }
+        let rows = [Row::default(), Row::default()];
+        Line { rows, heap: BinaryHeap::new(), next: Time::MAX, store: Store::default() }
     }
 }
 
-impl<E: Copy> Line<E> {
+impl<E: Compact> Line<E> {
     /// Adds an event.
+    pub fn push(&mut self, time: Time, key: Key, event: &E) {
+        let ticket = self.store.ticket(time, key, event);
+        self.add(ticket);
+    }
+
+    /// Adds a ticket.
     #[inline(always)]
-    pub fn push(&mut self, time: Time, key: Key, event: E) {
-        let ticket = Ticket { time, key, event: self.events.len() as u32 };
-        self.next = self.next.min(time);
+    pub fn add(&mut self, ticket: Ticket) {
+        self.next = self.next.min(ticket.time);
         let [long, short] = &mut self.rows;
-        if long.append(ticket) || short.append(ticket) {
-            self.events.push(event);
-        } else {
-            self.squeeze_in(ticket, event);
+        if !long.append(ticket) && !short.append(ticket) {
+            self.squeeze_in(ticket);
         }
     }
 
-    /// Adds an event that comes before the last ones of both rows.
+    /// Adds an event that comes before the last ones of both rows, or has no room there.
     #[inline(never)]
-    fn squeeze_in(&mut self, ticket: Ticket, event: E) {
-        if self.rows[1].insert(ticket) {
-            self.events.push(event);
-        } else {
-            self.heap.push(Entry { time: ticket.time, key: ticket.key, event });
+    fn squeeze_in(&mut self, ticket: Ticket) {
+        if let Some(row) = self.rows.iter_mut().find(|row| row.ends_before(&ticket)) {
+            row.push(ticket);
+        } else if !self.rows[1].insert(ticket) {
+            self.heap.push(ticket);
         }
     }
 
@@ -153,45 +155,39 @@ impl<E: Copy> Line<E> {
     }
 
     /// Takes the earliest event.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Entry<E>> {
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Ticket> {
         if !self.heap.is_empty() {
-            return self.pop_either();
+            self.take_from_heap();
         }
-        self.pop_row()
-    }
-
-    /// Takes the earliest event of the rows and the heap.
-    #[cold]
-    fn pop_either(&mut self) -> Option<Entry<E>> {
-        let row = self.rows[self.first_row()].first().map(|ticket| (ticket.time, ticket.key));
-        let entry = match row.is_some() && row == self.first() {
-            true => self.pop_row(),
-            false => self.heap.pop(),
-        };
-        self.next = self.first().map_or(Time::MAX, |(time, _)| time);
-        entry
-    }
-
-    /// Takes the earliest event of the rows.
-    #[inline]
-    fn pop_row(&mut self) -> Option<Entry<E>> {
-        let row = self.first_row();
-        let Ticket { time, key, event } = self.rows[row].first()?;
-        let event = self.events[event as usize];
-        self.rows[row].advance();
+        let row = &mut self.rows[self.first_row()];
+        let &Ticket { time, key, word } = row.tickets.get(row.at)?;
+        row.advance();
         self.next = self.rows[0].next.min(self.rows[1].next);
-        if self.rows.iter().all(|row| row.tickets.is_empty()) {
-            self.events.clear();
+        if !self.heap.is_empty() {
+            self.next = self.first().map_or(Time::MAX, |(time, _)| time);
         }
-        Some(Entry { time, key, event })
+        Some(Ticket { time, key, word })
+    }
+
+    /// Moves the first of the heap to the front of a row, if it is the first of all.
+    #[cold]
+    #[inline(never)]
+    fn take_from_heap(&mut self) {
+        let row = &mut self.rows[self.first_row()];
+        let comes_first = |first: Ticket| self.heap.peek().is_some_and(|heap| heap.rank() < first.rank());
+        if row.first().is_none_or(comes_first)
+            && let Some(ticket) = self.heap.pop()
+        {
+            row.tickets.insert(row.at, ticket);
+            row.next = ticket.time;
+        }
     }
 
     /// All events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
         let tickets = self.rows.iter().flat_map(|row| &row.tickets[row.at..]);
-        let entry = |&Ticket { time, key, event }: &Ticket| Entry { time, key, event: self.events[event as usize] };
-        tickets.map(entry).chain(self.heap.iter().copied())
+        tickets.chain(&self.heap).map(|ticket| self.store.look_at(ticket))
     }
 }
 
@@ -200,25 +196,30 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn pop(line: &mut Line<usize>) -> Option<usize> {
+        let ticket = line.pop()?;
+        Some(line.store.redeem(&ticket).event)
+    }
+
     proptest! {
         #[test]
         fn entries_leave_in_their_order(steps in prop::collection::vec((0u64..40, 0u32..3), 1..200)) {
             let (mut line, mut reference, mut now) = (Line::default(), BinaryHeap::new(), 0);
             for (i, (ahead, pops)) in steps.into_iter().enumerate() {
                 let entry = Entry { time: Time(now + ahead), key: Key::new(0, 0, i as u64, 0), event: i };
-                line.push(entry.time, entry.key, entry.event);
+                line.push(entry.time, entry.key, &entry.event);
                 reference.push(entry);
                 prop_assert_eq!(line.iter().count(), reference.len());
                 for _ in 0..pops {
                     let Some(expected) = reference.pop() else { break };
                     prop_assert_eq!(line.first(), Some((expected.time, expected.key)));
                     prop_assert_eq!(line.next, expected.time);
-                    prop_assert_eq!(line.pop().unwrap().event, expected.event);
+                    prop_assert_eq!(pop(&mut line), Some(expected.event));
                     now = expected.time.0;
                 }
             }
             while let Some(expected) = reference.pop() {
-                prop_assert_eq!(line.pop().unwrap().event, expected.event);
+                prop_assert_eq!(pop(&mut line), Some(expected.event));
             }
             prop_assert!(line.first().is_none() && line.next == Time::MAX);
         }

@@ -9,6 +9,7 @@
 use std::collections::BinaryHeap;
 
 use crate::key::{Entry, Key};
+use crate::ticket::{Compact, Store, Ticket};
 use crate::time::Time;
 
 /// log2 of a bucket's length in picoseconds at first (4.096 ns).
@@ -27,9 +28,9 @@ const WORDS: usize = BUCKETS / 64;
 const MOST_SORTED: usize = 256;
 
 /// A pending event in the list of its bucket.
-#[derive(Clone, Copy, Debug)]
-struct Node<E> {
-    entry: Entry<E>,
+#[derive(Debug)]
+struct Node {
+    ticket: Ticket,
     /// The next node of the list; [`NONE`] at its end.
     next: u32,
 }
@@ -41,15 +42,15 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Queue<E> {
     /// The current bucket and anything earlier, sorted with the earliest last.
-    near: Vec<Entry<E>>,
+    near: Vec<Ticket>,
     /// Events of the current bucket that are later than all of `near`.
-    crowd: BinaryHeap<Entry<E>>,
+    crowd: BinaryHeap<Ticket>,
     /// The first node of each of the following buckets; bucket `b` holds absolute bucket numbers `b mod BUCKETS`.
     wheel: Box<[u32; BUCKETS]>,
     /// One bit per non-empty bucket.
     occupied: [u64; WORDS],
     /// The events in the wheel, and places for more: those that came free last are used first, while they are at hand.
-    nodes: Vec<Node<E>>,
+    nodes: Vec<Node>,
     /// The first free node.
     free: u32,
     /// Absolute number of the current bucket.
@@ -61,10 +62,11 @@ pub struct Queue<E> {
     /// Events in the wheel.
     in_wheel: usize,
     /// Events beyond the wheel.
-    far: BinaryHeap<Entry<E>>,
+    far: BinaryHeap<Ticket>,
+    pub(crate) store: Store<E>,
 }
 
-impl<E: Copy> Default for Queue<E> {
+impl<E: Compact> Default for Queue<E> {
     fn default() -> Self {
         Queue {
             near: Vec::new(),
@@ -78,11 +80,12 @@ impl<E: Copy> Default for Queue<E> {
             seen: (0, 0),
             in_wheel: 0,
             far: BinaryHeap::new(),
+            store: Store::default(),
         }
     }
 }
 
-impl<E: Copy> Queue<E> {
+impl<E: Compact> Queue<E> {
     /// Number of pending events.
     pub fn len(&self) -> usize {
         self.near.len() + self.crowd.len() + self.in_wheel + self.far.len()
@@ -94,42 +97,48 @@ impl<E: Copy> Queue<E> {
     }
 
     /// Adds an event.
-    #[inline]
-    pub fn push(&mut self, time: Time, key: Key, event: E) {
-        let entry = Entry { time, key, event };
-        let bucket = time.0 >> self.bits;
+    #[inline(never)]
+    pub fn push(&mut self, time: Time, key: Key, event: &E) {
+        let ticket = self.store.ticket(time, key, event);
+        self.add(ticket);
+    }
+
+    /// Adds a ticket.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, ticket: Ticket) {
+        let bucket = ticket.time.0 >> self.bits;
         let ahead = bucket.wrapping_sub(self.current);
         if (1..BUCKETS as u64).contains(&ahead) && self.free != NONE {
             let node = self.free;
             self.free = self.nodes[node as usize].next;
-            self.link(bucket, node, entry);
+            self.link(bucket, node, ticket);
         } else {
-            self.push_elsewhere(bucket, entry);
+            self.push_elsewhere(bucket, ticket);
         }
     }
 
     /// Adds an event to the current bucket, to the events beyond the wheel, or to the wheel without a free place.
     #[cold]
     #[inline(never)]
-    fn push_elsewhere(&mut self, bucket: u64, entry: Entry<E>) {
+    fn push_elsewhere(&mut self, bucket: u64, ticket: Ticket) {
         if bucket <= self.current {
-            self.push_near(entry);
+            self.push_near(ticket);
         } else if bucket - self.current >= BUCKETS as u64 {
-            self.far.push(entry);
+            self.far.push(ticket);
         } else {
             let node = self.nodes.len() as u32;
-            self.nodes.push(Node { entry, next: NONE });
-            self.link(bucket, node, entry);
+            self.nodes.push(Node { ticket, next: NONE });
+            self.link(bucket, node, ticket);
         }
     }
 
     /// Adds an event to the current bucket.
-    fn push_near(&mut self, entry: Entry<E>) {
-        if self.crowd.peek().is_some_and(|first| entry < *first) {
-            return self.crowd.push(entry);
+    fn push_near(&mut self, ticket: Ticket) {
+        if self.crowd.peek().is_some_and(|first| ticket < *first) {
+            return self.crowd.push(ticket);
         }
-        let at = self.near.partition_point(|e| *e < entry);
-        self.near.insert(at, entry);
+        let at = self.near.partition_point(|other| *other < ticket);
+        self.near.insert(at, ticket);
         if self.near.len() > MOST_SORTED {
             self.crowd.extend(self.near.drain(..self.near.len() - MOST_SORTED / 2));
         }
@@ -145,6 +154,13 @@ impl<E: Copy> Queue<E> {
     /// Takes the earliest event if it happens at `until` or before.
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
+        let ticket = self.pop_ticket(until)?;
+        Some(self.store.redeem(&ticket))
+    }
+
+    /// Takes the ticket of the earliest event if it happens at `until` or before.
+    #[inline(always)]
+    pub(crate) fn pop_ticket(&mut self, until: Time) -> Option<Ticket> {
         self.refill();
         if self.near.last()?.time > until {
             return None;
@@ -158,22 +174,23 @@ impl<E: Copy> Queue<E> {
     }
 
     /// All pending events, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry<E>> {
+    pub fn iter(&self) -> impl Iterator<Item = Entry<E>> {
         let in_wheel = self.wheel.iter().flat_map(|&first| self.list(first));
-        self.near.iter().chain(&self.crowd).chain(in_wheel).chain(&self.far)
+        let tickets = self.near.iter().chain(&self.crowd).chain(in_wheel).chain(&self.far);
+        tickets.map(|ticket| self.store.look_at(ticket))
     }
 
     /// The events of a list.
-    fn list(&self, first: u32) -> impl Iterator<Item = &Entry<E>> {
+    fn list(&self, first: u32) -> impl Iterator<Item = &Ticket> {
         let node = |at: u32| (at != NONE).then(|| &self.nodes[at as usize]);
-        std::iter::successors(node(first), move |last| node(last.next)).map(|node| &node.entry)
+        std::iter::successors(node(first), move |last| node(last.next)).map(|node| &node.ticket)
     }
 
     /// Makes a node the first one of a bucket's list.
     #[inline]
-    fn link(&mut self, bucket: u64, node: u32, entry: Entry<E>) {
+    fn link(&mut self, bucket: u64, node: u32, ticket: Ticket) {
         let slot = bucket as usize % BUCKETS;
-        self.nodes[node as usize] = Node { entry, next: self.wheel[slot] };
+        self.nodes[node as usize] = Node { ticket, next: self.wheel[slot] };
         self.wheel[slot] = node;
         self.occupied[slot / 64] |= 1 << (slot % 64);
         self.in_wheel += 1;
@@ -186,7 +203,7 @@ impl<E: Copy> Queue<E> {
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         let mut at = first;
         while let Some(node) = self.nodes.get_mut(at as usize) {
-            self.near.push(node.entry);
+            self.near.push(node.ticket);
             at = node.next;
             if at == NONE {
                 node.next = std::mem::replace(&mut self.free, first);
@@ -260,12 +277,12 @@ impl<E: Copy> Queue<E> {
             return;
         }
         let start = self.current << self.bits;
-        let entries: Vec<_> = self.wheel.iter().flat_map(|&first| self.list(first)).copied().collect();
+        let tickets: Vec<_> = self.wheel.iter().flat_map(|&first| self.list(first)).copied().collect();
         (self.occupied, self.in_wheel, self.free) = ([0; WORDS], 0, NONE);
         self.wheel.fill(NONE);
         self.nodes.clear();
         (self.bits, self.current) = (bits, start >> bits);
-        entries.into_iter().for_each(|entry| self.push(entry.time, entry.key, entry.event));
+        tickets.into_iter().for_each(|ticket| self.add(ticket));
     }
 
     /// Absolute number of the first non-empty bucket after the current one; the wheel is not empty.
@@ -288,16 +305,16 @@ impl<E: Copy> Queue<E> {
 
     /// Moves events that the wheel now reaches out of the heap.
     fn take_from_far(&mut self) {
-        while let Some(entry) = self.far.peek() {
-            let bucket = entry.time.0 >> self.bits;
+        while let Some(ticket) = self.far.peek() {
+            let bucket = ticket.time.0 >> self.bits;
             if bucket >= self.current + BUCKETS as u64 {
                 break;
             }
-            let entry = self.far.pop().expect("peeked");
+            let ticket = self.far.pop().expect("peeked");
             if bucket <= self.current {
-                self.near.push(entry);
+                self.near.push(ticket);
             } else {
-                self.push(entry.time, entry.key, entry.event);
+                self.add(ticket);
             }
         }
     }

@@ -8,12 +8,13 @@
 use crate::inboxes::Inboxes;
 use crate::key::{Entry, Key};
 use crate::queue::Queue;
+use crate::ticket::{Compact, Ticket};
 use crate::time::Time;
 
 /// A system that changes only by events.
 pub trait Model {
-    /// What can happen; small, since it is copied through the queue.
-    type Event: Copy;
+    /// What can happen.
+    type Event: Compact;
 
     /// Handles one event at its time, and schedules what follows from it.
     fn handle(&mut self, now: Time, key: Key, event: &Self::Event, agenda: &mut Agenda<Self::Event>);
@@ -21,7 +22,7 @@ pub trait Model {
 
 /// Where a model schedules its events: the queue behind a guard on time.
 #[derive(Debug)]
-pub struct Agenda<E: Copy> {
+pub struct Agenda<E> {
     pending: Pending<E>,
     now: Time,
     /// Where the next event of a whole model is shown.
@@ -43,13 +44,13 @@ enum Pending<E> {
     Groups(Box<Inboxes<E>>),
 }
 
-impl<E: Copy> Default for Agenda<E> {
+impl<E: Compact> Default for Agenda<E> {
     fn default() -> Self {
         Agenda { pending: Pending::Whole(Queue::default()), now: Time::ZERO, shown: Vec::new(), discounted: 0 }
     }
 }
 
-impl<E: Copy> Agenda<E> {
+impl<E: Compact> Agenda<E> {
     /// Schedules an event, now or later.
     #[inline(always)]
     pub fn at(&mut self, time: Time, key: Key, event: E) {
@@ -61,8 +62,18 @@ impl<E: Copy> Agenda<E> {
     pub fn at_with(&mut self, time: Time, key: Key, event: impl FnOnce() -> E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
         match &mut self.pending {
-            Pending::Whole(queue) => queue.push(time, key, event()),
+            Pending::Whole(queue) => queue.push(time, key, &event()),
             Pending::Groups(inboxes) => inboxes.push(time, key, event),
+        }
+    }
+
+    /// Schedules an event that is no more than a signal.
+    #[inline(always)]
+    pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
+        debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
+        match &mut self.pending {
+            Pending::Whole(queue) => queue.add(Ticket::of(time, key, signal)),
+            Pending::Groups(inboxes) => inboxes.signal(time, key, signal),
         }
     }
 
@@ -84,19 +95,21 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Shows the next event if it happens at `until` or before: the earliest, or that of the group that has its turn. Returns
-    /// its place in the list that was lent.
+    /// Shows the next event if it happens at `until` or before: the earliest, or that of the group that has its turn. A large
+    /// one is shown in the list that was lent.
     #[inline(always)]
-    fn next(&mut self, until: Time, shown: &mut Vec<Entry<E>>) -> Option<usize> {
-        match &mut self.pending {
-            Pending::Whole(queue) => {
-                let entry = queue.pop_until(until)?;
-                shown.clear();
-                shown.push(entry);
-                Some(0)
-            }
-            Pending::Groups(inboxes) => inboxes.next(until, shown),
+    fn next(&mut self, until: Time, shown: &mut Vec<Entry<E>>) -> Next {
+        let queue = match &mut self.pending {
+            Pending::Whole(queue) => queue,
+            Pending::Groups(inboxes) => return inboxes.next(until, shown),
+        };
+        let Some(ticket) = queue.pop_ticket(until) else { return Next::None };
+        if let Some(signal) = ticket.signal() {
+            return Next::Signal(ticket.time, ticket.key, signal);
         }
+        shown.clear();
+        shown.push(queue.store.redeem(&ticket));
+        Next::Listed(0)
     }
 
     /// Lends the list in which events are shown, so that a model can schedule others while it looks at one.
@@ -144,9 +157,18 @@ impl<E: Copy> Agenda<E> {
             Pending::Whole(queue) => (Some(queue), None),
             Pending::Groups(inboxes) => (None, Some(inboxes)),
         };
-        let whole = queue.into_iter().flat_map(Queue::iter).copied();
+        let whole = queue.into_iter().flat_map(Queue::iter);
         whole.chain(inboxes.into_iter().flat_map(|inboxes| inboxes.iter()))
     }
+}
+
+/// The next event.
+pub(crate) enum Next {
+    /// The one at this place of the list that was lent.
+    Listed(usize),
+    /// A signal, with its time and rank.
+    Signal(Time, Key, u64),
+    None,
 }
 
 /// Why a run came back.
@@ -211,12 +233,22 @@ impl<M: Model> Simulator<M> {
 
     /// Handles so many events; returns whether there were so many up to and including `until`.
     fn handle_next(&mut self, until: Time, events: u64, shown: &mut Vec<Entry<M::Event>>) -> bool {
-        for _ in 0..events {
-            let Some(place) = self.agenda.next(until, shown) else { return false };
-            let &Entry { time, key, ref event } = &shown[place];
-            self.agenda.now = time;
-            self.events += 1;
-            self.model.handle(time, key, event, &mut self.agenda);
+        let end = self.events.saturating_add(events);
+        while self.events < end {
+            match self.agenda.next(until, shown) {
+                Next::Listed(place) => {
+                    let &Entry { time, key, ref event } = &shown[place];
+                    self.agenda.now = time;
+                    self.events += 1;
+                    self.model.handle(time, key, event, &mut self.agenda);
+                }
+                Next::Signal(time, key, signal) => {
+                    self.agenda.now = time;
+                    self.events += 1;
+                    self.model.handle(time, key, &M::Event::of(signal), &mut self.agenda);
+                }
+                Next::None => return false,
+            }
         }
         true
     }

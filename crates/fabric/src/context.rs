@@ -3,7 +3,7 @@
 use becalm_engine::{Agenda, Key, Time, mix};
 
 use crate::config::{RateChange, SwitchConfig};
-use crate::event::Event;
+use crate::event::{Event, Signal, Word};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::ids::{NodeId, PortId, SourceId};
@@ -54,20 +54,20 @@ pub(crate) struct Context<'a, O> {
 impl<O: Observer> Context<'_, O> {
     /// Schedules an event; `tie` decides among equal kinds of the same time.
     #[inline(always)]
-    pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, event: Event) {
-        self.put(time, Key::new(node.0, event.kind(), tie, port), event);
+    pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, signal: Signal) {
+        self.put(time, Key::new(node.0, signal.kind(), tie, port), signal.into());
     }
 
     /// Schedules an event by its rank: mostly one of the same group.
     #[inline(never)]
-    fn put(&mut self, time: Time, key: Key, event: Event) {
-        self.agenda.at(time, key, event);
+    fn put(&mut self, time: Time, key: Key, signal: Word) {
+        self.agenda.signal(time, key, signal.0);
     }
 
     /// Schedules the event of a source. A hash decides among sources that begin together; the number does where hashes
     /// are equal.
     pub fn post(&mut self, time: Time, host: NodeId, source: SourceId, seed: u64) {
-        self.schedule(time, host, source.0 as u16, mix(seed, u64::from(source.0)), Event::Post(source));
+        self.schedule(time, host, source.0 as u16, mix(seed, u64::from(source.0)), Signal::Post(source));
     }
 
     /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.
@@ -146,8 +146,8 @@ impl<O: Observer> Context<'_, O> {
     }
 
     fn call(&mut self, sender: PortId, vl: u8, time: Time) {
-        let (time, key, event) = Event::credit(time, sender, vl);
-        self.put(time, key, event);
+        let (time, key, signal) = Signal::credit(time, sender, vl);
+        self.put(time, key, signal.into());
     }
 
     /// Notes that a sender is called for credit; returns whether the call still holds.

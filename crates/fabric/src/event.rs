@@ -1,6 +1,6 @@
 //! Events of the simulation.
 
-use becalm_engine::{Key, Time, mix};
+use becalm_engine::{Compact, Key, Time, mix};
 
 use crate::ids::{FlowId, PortId, RankId, SourceId};
 use crate::packet::Packet;
@@ -8,6 +8,19 @@ use crate::packet::Packet;
 /// An event at a node; the node is the key's target, the port its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// At a switch: the header is through and the output known. At a host: the last byte is in.
+    Arrive(Packet),
+    /// Any other.
+    Signal(Word),
+}
+
+/// A [`Signal`] as one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word(pub(crate) u64);
+
+/// An event other than an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
     /// Credit for a sender that waits for it.
     Credit {
         /// Virtual lane.
@@ -24,8 +37,6 @@ pub enum Event {
     },
     /// An output of a switch is free again, for which a packet waits.
     Free,
-    /// At a switch: the header is through and the output known. At a host: the last byte is in.
-    Arrive(Packet),
     /// At a switch: a packet from a slow link may start on a faster one without running dry; its
     /// place among those that the switch holds.
     Ready(u32),
@@ -50,31 +61,125 @@ pub enum Event {
     Rate(u32),
 }
 
-impl Event {
+impl Compact for Event {
+    #[inline(always)]
+    fn signal(&self) -> Option<u64> {
+        match *self {
+            Event::Arrive(_) => None,
+            Event::Signal(Word(word)) => Some(word),
+        }
+    }
+
+    #[inline(always)]
+    fn of(signal: u64) -> Event {
+        Event::Signal(Word(signal))
+    }
+}
+
+impl From<Signal> for Event {
+    fn from(signal: Signal) -> Event {
+        Event::Signal(signal.into())
+    }
+}
+
+impl From<Signal> for Word {
+    /// The kind is the lowest byte of the word; a lane, in 7 bits, a port and a number follow.
+    #[inline(always)]
+    fn from(signal: Signal) -> Word {
+        let (kind, vl, port, number) = match signal {
+            Signal::Credit { vl } => (0, vl, 0, 0),
+            Signal::Tail { input, vl, units } => (1, vl, input, units),
+            Signal::Free => (2, 0, 0, 0),
+            Signal::Ready(place) => (3, 0, 0, place),
+            Signal::Stored { vl } => (4, vl, 0, 0),
+            Signal::Wake => (5, 0, 0, 0),
+            Signal::Post(source) => (6, 0, 0, source.0),
+            Signal::Rank(rank) => (7, 0, 0, rank.0),
+            Signal::Left(flow) => (8, 0, 0, flow.0),
+            Signal::Timer(pacer) => (9, 0, 0, pacer),
+            Signal::Drained(tie) => (10, 0, 0, tie),
+            Signal::Rate(change) => (11, 0, 0, change),
+        };
+        let (vl, port, number) = (u64::from(vl) << 8, u64::from(port) << 15, u64::from(number) << 31);
+        Word(kind | vl | port | number)
+    }
+}
+
+impl Word {
+    /// The signal.
+    #[inline(always)]
+    pub fn signal(self) -> Signal {
+        let (vl, port, number) = ((self.0 >> 8) as u8 & 0x7F, (self.0 >> 15) as u16, (self.0 >> 31) as u32);
+        match self.0 as u8 {
+            0 => Signal::Credit { vl },
+            1 => Signal::Tail { input: port, vl, units: number },
+            2 => Signal::Free,
+            3 => Signal::Ready(number),
+            4 => Signal::Stored { vl },
+            5 => Signal::Wake,
+            6 => Signal::Post(SourceId(number)),
+            7 => Signal::Rank(RankId(number)),
+            8 => Signal::Left(FlowId(number)),
+            9 => Signal::Timer(number),
+            10 => Signal::Drained(number),
+            _ => Signal::Rate(number),
+        }
+    }
+}
+
+impl Signal {
     /// The rank of arrivals.
     pub(crate) const ARRIVE: u8 = 2;
 
     /// Rank of the kind among events of the same time and node: events that free resources come first.
     pub(crate) const fn kind(self) -> u8 {
         match self {
-            Event::Credit { .. } => 0,
-            Event::Tail { .. } | Event::Free => 1,
-            Event::Arrive(_) | Event::Ready(_) | Event::Stored { .. } | Event::Drained(_) => Event::ARRIVE,
-            Event::Timer(_) => 3,
-            Event::Post(_) | Event::Rank(_) | Event::Left(_) => 4,
-            Event::Wake => 5,
-            Event::Rate(_) => 6,
+            Signal::Credit { .. } => 0,
+            Signal::Tail { .. } | Signal::Free => 1,
+            Signal::Ready(_) | Signal::Stored { .. } | Signal::Drained(_) => Signal::ARRIVE,
+            Signal::Timer(_) => 3,
+            Signal::Post(_) | Signal::Rank(_) | Signal::Left(_) => 4,
+            Signal::Wake => 5,
+            Signal::Rate(_) => 6,
         }
     }
 
-    /// The event that brings credit to a waiting sender, with its time and rank. A hash decides among ports: where
+    /// The signal that brings credit to a waiting sender, with its time and rank. A hash decides among ports: where
     /// outputs share inputs, the first has the first choice.
     #[inline]
-    pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Event) {
-        let event = Event::Credit { vl };
+    pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Signal) {
+        let signal = Signal::Credit { vl };
         let tie = mix(time.0, u64::from(sender.port)) << 4 | u64::from(vl);
-        (time, Key::new(sender.node.0, event.kind(), tie, sender.port), event)
+        (time, Key::new(sender.node.0, signal.kind(), tie, sender.port), signal)
     }
 }
 
 const _: () = assert!(size_of::<Event>() == size_of::<Packet>());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_every_signal() {
+        let (vl, input, number) = (15, u16::MAX, u32::MAX);
+        let all = [
+            Signal::Credit { vl },
+            Signal::Tail { input, vl, units: number },
+            Signal::Free,
+            Signal::Ready(number),
+            Signal::Stored { vl },
+            Signal::Wake,
+            Signal::Post(SourceId(number)),
+            Signal::Rank(RankId(number)),
+            Signal::Left(FlowId(number)),
+            Signal::Timer(number),
+            Signal::Drained(number),
+            Signal::Rate(number),
+        ];
+        for signal in all {
+            let word = Word::from(signal);
+            assert_eq!((word.signal(), word.0 >> 63), (signal, 0));
+        }
+    }
+}

@@ -100,7 +100,13 @@ pub(crate) fn held_for(held: u32, time: Time) -> u32 {
     (u64::from(held) + time.0 / 1000).min(u64::from(TRAIL - 1)) as u32
 }
 
+/// The hash of a flow's packets of a kind, from which that of each follows.
+pub(crate) fn common_tie(seed: u64, flow: FlowId, kind: Kind) -> u64 {
+    mix(seed, u64::from(flow.0) << 2 | kind as u64)
+}
+
 /// The hash that decides between packets that reach a switch at the same time.
-pub(crate) fn tie(seed: u64, flow: FlowId, kind: Kind, sequence: u32) -> u32 {
-    mix(mix(seed, u64::from(flow.0) << 2 | kind as u64), u64::from(sequence)) as u32
+#[inline]
+pub(crate) fn tie(common: u64, sequence: u32) -> u32 {
+    mix(common, u64::from(sequence)) as u32
 }

@@ -63,9 +63,13 @@ impl Observer for Hosts {
         self.last = now;
         let host = &mut self.received[packet.destination as usize];
         host.packets += 1;
+        if packet.marked {
+            host.fecn += 1;
+        }
         host.bytes += u64::from(packet.size);
-        host.fecn += u64::from(packet.marked);
-        host.becn += u64::from(packet.becn());
+        if packet.becn() {
+            host.becn += 1;
+        }
     }
 }
 

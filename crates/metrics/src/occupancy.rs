@@ -54,15 +54,18 @@ impl Joint for Occupancy {
 }
 
 impl Level {
-    /// Notes that so many packets are there from now on; the window starts at `from`.
+    /// Notes that so many packets are there from now on. Before the window, `since` is its start, and what counts is with how
+    /// many it begins.
     #[inline(always)]
-    fn change(&mut self, now: Time, packets: u32, from: Time) {
-        if now > self.since {
-            self.packet_ps += self.packets as u128 * (now - self.since).as_ps() as u128;
-            self.since = now;
+    fn change(&mut self, now: Time, packets: u32) {
+        match now.as_ps().checked_sub(self.since.as_ps()) {
+            Some(span) => {
+                self.packet_ps += u128::from(self.packets) * u128::from(span);
+                self.since = now;
+                self.max = self.max.max(packets);
+            }
+            None => self.max = packets,
         }
-        // Before the window, what counts is with how many it begins.
-        self.max = if now < from { packets } else { self.max.max(packets) };
         self.packets = packets;
     }
 }
@@ -75,8 +78,8 @@ impl Observer for Occupancy {
 
     #[inline(always)]
     fn buffers(&mut self, input: PortId, vl: u8, tell: impl FnOnce(&mut dyn FnMut(Time, u32))) {
-        let (from, level) = (self.from, &mut self.levels[self.ports.index(input) * self.vls + vl as usize]);
-        tell(&mut |now, packets| level.change(now, packets, from));
+        let level = &mut self.levels[self.ports.index(input) * self.vls + vl as usize];
+        tell(&mut |now, packets| level.change(now, packets));
     }
 }
 

@@ -122,20 +122,15 @@ impl Record<'_> {
 }
 
 impl Lane {
-    /// Updates the role after a change.
+    /// The role that it has after a change.
     #[inline]
-    fn settle(&mut self, now: Time, mut record: Record<'_>) {
-        let role = match self.stalled || self.waited || self.lags {
+    fn new_role(&self) -> Role {
+        match self.stalled | self.waited | self.lags {
             true if self.last => Role::Root,
             true => Role::Branch,
             false if self.long => Role::Root,
             false => Role::Calm,
-        };
-        if role == self.role {
-            return;
         }
-        record.add(self.role, self.since, now);
-        (self.role, self.since) = (role, now);
     }
 }
 
@@ -187,10 +182,20 @@ impl Tree {
     }
 
     /// Updates the role of a lane after a change.
-    #[inline(never)]
+    #[inline]
     fn settle(&mut self, now: Time, at: usize) {
-        let record = Record { from: self.from, episodes: &mut self.episodes[at], at, log: &mut self.log };
-        self.lanes[at].settle(now, record);
+        let role = self.lanes[at].new_role();
+        if role != self.lanes[at].role {
+            self.begin(role, now, at);
+        }
+    }
+
+    /// Begins a role of a lane.
+    #[inline(never)]
+    fn begin(&mut self, role: Role, now: Time, at: usize) {
+        let lane = &mut self.lanes[at];
+        let (last, since) = (std::mem::replace(&mut lane.role, role), std::mem::replace(&mut lane.since, now));
+        Record { from: self.from, episodes: &mut self.episodes[at], at, log: &mut self.log }.add(last, since, now);
     }
 
     /// The role that a lane has now.

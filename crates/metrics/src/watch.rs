@@ -108,7 +108,7 @@ impl Observer for Watch {
         self.tree.hop(now, from, packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn delivered(&mut self, now: Time, packet: &Packet) {
         self.fingerprint.delivered(now, packet);
         self.latency.delivered(now, packet);

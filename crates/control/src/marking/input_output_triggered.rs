@@ -80,6 +80,11 @@ impl Marker for InputOutputTriggered {
     fn attention(&self) -> Attention {
         self.trigger.attention()
     }
+
+    // Marks are for packets that wait: one that leaves at once where none waits gets none.
+    fn sees_passing(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -108,12 +108,14 @@ impl LinkCredit {
     /// Adds the units that have come back by `time` to the known ones.
     #[inline(never)]
     fn collect(&mut self, time: Time) {
-        let (mut known, mut head, mut len) = (self.known, self.head, self.len);
-        while len > 0 && self.base.0 + u64::from(self.offsets[index(head)]) <= time.0 {
-            known += u32::from(self.units[index(head)]);
-            (head, len) = (head.wrapping_add(1), len - 1);
+        if let Some(passed) = time.0.checked_sub(self.base.0) {
+            let (mut known, mut head, mut len) = (self.known, self.head, self.len);
+            while len > 0 && u64::from(self.offsets[index(head)]) <= passed {
+                known += u32::from(self.units[index(head)]);
+                (head, len) = (head.wrapping_add(1), len - 1);
+            }
+            (self.known, self.head, self.len) = (known, head, len);
         }
-        (self.known, self.head, self.len) = (known, head, len);
         if self.others.is_some() {
             self.collect_others(time);
         }
@@ -138,11 +140,18 @@ impl LinkCredit {
         if self.call != NO_CALL {
             return None;
         }
-        let later = |&(time, _): &(Time, u32)| time > now;
-        let (ring, others) = (self.ring().find(later), self.others().find(later));
-        let next = ring.into_iter().chain(others).map(|(time, _)| time).min();
+        let mut next = self.ring().map(|(time, _)| time).find(|&time| time > now);
+        if self.others.is_some() {
+            next = next.into_iter().chain(self.next_other(now)).min();
+        }
         self.call = next.unwrap_or(WANTED);
         next
+    }
+
+    /// The next time at which units come that have no place in the ring.
+    #[cold]
+    fn next_other(&self, now: Time) -> Option<Time> {
+        self.others().map(|(time, _)| time).find(|&time| time > now)
     }
 
     /// Returns units, which reach the sender at `time`; its clock has passed `past`. Returns whether to call it then.
@@ -167,16 +176,25 @@ impl LinkCredit {
         if usize::from(self.len) == RING {
             return false;
         }
-        // Nearly always the latest.
-        let (mut at, mut before) = (self.head.wrapping_add(self.len), self.len);
-        while before > 0 && self.offsets[index(at.wrapping_sub(1))] > offset {
-            let from = index(at.wrapping_sub(1));
-            (self.offsets[index(at)], self.units[index(at)]) = (self.offsets[from], self.units[from]);
-            (at, before) = (at.wrapping_sub(1), before - 1);
-        }
-        (self.offsets[index(at)], self.units[index(at)]) = (offset, units);
+        let end = self.head.wrapping_add(self.len);
+        let is_latest = self.len == 0 || self.offsets[index(end.wrapping_sub(1))] <= offset;
+        (self.offsets[index(end)], self.units[index(end)]) = (offset, units);
         self.len += 1;
+        if !is_latest {
+            self.move_forward(end);
+        }
         true
+    }
+
+    /// Moves the last units forward to their place in the order of arrival.
+    #[cold]
+    #[inline(never)]
+    fn move_forward(&mut self, mut at: u8) {
+        while at != self.head && self.offsets[index(at.wrapping_sub(1))] > self.offsets[index(at)] {
+            self.offsets.swap(index(at), index(at.wrapping_sub(1)));
+            self.units.swap(index(at), index(at.wrapping_sub(1)));
+            at = at.wrapping_sub(1);
+        }
     }
 
     /// Puts units into the ring once what is past has left it, or else among the others.

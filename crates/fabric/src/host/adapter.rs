@@ -1,4 +1,6 @@
-//! A host's adapter: injection of answers and data packets, and the receive buffer.
+//! A host's adapter: when it sends what, and the receive buffer.
+
+mod sending;
 
 use std::collections::VecDeque;
 
@@ -6,7 +8,7 @@ use becalm_engine::{Time, mix};
 
 use crate::config::{AdapterConfig, Injection};
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::Signal;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
 use crate::host::backlog::Backlog;
@@ -14,11 +16,10 @@ use crate::host::flows::Flows;
 use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
 use crate::host::send_queue::SendQueue;
-use crate::host::sender::Sender;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::link::EgressLink;
-use crate::packet::{Kind, Packet, tie};
-use crate::policy::{Observer, Response, Sent};
+use crate::packet::Packet;
+use crate::policy::{Observer, Response};
 
 /// The adapter of one host.
 #[derive(Debug)]
@@ -32,7 +33,8 @@ pub(crate) struct Adapter {
     pub taken: Vec<u32>,
     /// With PFC, where there is a drain rate.
     pub pauses: Option<Box<Pauses>>,
-    stalled: Vec<bool>,
+    /// A bit for every lane whose first packet waits for credit.
+    stalled: u16,
     busy_until: Time,
     /// Time at which the next data packet has been fetched from memory.
     fetched_at: Time,
@@ -44,7 +46,7 @@ pub(crate) struct Adapter {
     pub(super) drained_at: Time,
     /// Packets in the receive buffer, in the order in which they came.
     pub draining: VecDeque<Packet>,
-    /// The earliest pending [`Event::Wake`].
+    /// The earliest pending [`Signal::Wake`].
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<Packet>,
@@ -83,7 +85,7 @@ impl Adapter {
             vls,
             taken: vec![0; usize::from(vls)],
             pauses: None,
-            stalled: vec![false; usize::from(vls)],
+            stalled: 0,
             busy_until: Time::ZERO,
             fetched_at: Time::ZERO,
             message_at: Time::ZERO,
@@ -175,7 +177,7 @@ impl Adapter {
         let Some(next) = self.next_chance(cx.now) else { return };
         if next < self.wake_at {
             self.wake_at = next;
-            cx.schedule(next, self.node, 0, 0, Event::Wake);
+            cx.schedule(next, self.node, 0, 0, Signal::Wake);
         }
     }
 
@@ -240,160 +242,5 @@ impl Adapter {
                 self.update_pacer(id, now, flows);
             }
         }
-    }
-
-    /// Sends an answer, or else a packet of the next pacer that may send and has credit.
-    fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
-        if self.send_answer(cx) || cx.now < self.fetched_at {
-            return;
-        }
-        self.prepared_at = Time::MAX;
-        let (mut dry, all_vls) = (0u16, self.all_vls());
-        while dry != all_vls {
-            let Some((id, order)) = self.ready.pop() else { break };
-            let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
-            let sender = &flows.senders[flow.index()];
-            let prepared = self.prepared(sender);
-            if prepared > cx.now {
-                self.prepared_at = self.prepared_at.min(prepared);
-            } else if self.has_credit(sender.vl, flows.packets.largest(), cx) {
-                self.send_data(flow, flows, cx);
-                break;
-            } else {
-                dry |= 1 << sender.vl;
-                self.blocked = self.vls == 1 && self.passed_over.is_empty();
-            }
-            self.passed_over.push((id, order));
-        }
-        while let Some((id, order)) = self.passed_over.pop() {
-            self.ready.push_front(id, order);
-        }
-    }
-
-    /// One bit per lane.
-    fn all_vls(&self) -> u16 {
-        (1 << self.vls) - 1
-    }
-
-    /// Sends the first answer that has credit; returns whether there is one.
-    fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
-        let (mut dry, all_vls) = (0u16, self.all_vls());
-        for i in 0..self.answers.len() {
-            let &Packet { vl, size, .. } = &self.answers[i];
-            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
-                let answer = if i == 0 { self.answers.pop_front() } else { self.answers.remove(i) };
-                let mut answer = answer.expect("there is one");
-                cx.shared.trails.hold(cx.now.since(answer.posted), &mut answer);
-                self.transmit(&answer, cx);
-                return true;
-            }
-            dry |= 1 << vl;
-            if dry == all_vls {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Time at which the next packet of a flow can be fetched.
-    fn prepared(&self, sender: &Sender) -> Time {
-        match sender.next_begins() {
-            Some(posted) => self.message_at.max(posted + self.config.message_overhead),
-            None => Time::ZERO,
-        }
-    }
-
-    /// The flow that a pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
-    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
-        if flows.pacers[id as usize].due() <= now
-            && let Some(flow) = flows.next_flow(id)
-        {
-            return Some(flow);
-        }
-        flows.pacers[id as usize].state = PacerState::Idle;
-        self.update_pacer(id, now, flows);
-        None
-    }
-
-    fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
-        let sender = &mut flows.senders[id.index()];
-        if sender.next_begins().is_some() {
-            self.message_at = cx.now + self.config.message_overhead;
-        }
-        let from_backlog = self.backlog.is_limited() && sender.sends_posted();
-        let segment = sender.next_segment(cx.now, flows.packets.mtu);
-        let size = segment.payload + sender.header;
-        let mut packet = Packet {
-            posted: segment.posted,
-            injected: cx.now,
-            flow: id,
-            destination: sender.destination,
-            sequence: sender.packets,
-            size,
-            tie: tie(flows.seed, id, Kind::Data, sender.packets),
-            kind: Kind::Data,
-            vl: sender.vl,
-            last: segment.last,
-            marked: false,
-            held: 0,
-            covers: 0,
-            marks: 0,
-        };
-        if sender.is_recorded {
-            cx.shared.trails.begin(&mut packet);
-        }
-        sender.sent(size);
-        let pacer = sender.pacer;
-        let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };
-        flows.pacers[pacer as usize].sent(&sent, self.link.rate.time_of(size));
-        flows.rotate(id);
-        if segment.last && flows.senders[id.index()].restarts() {
-            flows.restart(id, self.node, cx);
-        }
-        if let Some(rate) = self.config.injection_rate {
-            self.fetched_at = cx.now + rate.time_of(size);
-        }
-        cx.shared.packets += 1;
-        self.transmit(&packet, cx);
-        if segment.last && id.0 >= flows.first_of_jobs {
-            cx.schedule(self.busy_until, self.node, 0, u64::from(id.0), Event::Left(id));
-        }
-        self.update_pacer(pacer, cx.now, flows);
-        if from_backlog {
-            self.backlog.sent();
-            if let Some(source) = self.backlog.call() {
-                cx.post(cx.now, self.node, source, flows.seed);
-            }
-        }
-    }
-
-    /// Whether the next buffer has room; reports the beginning and the end of a wait.
-    #[inline(always)]
-    fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
-        let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
-        if !has_credit || self.stalled[usize::from(vl)] {
-            self.note_wait(vl, !has_credit, cx);
-        }
-        has_credit
-    }
-
-    /// Notes that the first packet of a lane waits for credit, or does no longer.
-    fn note_wait<O: Observer>(&mut self, vl: u8, waits: bool, cx: &mut Context<'_, O>) {
-        if std::mem::replace(&mut self.stalled[usize::from(vl)], waits) != waits {
-            cx.observer.stalled(cx.now, self.port(), vl, waits);
-        }
-        if waits {
-            cx.wait_for_credit(self.port(), &self.link, vl);
-        }
-    }
-
-    fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
-        let &Packet { vl, size, .. } = packet;
-        if self.link.credited() {
-            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
-        }
-        self.packets += 1;
-        self.bytes += u64::from(size);
-        self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
     }
 }

@@ -9,6 +9,7 @@ use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
+    #[inline(always)]
     pub fn deliver<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         cx.shared.packets -= 1;
         cx.observer.delivered(cx.now, packet);
@@ -24,7 +25,14 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
+    /// Handles a packet that a host has drained.
+    #[inline(never)]
+    pub fn deliver_drained<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+        self.deliver(host, packet, cx);
+    }
+
     /// Counts a data packet, and queues the answers to it.
+    #[inline(always)]
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
         let may_complete = receiver.count(packet);
@@ -40,7 +48,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             self.complete_messages(packet, cx);
         }
         if answer.cnp {
-            self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+            self.queue_cnp(host, packet, cx);
         }
         if let Some(marked) = answer.ack {
             self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
@@ -66,7 +74,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
+    #[inline(never)]
+    fn queue_cnp<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+        self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+    }
+
     /// Queues an answer to a data packet: its kind, the packets that it covers and the marked ones that it reports.
+    #[inline(always)]
     fn queue_answer<O: Observer>(
         &mut self,
         host: u32,
@@ -74,19 +88,20 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         (kind, covers, marks): (Kind, u32, u32),
         cx: &mut Context<'_, O>,
     ) {
+        let sender = &self.flows.senders[packet.flow.index()];
         let answer = Packet {
             posted: cx.now,
             destination: self.flows.host_of(packet.flow),
             kind,
             // The data packet may have changed its lane on the way.
-            vl: self.flows.packets.answers_vl.unwrap_or(self.flows.senders[packet.flow.index()].vl),
+            vl: self.flows.packets.answers_vl.unwrap_or(sender.vl),
             size: if kind == Kind::Ack { self.flows.packets.ack } else { self.flows.packets.cnp },
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,
             marked: false,
             // The ACK takes over the trail.
             held: if kind == Kind::Ack { packet.held } else { 0 },
-            tie: tie(self.flows.seed, packet.flow, kind, packet.sequence),
+            tie: tie(sender.ties[kind as usize], packet.sequence),
             ..*packet
         };
         cx.shared.packets += 1;
@@ -94,6 +109,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     }
 
     /// Handles an ACK. One that brings back a trail is handled apart, so that others cost nothing more.
+    #[inline(always)]
     fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         match packet.trail() {
             None => self.acknowledge(packet, Time::from_ns(u64::from(packet.held)), &[], cx),

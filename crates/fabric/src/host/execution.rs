@@ -4,7 +4,7 @@ use becalm_engine::{Time, mix};
 use becalm_workload::{Action, Arrival, Rank, Turn};
 
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::Signal;
 use crate::host::hosts::Hosts;
 use crate::host::jobs::{Asked, Way};
 use crate::ids::{FlowId, RankId};
@@ -64,7 +64,7 @@ impl<R: Response, E> Hosts<R, E> {
 
     fn call_rank<O: Observer>(&self, id: RankId, at: Time, cx: &mut Context<'_, O>) {
         let tie = mix(!self.flows.seed, u64::from(id.0));
-        cx.schedule(at, self.jobs.ranks[id.index()].host, id.0 as u16, tie, Event::Rank(id));
+        cx.schedule(at, self.jobs.ranks[id.index()].host, id.0 as u16, tie, Signal::Rank(id));
     }
 
     /// Sends a message of a rank.

@@ -4,7 +4,7 @@ use becalm_engine::mix;
 
 use crate::config::PacketConfig;
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::Signal;
 use crate::host::pacer::{EligibleFlows, Pacer};
 use crate::host::sender::Sender;
 use crate::ids::{FlowId, NodeId};
@@ -48,7 +48,7 @@ impl<R: Response> Flows<R> {
             return;
         }
         pacer.timer = Some(deadline);
-        cx.schedule(deadline, host, id as u16, mix(self.seed, u64::from(id)), Event::Timer(id));
+        cx.schedule(deadline, host, id as u16, mix(self.seed, u64::from(id)), Signal::Timer(id));
     }
 
     /// Begins a new flow for the response with the next message.

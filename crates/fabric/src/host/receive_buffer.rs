@@ -1,15 +1,16 @@
 //! The receive buffer of an adapter with a drain rate.
 
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::Signal;
 use crate::host::adapter::Adapter;
 use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
 
 impl Adapter {
-    /// Receives a packet whose last byte is in. Returns whether it is delivered at once; otherwise it is drained later.
-    pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
-        let Some(rate) = self.config.drain_rate else { return true };
+    /// Receives a packet whose last byte is in; it is drained later.
+    #[inline(never)]
+    pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let Some(rate) = self.config.drain_rate else { return };
         let mut packet = *packet;
         self.fill(packet.vl, packet.size, cx);
         self.drained_at = self.drained_at.max(cx.now) + rate.time_of(packet.size);
@@ -17,8 +18,7 @@ impl Adapter {
             cx.shared.trails.hold(self.drained_at.since(cx.now), &mut packet);
         }
         self.draining.push_back(packet);
-        cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Event::Drained(packet.tie));
-        false
+        cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Signal::Drained(packet.tie));
     }
 
     /// Frees the room of a packet that has been drained, and returns the packet.

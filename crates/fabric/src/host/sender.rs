@@ -43,6 +43,8 @@ pub(crate) struct Sender {
     pub vl: u8,
     /// Bytes of a packet besides its payload.
     pub header: u32,
+    /// By kind: the common part of its packets' hashes.
+    pub ties: [u64; 3],
     /// Whether switches record the way of its packets.
     pub is_recorded: bool,
     /// For a greedy flow, which always has a message: the mean size in bytes.
@@ -149,6 +151,7 @@ impl Sender {
 
     /// Takes the next segment of the message that is being sent, or else of the first one; posted messages go before
     /// greedy ones, which count as posted when they are begun.
+    #[inline]
     pub fn next_segment(&mut self, now: Time, mtu: u32) -> Segment {
         let first =
             self.posted.front().map(|first| PartialMessage { posted: first.at, rest: first.bytes, greedy: false });
@@ -198,7 +201,9 @@ impl Sender {
             self.in_flight = self.in_flight.saturating_sub(covers.min(sequence + 1 - self.first));
         }
         self.acks += 1;
-        self.acks_marked += u64::from(marked);
+        if marked {
+            self.acks_marked += 1;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use becalm_engine::{Agenda, Entry, Part, Time};
 
 use crate::config::FlowControl;
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::ids::{FlowId, NodeId};
 use crate::message::{Message, Recorded};
 use crate::network::link::{EgressLink, LOCAL};
@@ -37,14 +37,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
             Message::Announce { flow, send } => self.hosts.jobs.announce(flow, send),
             Message::Credit { time, sender, credit: (credit, vl), units } => {
                 if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
-                    let (time, key, event) = Event::credit(time, sender, vl);
-                    agenda.at(time, key, event);
+                    let (time, key, signal) = Signal::credit(time, sender, vl);
+                    agenda.at(time, key, signal.into());
                 }
             }
             Message::Gate { time, sender, gate: (gate, vl), open } => {
                 if self.shared.gates[gate as usize].change(open, time, Time::ZERO) {
-                    let (time, key, event) = Event::credit(time, sender, vl);
-                    agenda.at(time, key, event);
+                    let (time, key, signal) = Signal::credit(time, sender, vl);
+                    agenda.at(time, key, signal.into());
                 }
             }
         }

@@ -137,6 +137,12 @@ pub trait Marker {
         Attention::Tails
     }
 
+    /// Whether it must be shown packets that leave at once and meet no other for their output and lane: unless it neither marks
+    /// them nor changes its state by them.
+    fn sees_passing(&self) -> bool {
+        self.attention() >= Attention::Packets
+    }
+
     /// Whether an output's virtual lane is in the congestion state, for the counters; asked after every packet that
     /// joins or leaves its queue. A marker that knows no such state says no.
     fn is_congested(&self, output: u16, vl: u8) -> bool {

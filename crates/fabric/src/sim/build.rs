@@ -5,7 +5,7 @@ use becalm_engine::{Agenda, Key, Simulator, Time};
 use crate::config::{AdapterConfig, FlowControl, PacketConfig, SwitchConfig, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Jobs, Pacer, Receiver, SendQueue, Sender, Source};
@@ -13,6 +13,7 @@ use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
+use crate::packet::{Kind, common_tie};
 use crate::policy::{Echo, FlowShape, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::sim::headrooms::Headrooms;
@@ -73,7 +74,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         };
         let trails: Vec<Option<u32>> = spec.responses.iter().map(Response::trail).collect();
         let pacers = pacers(&shapes, &spec.flows, std::mem::take(&mut spec.responses), &trails);
-        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
+        let flows = (0u32..).map(FlowId).zip(&spec.flows);
+        let senders: Vec<_> = flows.map(|flow| sender(&spec, flow, &trails)).collect();
         // The largest packets are those with the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
@@ -122,8 +124,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Schedules the first events of the nodes that this simulator handles.
     pub(crate) fn begin(&mut self, agenda: &mut Agenda<Event>, share: &Share<'_>) {
         for (i, change) in (0u32..).zip(&self.shared.changes).filter(|(_, change)| share.has(change.from.node)) {
-            let event = Event::Rate(i);
-            agenda.at(change.at, Key::new(change.from.node.0, event.kind(), u64::from(i), change.from.port), event);
+            let signal = Signal::Rate(i);
+            let key = Key::new(change.from.node.0, signal.kind(), u64::from(i), change.from.port);
+            agenda.at(change.at, key, signal.into());
         }
         let hosts = &mut self.hosts;
         let mut cx = Context { now: Time::ZERO, agenda, shared: &mut self.shared, observer: &mut self.observer };
@@ -165,7 +168,8 @@ fn nodes<R, K: Marker, E>(
     let largest = spec.packets.largest();
     let switch = |(node, marker): (NodeId, K)| {
         let (rank, links) = (topology.node(node).rank, &links[node.index()]);
-        let mut state = State::new(node, rank, &spec.switch, links, largest, marker.attention(), spec.seed);
+        let shown = (marker.attention(), marker.sees_passing());
+        let mut state = State::new(node, rank, &spec.switch, links, largest, shown, spec.seed);
         state.changes_lanes = spec.routes.lanes().is_some();
         state.computed = spec.routes.computed(rank);
         Switch { state, marker }
@@ -192,10 +196,11 @@ fn places(topology: &Topology) -> Vec<Place> {
 }
 
 /// The sending end of a flow, with nothing to send yet.
-fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option<u32>]) -> Sender {
+fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, (id, flow): (FlowId, &FlowSpec), trails: &[Option<u32>]) -> Sender {
     let destination = spec.topology.node(flow.destination).rank;
     let trail = trails[flow.response as usize];
     let mut sender = Sender::new(flow.response, destination, flow.vl);
+    sender.ties = [Kind::Data, Kind::Ack, Kind::Cnp].map(|kind| common_tie(spec.seed, id, kind));
     sender.restart = flow.restart;
     sender.is_recorded = trail.is_some();
     sender.header = spec.packets.header + trail.unwrap_or(0);
@@ -250,7 +255,7 @@ fn egress_links(
         let &Cable { rate, delay, .. } = cable;
         let returns = pfc.map_or(delay, |pfc| delay + pfc.delay_on(rate, packets.largest()));
         let link = EgressLink {
-            arrivals: Key::new(peer.node.0, Event::ARRIVE, 0, peer.port),
+            arrivals: Key::new(peer.node.0, Signal::ARRIVE, 0, peer.port),
             control: match (fills, pfc) {
                 (false, _) => Control::Free,
                 (true, None) => Control::Credit,

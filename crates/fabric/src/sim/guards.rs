@@ -7,7 +7,7 @@ use becalm_engine::{Agenda, Time};
 use crate::config::FlowControl;
 use crate::context::Place;
 use crate::error::FabricError;
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{Control, EgressLink};
 use crate::policy::{Echo, Marker, Observer, Response};
@@ -33,10 +33,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Every packet that exists is in a queue or on its way to the next node.
     fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
-        let travelling = agenda
-            .pending()
-            .filter(|e| matches!(e.event, Event::Arrive(_) | Event::Ready(_) | Event::Drained(_)))
-            .count();
+        let holds_packet = |event| match event {
+            Event::Arrive(_) => true,
+            Event::Signal(word) => matches!(word.signal(), Signal::Ready(_) | Signal::Drained(_)),
+        };
+        let travelling = agenda.pending().filter(|entry| holds_packet(entry.event)).count();
         let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
         let answers: usize = self.hosts.adapters.iter().map(|adapter| adapter.answers.len()).sum();
         let found = travelling + waiting + answers;
@@ -59,9 +60,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let (node, port) = (NodeId(entry.key.target()), entry.key.source());
             let packet = match (entry.event, self.shared.places[node.index()]) {
                 (Event::Arrive(packet), _) => Some(packet),
-                (Event::Ready(slot), Place::Switch(rank)) => {
-                    Some(self.switches[rank as usize].state.pool.get(Slot::from(slot)).packet)
-                }
+                (Event::Signal(word), Place::Switch(rank)) => match word.signal() {
+                    Signal::Ready(slot) => Some(self.switches[rank as usize].state.pool.get(Slot::from(slot)).packet),
+                    _ => None,
+                },
                 _ => None,
             };
             if let Some(packet) = packet {

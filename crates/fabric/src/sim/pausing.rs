@@ -6,7 +6,7 @@ use becalm_engine::Agenda;
 
 use crate::context::Place;
 use crate::error::FabricError;
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::flow_control::pauses::{Buffer, Pauses};
 use crate::ids::PortId;
 use crate::policy::{Echo, Marker, Observer, Response};
@@ -85,11 +85,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn held_back(&self, agenda: &Agenda<Event>) -> HashMap<(PortId, usize), u32> {
         let mut held = HashMap::new();
         for entry in agenda.pending() {
-            let (Event::Ready(slot), Place::Switch(rank)) =
+            let (Event::Signal(word), Place::Switch(rank)) =
                 (entry.event, self.shared.places[entry.key.target() as usize])
             else {
                 continue;
             };
+            let Signal::Ready(slot) = word.signal() else { continue };
             let state = &self.switches[rank as usize].state;
             let packet = state.pool.get(Slot::from(slot)).packet;
             *held.entry((state.port(entry.key.source()), usize::from(packet.vl))).or_default() += packet.size;

@@ -32,7 +32,7 @@ impl State {
     ///
     /// An oldest packet without credit, or behind an answer without, blocks no other: two switches whose oldest packets wait for each other's
     /// buffers would otherwise never move again.
-    #[inline]
+    #[inline(always)]
     pub fn must_yield<M: Rules, O: Observer>(
         &self,
         order: u64,
@@ -42,15 +42,27 @@ impl State {
     ) -> bool {
         let Arbiter::OldestFirst { max_bypass, bypass, .. } = M::arbiter(&cx.shared.config) else { return false };
         if bypass == Bypass::Output {
-            let held = self.bypasses[self.at(output, vl)].hold(order, max_bypass);
-            return held && cx.shared.config.arbiter.counts(kind);
+            return self.must_yield_there(order, (output, vl), kind, (max_bypass, &cx.shared.config));
         }
-        if self.arrival_order.overtaken < max_bypass || self.arrival_order.first == order {
-            return false;
-        }
-        if !cx.shared.config.arbiter.counts(kind) {
-            return false;
-        }
+        let is_due = self.arrival_order.overtaken >= max_bypass && self.arrival_order.first != order;
+        is_due && cx.shared.config.arbiter.counts(kind) && self.oldest_has_credit::<M, O>(cx)
+    }
+
+    /// Whether a packet must let an older packet of its output go first.
+    #[inline(never)]
+    fn must_yield_there(
+        &self,
+        order: u64,
+        (output, vl): (u16, u8),
+        kind: Kind,
+        (max_bypass, config): (u32, &SwitchConfig),
+    ) -> bool {
+        self.bypasses[self.at(output, vl)].hold(order, max_bypass) && config.arbiter.counts(kind)
+    }
+
+    /// Whether the oldest packet of the switch, if there is one, has credit.
+    #[inline(never)]
+    fn oldest_has_credit<M: Rules, O: Observer>(&self, cx: &mut Context<'_, O>) -> bool {
         let Some(foremost) = self.foremost::<M>(&cx.shared.config) else { return false };
         let &Waiting { output, packet: Packet { vl, size, .. }, .. } = self.pool.get(foremost);
         self.has_credit(output, vl, size, cx)

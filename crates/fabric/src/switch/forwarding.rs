@@ -8,7 +8,7 @@
 
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::{Event, Signal, Word};
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
@@ -32,7 +32,10 @@ impl<K: Marker> Switch<K> {
     // instructions. The run loop distributes events, so it must not hold any of it.
     #[inline(always)]
     pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
-        let Event::Arrive(packet) = event else { return self.handle_other(port, event, cx) };
+        let packet = match event {
+            Event::Arrive(packet) => packet,
+            &Event::Signal(word) => return self.handle_signal(port, word, cx),
+        };
         match self.state.rules {
             rules::Kind::Common => self.arrive::<Common, O>(port, packet, cx),
             rules::Kind::OneLane => self.arrive::<OneLane, O>(port, packet, cx),
@@ -40,32 +43,31 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Handles any event but an arrival.
+    /// Handles a signal.
     #[inline(never)]
-    fn handle_other<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
+    fn handle_signal<O: Observer>(&mut self, port: u16, word: Word, cx: &mut Context<'_, O>) {
         match self.state.rules {
-            rules::Kind::Common => self.handle_by::<Common, O>(port, event, cx),
-            rules::Kind::OneLane => self.handle_by::<OneLane, O>(port, event, cx),
-            rules::Kind::Configured => self.handle_by::<Configured, O>(port, event, cx),
+            rules::Kind::Common => self.handle_by::<Common, O>(port, word, cx),
+            rules::Kind::OneLane => self.handle_by::<OneLane, O>(port, word, cx),
+            rules::Kind::Configured => self.handle_by::<Configured, O>(port, word, cx),
         }
     }
 
     #[inline(always)]
-    fn handle_by<M: Rules, O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
-        match *event {
-            Event::Ready(slot) => self.ready::<M, O>(port, Slot::from(slot), cx),
-            Event::Credit { vl } => self.credit::<M, O>(port, vl, cx),
-            Event::Stored { vl } => self.stored(port, vl, cx),
-            Event::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
-            Event::Free => self.free::<M, O>(port, cx),
-            Event::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
-            Event::Arrive(_)
-            | Event::Wake
-            | Event::Post(_)
-            | Event::Rank(_)
-            | Event::Left(_)
-            | Event::Timer(_)
-            | Event::Drained(_) => unreachable!("{event:?} is no other event of a switch"),
+    fn handle_by<M: Rules, O: Observer>(&mut self, port: u16, word: Word, cx: &mut Context<'_, O>) {
+        match word.signal() {
+            Signal::Ready(slot) => self.ready::<M, O>(port, Slot::from(slot), cx),
+            Signal::Credit { vl } => self.credit::<M, O>(port, vl, cx),
+            Signal::Stored { vl } => self.stored(port, vl, cx),
+            Signal::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
+            Signal::Free => self.free::<M, O>(port, cx),
+            Signal::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
+            Signal::Wake
+            | Signal::Post(_)
+            | Signal::Rank(_)
+            | Signal::Left(_)
+            | Signal::Timer(_)
+            | Signal::Drained(_) => unreachable!("{word:?} is not for a switch"),
         }
     }
 
@@ -96,7 +98,7 @@ impl<K: Marker> Switch<K> {
         }
         let slot = self.state.pool.insert(packet, (input, output), 0);
         let tie = u64::from(packet.tie);
-        cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Event::Ready(slot.number()));
+        cx.schedule(cx.now + (slow - fast), self.state.node, input, tie, Signal::Ready(slot.number()));
         true
     }
 
@@ -132,11 +134,10 @@ impl<K: Marker> Switch<K> {
         let queued = waits || !M::one_lane(state);
         let is_met = || state.ports[M::at(state, output, vl)].lane.waiting > 0;
         let shown = !state.unmarked && (queued || state.shows_passing || is_met());
-        if queued || shown {
-            state.count::<M>(packet, ports);
-        }
         if queued {
             state.enqueue::<M>(packet, ports, (came_on, order), &cx.shared.config);
+        } else if shown {
+            state.count::<M>(packet, ports);
         }
         if shown {
             let &Packet { vl, size, kind, tie, .. } = packet;
@@ -258,7 +259,9 @@ impl<K: Marker> Switch<K> {
     fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         let out = &self.state.ports[M::at(&self.state, output, 0)].output;
         if !out.is_sending(cx.now) {
-            self.serve_free::<M, O>(output, cx);
+            if !M::one_lane(&self.state) || self.state.is_wanted::<M>(output) {
+                self.serve_free::<M, O>(output, cx);
+            }
         } else if !out.awaited && self.state.is_wanted::<M>(output) {
             self.await_tail::<M, O>(output, cx);
         }
@@ -271,7 +274,7 @@ impl<K: Marker> Switch<K> {
         out.awaited = true;
         let (tail, vl) = (out.busy_until, out.vl);
         let tie = self.state.ports[M::at(&self.state, output, vl)].lane.last_tie;
-        cx.schedule(tail, self.state.node, output, u64::from(tie), Event::Free);
+        cx.schedule(tail, self.state.node, output, u64::from(tie), Signal::Free);
     }
 
     /// Starts a packet if one can leave by a free output.
@@ -291,8 +294,7 @@ impl<K: Marker> Switch<K> {
         let (ports, came_on) = ((input, output), state.came_on::<M>(head, packet.vl));
         let marked = !state.unmarked && self.ask_marker(&packet, ports, order, cx);
         let state = &mut self.state;
-        state.discount::<M>(&packet, ports);
-        state.dequeue::<M>(output, vl, place, &cx.shared.config);
+        state.dequeue::<M>(output, vl, place, packet.size, &cx.shared.config);
         self.note_queue::<M, O>(output, vl, cx);
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
@@ -352,7 +354,6 @@ impl<K: Marker> Switch<K> {
         }
         (out.input, out.vl) = (input, vl);
         out.packets += 1;
-        out.bytes += u64::from(size);
         out.marked += u32::from(marked);
         let copy;
         let packet = match marked && !packet.marked {
@@ -364,12 +365,14 @@ impl<K: Marker> Switch<K> {
         };
         let tail = cx.launch(from, &out.link, packet, transmission);
         out.busy_until = tail;
+        // Not beside the packets: two counts as one vector take longer.
+        out.bytes += u64::from(size);
         let buffer = &mut ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {
             return cx.return_credit(&buffer.credit_return, came_on, units, tail);
         }
         buffer.leaving += 1;
         ports[at].output.awaited = true;
-        cx.schedule(tail, from.node, output, u64::from(tie), Event::Tail { input, vl: came_on, units });
+        cx.schedule(tail, from.node, output, u64::from(tie), Signal::Tail { input, vl: came_on, units });
     }
 }

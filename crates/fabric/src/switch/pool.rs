@@ -104,6 +104,12 @@ impl Pool {
         place
     }
 
+    /// Frees the place of the head of a queue; returns the head from then on.
+    #[inline]
+    pub fn remove_head(&mut self, head: Slot) -> Slot {
+        std::mem::replace(&mut self.places[head.0 as usize].next, std::mem::replace(&mut self.free, head))
+    }
+
     /// Notes the lane on which a packet came.
     pub fn came_on(&mut self, slot: Slot, vl: u8) {
         self.lanes.resize(self.places.len(), 0);
@@ -134,11 +140,5 @@ impl Pool {
             queue.head = slot;
         }
         queue.tail = slot;
-    }
-
-    /// Removes the head of a queue.
-    #[inline]
-    pub fn pop(&self, queue: &mut Fifo) {
-        queue.head = self.get(queue.head).next;
     }
 }

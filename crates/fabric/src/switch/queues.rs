@@ -33,7 +33,8 @@ impl State {
         self.voqs[voq].waiting -= 1;
     }
 
-    /// Puts a packet into its queue.
+    /// Puts a packet into its queue, and counts it.
+    #[inline(always)]
     pub fn enqueue<M: Rules>(
         &mut self,
         packet: &Packet,
@@ -41,7 +42,14 @@ impl State {
         (came_on, order): (u8, u64),
         config: &SwitchConfig,
     ) {
-        let &Packet { vl, kind, .. } = packet;
+        let &Packet { vl, kind, size, .. } = packet;
+        let at = M::at(self, output, vl);
+        let lane = &mut self.ports[at].lane;
+        lane.waiting += 1;
+        lane.waiting_bytes += u64::from(size);
+        let place = self.ports[M::at(self, input, vl)].input.place;
+        let voq = M::voq(self, output, vl, place);
+        self.voqs[voq].waiting += 1;
         let slot = self.pool.insert(packet, (input, output), order);
         if self.changes_lanes {
             self.pool.came_on(slot, came_on);
@@ -63,8 +71,6 @@ impl State {
             return;
         }
         self.waits(order, kind, output, vl, config);
-        let place = self.ports[M::at(self, input, vl)].input.place;
-        let voq = M::voq(self, output, vl, place);
         let queue = &mut self.voqs[voq].offered;
         let is_first = !queue.head.is_some();
         self.pool.push(queue, slot);
@@ -98,24 +104,33 @@ impl State {
         self.list(output);
     }
 
-    /// Removes the head of a queue.
-    pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, place: u16, config: &SwitchConfig) {
+    /// Removes the head of a queue, which has so many bytes, and counts it out.
+    #[inline(always)]
+    pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, place: u16, size: u32, config: &SwitchConfig) {
         let voq = M::voq(self, output, vl, place);
-        let queue = &mut self.voqs[voq].offered;
-        let slot = queue.head;
-        match M::queueing(config) {
-            Queueing::Voq => self.pool.pop(queue),
-            Queueing::Fifo => {
-                *queue = Fifo::default();
-                let buffer = self.at(self.turns.input(place), vl);
-                self.pool.pop(&mut self.fifos[buffer]);
-                self.offer_head(buffer, config);
+        let queue = &mut self.voqs[voq];
+        queue.waiting -= 1;
+        let slot = queue.offered.head;
+        let is_empty = match M::queueing(config) {
+            Queueing::Voq => {
+                queue.offered.head = self.pool.remove_head(slot);
+                !queue.offered.head.is_some()
             }
-        }
-        if !self.voqs[voq].offered.head.is_some() {
+            Queueing::Fifo => {
+                queue.offered = Fifo::default();
+                let buffer = self.at(self.turns.input(place), vl);
+                self.fifos[buffer].head = self.pool.remove_head(slot);
+                self.offer_head(buffer, config);
+                !self.voqs[voq].offered.head.is_some()
+            }
+        };
+        let at = M::at(self, output, vl);
+        let lane = &mut self.ports[at].lane;
+        lane.waiting -= 1;
+        lane.waiting_bytes -= u64::from(size);
+        if is_empty {
             self.offer::<M>(output, vl, place, false);
         }
-        self.pool.remove(slot);
     }
 
     /// Whether a packet that had to wait still does: queues are in order of arrival.

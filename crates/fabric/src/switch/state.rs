@@ -129,7 +129,7 @@ impl State {
         config: &SwitchConfig,
         links: &[(EgressLink, CreditReturn)],
         largest: u32,
-        attention: Attention,
+        (attention, shows_passing): (Attention, bool),
         seed: u64,
     ) -> State {
         let (ports, vls) = (links.len(), usize::from(config.vls));
@@ -172,7 +172,7 @@ impl State {
                 && attention < Attention::Tails
                 && config.flow_control == FlowControl::Credits,
             unmarked: attention == Attention::Nothing,
-            shows_passing: attention >= Attention::Packets,
+            shows_passing,
             changes_lanes: false,
             computed: None,
             choices: Choices::new(seed),

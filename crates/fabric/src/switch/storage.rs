@@ -4,7 +4,7 @@ use becalm_engine::Time;
 
 use crate::config::Switching;
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::Signal;
 use crate::policy::{Arrival, Marker, Observer};
 use crate::switch::forwarding::Switch;
 use crate::switch::view::View;
@@ -25,7 +25,7 @@ impl<K: Marker> Switch<K> {
         };
         let (at, node) = (state.at(input, vl), state.node);
         state.storing[at].push_back(arrival);
-        cx.schedule(now + left, node, input, tie, Event::Stored { vl });
+        cx.schedule(now + left, node, input, tie, Signal::Stored { vl });
     }
 
     /// Handles the last byte of a packet that had to wait.

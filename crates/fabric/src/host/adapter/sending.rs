@@ -1,0 +1,194 @@
+//! Sending: the answer or the data packet that goes out next.
+
+use becalm_engine::Time;
+
+use super::Adapter;
+use crate::context::Context;
+use crate::event::Signal;
+use crate::host::flows::Flows;
+use crate::host::pacer::PacerState;
+use crate::host::sender::Sender;
+use crate::ids::FlowId;
+use crate::packet::{Kind, Packet, tie};
+use crate::policy::{Observer, Response, Sent};
+
+impl Adapter {
+    /// Sends an answer, or else a packet of the next pacer that may send and has credit.
+    pub(super) fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+        if self.send_answer(cx) || cx.now < self.fetched_at {
+            return;
+        }
+        self.prepared_at = Time::MAX;
+        let (mut dry, all_vls) = (0u16, self.all_vls());
+        while let Some((id, order)) = self.ready.first() {
+            let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
+            let sender = &flows.senders[flow.index()];
+            let prepared = self.prepared(sender);
+            if prepared > cx.now {
+                self.prepared_at = self.prepared_at.min(prepared);
+            } else if self.has_credit(sender.vl, flows.packets.largest(), cx) {
+                self.ready.pop();
+                self.send_data(flow, flows, cx);
+                break;
+            } else {
+                dry |= 1 << sender.vl;
+                self.blocked = self.vls == 1 && self.passed_over.is_empty();
+                if dry == all_vls {
+                    break;
+                }
+            }
+            self.ready.pop();
+            self.passed_over.push((id, order));
+        }
+        while let Some((id, order)) = self.passed_over.pop() {
+            self.ready.push_front(id, order);
+        }
+    }
+
+    /// One bit per lane.
+    fn all_vls(&self) -> u16 {
+        (1 << self.vls) - 1
+    }
+
+    /// Sends the first answer that has credit; returns whether there is one.
+    #[inline(always)]
+    fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
+        let Some(&Packet { vl, size, .. }) = self.answers.front() else { return false };
+        if self.has_credit(vl, size, cx) {
+            let answer = self.answers.pop_front();
+            self.transmit_answer(answer.expect("there is one"), cx);
+            return true;
+        }
+        self.vls > 1 && self.send_later_answer(1 << vl, cx)
+    }
+
+    /// Sends the first answer of another lane than those without credit; returns whether there is one.
+    #[inline(never)]
+    fn send_later_answer<O: Observer>(&mut self, mut dry: u16, cx: &mut Context<'_, O>) -> bool {
+        for i in 1..self.answers.len() {
+            let &Packet { vl, size, .. } = &self.answers[i];
+            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
+                let answer = self.answers.remove(i);
+                self.transmit_answer(answer.expect("there is one"), cx);
+                return true;
+            }
+            dry |= 1 << vl;
+            if dry == self.all_vls() {
+                return false;
+            }
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn transmit_answer<O: Observer>(&mut self, mut answer: Packet, cx: &mut Context<'_, O>) {
+        cx.shared.trails.hold(cx.now.since(answer.posted), &mut answer);
+        self.transmit(&answer, cx);
+    }
+
+    /// Time at which the next packet of a flow can be fetched.
+    fn prepared(&self, sender: &Sender) -> Time {
+        match sender.next_begins() {
+            Some(posted) => self.message_at.max(posted + self.config.message_overhead),
+            None => Time::ZERO,
+        }
+    }
+
+    /// The flow that the first pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
+    /// Else the pacer is listed no longer.
+    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
+        if flows.pacers[id as usize].due() <= now
+            && let Some(flow) = flows.next_flow(id)
+        {
+            return Some(flow);
+        }
+        self.ready.pop();
+        flows.pacers[id as usize].state = PacerState::Idle;
+        self.update_pacer(id, now, flows);
+        None
+    }
+
+    fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+        let sender = &mut flows.senders[id.index()];
+        if sender.next_begins().is_some() {
+            self.message_at = cx.now + self.config.message_overhead;
+        }
+        let from_backlog = self.backlog.is_limited() && sender.sends_posted();
+        let segment = sender.next_segment(cx.now, flows.packets.mtu);
+        let size = segment.payload + sender.header;
+        let mut packet = Packet {
+            posted: segment.posted,
+            injected: cx.now,
+            flow: id,
+            destination: sender.destination,
+            sequence: sender.packets,
+            size,
+            tie: tie(sender.ties[Kind::Data as usize], sender.packets),
+            kind: Kind::Data,
+            vl: sender.vl,
+            last: segment.last,
+            marked: false,
+            held: 0,
+            covers: 0,
+            marks: 0,
+        };
+        if sender.is_recorded {
+            cx.shared.trails.begin(&mut packet);
+        }
+        sender.sent(size);
+        let pacer = sender.pacer;
+        let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };
+        flows.pacers[pacer as usize].sent(&sent, self.link.rate.time_of(size));
+        flows.rotate(id);
+        if segment.last && flows.senders[id.index()].restarts() {
+            flows.restart(id, self.node, cx);
+        }
+        if let Some(rate) = self.config.injection_rate {
+            self.fetched_at = cx.now + rate.time_of(size);
+        }
+        cx.shared.packets += 1;
+        self.transmit(&packet, cx);
+        if segment.last && id.0 >= flows.first_of_jobs {
+            cx.schedule(self.busy_until, self.node, 0, u64::from(id.0), Signal::Left(id));
+        }
+        self.update_pacer(pacer, cx.now, flows);
+        if from_backlog {
+            self.backlog.sent();
+            if let Some(source) = self.backlog.call() {
+                cx.post(cx.now, self.node, source, flows.seed);
+            }
+        }
+    }
+
+    /// Whether the next buffer has room; reports the beginning and the end of a wait.
+    #[inline(always)]
+    fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
+        let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
+        if !has_credit || self.stalled & 1 << vl != 0 {
+            self.note_wait(vl, !has_credit, cx);
+        }
+        has_credit
+    }
+
+    /// Notes that the first packet of a lane waits for credit, or does no longer.
+    fn note_wait<O: Observer>(&mut self, vl: u8, waits: bool, cx: &mut Context<'_, O>) {
+        if (self.stalled & 1 << vl != 0) != waits {
+            self.stalled ^= 1 << vl;
+            cx.observer.stalled(cx.now, self.port(), vl, waits);
+        }
+        if waits {
+            cx.wait_for_credit(self.port(), &self.link, vl);
+        }
+    }
+
+    #[inline(always)]
+    fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let &Packet { vl, size, .. } = packet;
+        if self.link.credited() {
+            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
+        }
+        self.packets += 1;
+        self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
+        self.bytes += u64::from(size);
+    }
+}
