@@ -37,6 +37,8 @@ _VOLATILE = (
     (re.compile(r"^\S+ \S+ of work: ", re.MULTILINE), "... of work: "),
     (re.compile(r"\S+ [kMG] packet-hops per core-second"), "... packet-hops per core-second"),
     (re.compile(r"each, \S+ s in all"), "each, ... s in all"),
+    # What a slow machine adds: the progress of a sweep, every half minute.
+    (re.compile(r"^\d+ found, \d+ of \d+ computed, .*\n", re.MULTILINE), ""),
     (re.compile(r"( failed| other shards) in \S+ \S+; store"), r"\1 in ...; store"),
 )
 
