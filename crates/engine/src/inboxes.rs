@@ -8,9 +8,8 @@
 use crate::key::{Entry, Key};
 use crate::line::Line;
 use crate::queue::Queue;
-use crate::run::Next;
 use crate::sorting::{Scratch, sort};
-use crate::ticket::{Compact, Ticket};
+use crate::ticket::{Compact, Next, Ticket};
 use crate::time::Time;
 use crate::windows::Windows;
 

@@ -8,7 +8,7 @@
 use crate::inboxes::Inboxes;
 use crate::key::{Entry, Key};
 use crate::queue::Queue;
-use crate::ticket::{Compact, Ticket};
+use crate::ticket::{Compact, Next, Ticket};
 use crate::time::Time;
 
 /// A system that changes only by events.
@@ -160,15 +160,6 @@ impl<E: Compact> Agenda<E> {
         let whole = queue.into_iter().flat_map(Queue::iter);
         whole.chain(inboxes.into_iter().flat_map(|inboxes| inboxes.iter()))
     }
-}
-
-/// The next event.
-pub(crate) enum Next {
-    /// The one at this place of the list that was lent.
-    Listed(usize),
-    /// A signal, with its time and rank.
-    Signal(Time, Key, u64),
-    None,
 }
 
 /// Why a run came back.

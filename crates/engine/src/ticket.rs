@@ -22,6 +22,16 @@ impl Compact for () {
     fn of(_: u64) {}
 }
 
+/// The next event, as it is handed to the run.
+pub(crate) enum Next {
+    /// The one at this place of the list that was lent.
+    Listed(usize),
+    /// A signal, with its time and rank.
+    Signal(Time, Key, u64),
+    /// There is none in time.
+    None,
+}
+
 /// The bit of a word that says that the others are the place of an event in the store.
 const STORED: u64 = 1 << 63;
 
