@@ -23,9 +23,9 @@ pub struct Partition {
 /// Nodes that stay together: a switch with its hosts, and what is joined by cables without delay.
 struct Clumps {
     of_node: Vec<u32>,
-    /// Packets that each handles, if all flows send alike.
+    /// Share of the packets that each handles.
     load: Vec<u64>,
-    /// For every clump: its neighbours, and the packets on the cables to them.
+    /// For every clump: its neighbours, and the share of the packets on the cables to them.
     links: Vec<Vec<(u32, u64)>>,
 }
 
@@ -35,7 +35,7 @@ impl Partition {
         Partition { of_node: vec![0; topology.nodes().len()], parts: 1, lookahead: Time::MAX }
     }
 
-    /// At most `parts` parts, with about the same load when all flows send alike.
+    /// At most `parts` parts, with about the same load when flows share the links of their hosts alike.
     ///
     /// Parts grow one after the other, each from the busiest clump that is left, by the clump that shares most traffic
     /// with it. There are fewer parts if there are too few clumps.
@@ -76,12 +76,12 @@ impl Clumps {
         let paths = Paths::new(topology, routes);
         let peers = paths.peers();
         let mut on_cable = vec![1u64; topology.cables().len()];
-        for flow in flows {
+        for (flow, share) in flows.iter().zip(shares(topology, flows)) {
             for (from, to) in [(flow.source, flow.destination), (flow.destination, flow.source)] {
                 let Ok(path) = paths.path(from, to) else { continue };
                 for port in path {
-                    clumps.load[clumps.of_node[port.node.index()] as usize] += 1;
-                    on_cable[peers[port.node.index()][usize::from(port.port)].1] += 1;
+                    clumps.load[clumps.of_node[port.node.index()] as usize] += share;
+                    on_cable[peers[port.node.index()][usize::from(port.port)].1] += share;
                 }
             }
         }
@@ -120,6 +120,20 @@ impl Clumps {
             }
         }
     }
+}
+
+/// The share of a link that each flow has at the busier one of its hosts: many flows to one host are no more work than one.
+fn shares(topology: &Topology, flows: &[FlowSpec]) -> impl Iterator<Item = u64> {
+    const WHOLE: u64 = 1 << 20;
+    let mut at_host = vec![[0u64; 2]; topology.nodes().len()];
+    for flow in flows {
+        at_host[flow.source.index()][0] += 1;
+        at_host[flow.destination.index()][1] += 1;
+    }
+    flows.iter().map(move |flow| {
+        let sharing = at_host[flow.source.index()][0].max(at_host[flow.destination.index()][1]);
+        (WHOLE / sharing).max(1)
+    })
 }
 
 /// The clump of every node, and how many there are.
@@ -195,6 +209,19 @@ mod tests {
         let cut = topology.cables().iter().filter(|cable| part(cable.a.node) != part(cable.b.node)).count();
         let size = topology.switches().filter(|&switch| part(switch) == 0).count();
         assert_eq!((partition.parts, partition.lookahead, cut, size), (2, Time::from_ns(100), 2, 4));
+    }
+
+    #[test]
+    fn flows_to_one_host_weigh_as_one() {
+        let topology = ring(8, 3);
+        let mut flows = neighbours(&topology);
+        let hot = FlowSpec { source: flows[3].source, ..flows[0] };
+        flows.extend([hot; 30]);
+        let shares: Vec<u64> = shares(&topology, &flows).collect();
+        assert_eq!((shares[1], shares[24], shares[3]), (1 << 20, (1 << 20) / 31, (1 << 20) / 31));
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &flows, 2);
+        let size = topology.switches().filter(|switch| partition.of_node[switch.index()] == 0).count();
+        assert_eq!(size, 4);
     }
 
     #[test]
