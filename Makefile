@@ -87,9 +87,10 @@ fuzz: build need-rust ## spoilt input for every reader, FUZZ_SECONDS (600) for e
 		threads_change_nothing
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --quiet -p becalm-scenario --test fuzz -- --nocapture --test-threads 1
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz
+	SCENES=300 DAMAGE=1 $(BIN)/python -m pytest tests/test_valid_scenes.py tests/test_damage.py -k "not every_command"
 
 .PHONY: lint
-lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, stubs against the compiled module
+lint: lint-rust lint-python ## formatting, clippy, ruff, imports, mypy, stubs against the compiled module
 
 .PHONY: lint-rust
 lint-rust: need-rust ## rustfmt, clippy and rustdoc
@@ -99,9 +100,10 @@ lint-rust: need-rust ## rustfmt, clippy and rustdoc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 
 .PHONY: lint-python
-lint-python: build ## ruff, mypy and stubtest
+lint-python: build ## ruff, import-linter, mypy and stubtest
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest becalm._core
 
@@ -155,6 +157,25 @@ compare: build ## every scheme on every scene, and the tables of docs/comparison
 	mv docs/comparison.jsonl.new docs/comparison.jsonl
 	$(BIN)/python tools/comparison_tables.py
 
+.PHONY: crosscheck
+crosscheck: build ## becalm beside other simulators: run all entries, print the table, write docs/crosschecks.md
+	$(BIN)/python tools/crosscheck/pages.py
+
+.PHONY: hardware
+hardware: build ## replay the core's calls on the modules of hardware/ with Verilator, and synthesize them with Yosys; half an hour
+	$(BIN)/python tools/hardware/replay.py
+	$(BIN)/python tools/hardware/costs.py
+
+.PHONY: hardware-check
+hardware-check: build ## a short replay, and the costs of the smallest modules against the committed ones
+	$(BIN)/python tools/hardware/replay.py --short
+	$(BIN)/python tools/hardware/costs.py --check
+
+.PHONY: hardware-write
+hardware-write: build ## the same as hardware; write the tables of docs/hardware.md and the data of the papers' claims
+	$(BIN)/python tools/hardware/replay.py --write
+	$(BIN)/python tools/hardware/costs.py --write
+
 .PHONY: pictures
 pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python tools/pictures/victim.py
@@ -169,20 +190,20 @@ web: web/node_modules/.done ## build the pages from web/: reports, and the playg
 web-check: web/node_modules/.done build ## whether the committed pages are what web/ gives, and read what Python writes
 	@mkdir -p target
 	cd web && npm run --silent check && node build.mjs ../target/template.html
-	cmp target/template.html python/becalm/report/template.html
-	cd web && node play.mjs ../python/becalm/report/play.html ../target/play.html
-	cmp target/play.html python/becalm/report/play.html
+	cmp target/template.html python/becalm/reports/template.html
+	cd web && node play.mjs ../python/becalm/reports/play.html ../target/play.html
+	cmp target/play.html python/becalm/reports/play.html
 	cd web && PYTHON=$(CURDIR)/$(BIN)/python npm run --silent test
 
 CORE := target/wasm32-unknown-unknown/web/becalm_wasm.wasm
 
 .PHONY: playground
-playground: build $(CORE) web/node_modules/.done ## build the playground with a new core, python/becalm/report/play.html
+playground: build $(CORE) web/node_modules/.done ## build the playground with a new core, python/becalm/reports/play.html
 	cd web && npm run --silent check && PYTHON=$(CURDIR)/$(BIN)/python node play.mjs ../$(CORE)
 
 .PHONY: same
 same: build web/node_modules/.done ## whether the committed playground gives the fingerprints of this becalm
-	cd web && PYTHON=../$(BIN)/python node test/same.mjs ../python/becalm/report/play.html ../scenarios/*.toml scenes/*.toml
+	cd web && PYTHON=../$(BIN)/python node test/same.mjs ../python/becalm/reports/play.html ../scenarios/*.toml scenes/*.toml
 
 .PHONY: same-core
 same-core: build $(CORE) web/node_modules/.done ## the same of a core that is compiled now
@@ -226,8 +247,13 @@ packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel,
 	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" .ci/packages $(PYTHON) maturin $(PORTABLE)
 
 .PHONY: licences
-licences: need-rust ## whether all crates may be given on under the licence of becalm
+licences: need-rust ## check the licences of all crates, and that NOTICES is current
 	$(PYTHON) .ci/licences
+	$(PYTHON) .ci/notices --check
+
+.PHONY: notices
+notices: need-rust ## write NOTICES: the licence texts of what wheels contain
+	$(PYTHON) .ci/notices
 
 .PHONY: lock
 lock: need-python ## write requirements.lock anew: versions for every Python and platform, with hashes

@@ -14,41 +14,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import becalm
 
-PRELOADED = ("becalm.cli", "becalm.console", "filelock", "numpy", "polars", "pytest", "typer._adapters")
+PRELOADED = ("becalm.cli", "becalm.cli.console", "filelock", "numpy", "polars", "pytest", "typer._adapters")
 """What commands of becalm import, and the tests that start them."""
 
-SMALL = """\
-[run]
-duration = "1 ms"
-
-[topology.dumbbell]
-remote = 6
-local = 4
-
-[marking.input_triggered]
-
-[response.lipd]
-
-[[flows]]
-name = "local"
-from = ["B1..B4"]
-to = ["BC"]
-[flows.traffic.greedy]
-
-[[flows]]
-name = "remote"
-from = ["A1..A6"]
-to = ["BC"]
-[flows.traffic.greedy]
-
-[[flows]]
-name = "victim"
-from = ["AV"]
-to = ["BV"]
-[flows.traffic.poisson]
-load = 0.5
-message = "2048 B"
-"""
+SMALL = (Path(__file__).parent / "data" / "small.toml").read_text()
 
 
 @pytest.fixture(scope="session")

@@ -96,9 +96,9 @@ def test_a_derived_claim_has_a_note_in_place_of_a_quote() -> None:
     claim = once(statement)
     assert (claim.kind, claim.quote, claim.sentence) == ("derived", "", "The link has C / N for each flow.")
     assert Report("demo/fig1", "A figure", [replace(claim, verdict="fails")]).fails
-    assert mistakes(changed("quote", 'kind = "derived"')) == [f"{FILE}: fig1: high: needs `note`"]
+    assert mistakes(changed("quote", 'kind = "derived"')) == [f"{FILE}:2: fig1[0]: high: needs `note`"]
     (both,) = mistakes(GOOD + 'kind = "derived"\nnote = "The link has C / N."\n')
-    assert both == f'{FILE}: fig1: high: quote: not with kind = "derived", which quotes no sentence'
+    assert both == f'{FILE}:2: fig1[0]: high: quote: not with kind = "derived", which quotes no sentence'
 
 
 def test_a_repeated_claim_takes_what_it_does_not_say_from_the_other() -> None:
@@ -128,54 +128,59 @@ def test_papers_state_shared_sentences_once() -> None:
     [
         (
             changed("at_least", "at_lest = 0.9"),
-            "fig1: high: at_lest: no such key; valid: id, quote, .*at_least",
+            "fig1.0..at_lest: unknown key; valid: id, quote, .*at_least",
         ),
         (
             changed("measure", 'measure = "lab.tables.att"'),
-            "fig1: high: .*no such function; valid: at, axis, curve",
+            "fig1.0.: high: .*no such function; valid: at, axis, curve",
         ),
         (
             changed("measure", 'measure = "policy.at"'),
-            "fig1: high: .*no such module; .*buffers, flows, policies, ",
+            "fig1.0.: high: .*no such module; .*buffers, flows, policies, ",
         ),
-        (changed("measure", 'measure = "at"'), "fig1: high: .*no such module; "),
-        (changed("measure", 'measure = "lab.tables.labelled"'), "fig1: high: .*no such function"),
-        (changed("args", "args = { colum = 4 }"), "fig1: high: .*missing a required argument: 'column'"),
-        (changed("args", "args = 4"), "fig1: high: args = 4: must be a table"),
+        (changed("measure", 'measure = "at"'), "fig1.0.: high: .*no such module; "),
+        (changed("measure", 'measure = "lab.tables.labelled"'), "fig1.0.: high: .*no such function"),
+        (changed("args", "args = { colum = 4 }"), "fig1.0.: high: .*missing a required argument: 'column'"),
+        (changed("args", "args = 4"), "fig1.0..args = 4: must be a table"),
         (
             changed("args", 'args = { column = "root" }\neach = { buffer = 4 }'),
-            "fig1: high: each.buffer = 4: .*list",
+            "fig1.0..each.buffer = 4: must be a list",
         ),
         (
             changed("at_least", ""),
-            "fig1: high: nothing: not an expectation; valid: within; at_least and within|.*",
+            "fig1.0.: high: nothing: not an expectation; valid: within; at_least and within|.*",
         ),
         (
             changed("at_least", "at_least = 0.9\nincreasing = true"),
             "high: at_least and increasing: not an exp",
         ),
-        (changed("at_least", "increasing = 1"), "fig1: high: increasing = 1: can only be true"),
-        (changed("at_least", 'at_least = "0.9"'), "fig1: high: at_least = '0.9': must be a number"),
-        (changed("at_least", "within = 0.1"), "fig1: high: within: paper = '> 0.9' is not a number"),
-        (changed("quote", ""), "fig1: high: needs `quote`"),
-        (changed("paper", "paper = true"), "fig1: high: paper = True: must be a number or a text"),
-        (GOOD + "short = 0", "fig1: high: short = 0: must be true or false"),
-        (GOOD + "note = 3", "fig1: high: note = 3: must be a text"),
+        (changed("at_least", "increasing = 1"), "fig1.0.: high: increasing = 1: can only be true"),
+        (changed("at_least", 'at_least = "0.9"'), "fig1.0.: high: at_least = '0.9': must be a number"),
+        (changed("at_least", "within = 0.1"), "fig1.0.: high: within: paper = '> 0.9' is not a number"),
+        (changed("quote", ""), "fig1.0.: high: needs `quote`"),
+        (changed("paper", "paper = true"), "fig1.0..paper = true: must be a number or a text"),
+        (GOOD + "drawn.where = 1", "fig1.0..drawn.where: unknown key; valid: panel, over, along, like"),
+        (GOOD + "drawn.panel = -1", "drawn.panel.0. = -1: out of range; valid: a number from 0, or a list"),
+        (GOOD + "drawn.over = [3, 1]", "drawn.over = .3, 1.: begins at or above its end"),
+        (GOOD + 'drawn.along = "z"', 'drawn.along = "z": unknown; valid: x, y'),
+        (GOOD + "drawn.like = 3", "drawn.like = 3: must be a text; valid: the label of a curve"),
+        (GOOD + "short = 0", "fig1.0..short = 0: must be true or false"),
+        (GOOD + "note = 3", "fig1.0..note = 3: must be a text"),
         (
             GOOD + 'kind = "mine"',
-            "fig1: high: kind = 'mine': no such kind; valid: paper, ours, repeated, identity",
+            'fig1.0..kind = "mine": unknown; valid: paper, ours, repeated, identity',
         ),
-        (GOOD + 'class = "d"', "fig1: high: class = 'd': no such class; valid: a, b, c, metric, noise"),
-        (GOOD + 'proof = "why.md"', "fig1: high: proof = 'why.md': must name a page and a heading, such as "),
-        (GOOD + 'reading = "#all"', "fig1: high: reading = '#all': must name a page and a heading, such as "),
+        (GOOD + 'class = "d"', 'fig1.0..class = "d": unknown; valid: a, b, c, metric, noise'),
+        (GOOD + 'proof = "why.md"', 'fig1.0..proof = "why.md": out of form; valid: a page and a heading'),
+        (GOOD + 'reading = "#all"', 'fig1.0..reading = "#all": out of form; valid: a page and a heading'),
         (
             changed("at_least", 'within = "men"').replace('"> 0.9"', "0.9"),
-            "fig1: high: within = 'men': no such rule; valid: a number, mean, digit, about",
+            "fig1.0.: high: within = 'men': no such rule; valid: a number, mean, digit, about",
         ),
-        (GOOD + GOOD, "fig1: high: a second claim with this id"),
-        (changed("id", ""), "fig1: claim 1: needs an `id`"),
+        (GOOD + GOOD, "fig1.1..id = .high.: a second claim with this id"),
+        (changed("id", ""), "fig1.0..id: is missing; valid: a text"),
         (GOOD.replace("[[fig1]]", "[[fig9]]"), "fig9: no such figure; valid: fig1"),
-        (GOOD.replace("[[fig1]]", "[fig1]"), r"fig1: must be tables of claims, \[\[fig1\]\]"),
+        (GOOD.replace("[[fig1]]", "[fig1]"), r"fig1: must be tables of claims; valid: \[\[fig1\]\]"),
         ("", "fig1: has no claim"),
         (
             GOOD + 'same_as = "demo/fig7/high"',
@@ -186,7 +191,7 @@ def test_papers_state_shared_sentences_once() -> None:
 )
 def test_mistakes_name_file_figure_claim_and_what_is_valid(text: str, message: str) -> None:
     found = mistakes(text)
-    assert re.match(f"{FILE}: .*{message}", found[0]), found
+    assert any(re.match(rf"{FILE}(:\d+)?: .*{message}", line) for line in found), found
 
 
 def test_a_claim_cannot_repeat_one_that_repeats() -> None:
@@ -198,7 +203,7 @@ def test_a_claim_cannot_repeat_one_that_repeats() -> None:
 
 
 def test_a_file_that_is_no_toml_is_named() -> None:
-    with pytest.raises(claims.ClaimsError, match=rf"{FILE}: .*line 2"):
+    with pytest.raises(claims.ClaimsError, match=rf"{FILE}:2: not valid TOML"):
         load("\nfig1 = ?")
 
 
@@ -206,10 +211,11 @@ def test_all_mistakes_come_at_once() -> None:
     text = changed("at_least", "at_lest = 0.9") + GOOD.replace('"high"', '"other"').replace(
         "lab.tables.at", "lab.tables.no"
     )
-    assert [line.split(": ")[2] for line in mistakes(text, figures=("fig1", "fig2"))] == [
-        "has no claim",
-        "high",
-        "other",
+    found = mistakes(text, figures=("fig1", "fig2"))
+    assert [line.removeprefix(FILE).split(": ")[:2] for line in found] == [
+        ["", "fig2"],
+        [":6", "fig1[0].at_lest"],
+        [":10", "fig1[1]"],
     ]
 
 

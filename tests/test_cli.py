@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import becalm
-from becalm.cli import app
+from becalm.cli import FORMER, PANELS, app
 from becalm.lab import Claim, Report
 from becalm.lab.model import Measured, Remarks
 
@@ -139,10 +139,14 @@ def test_list() -> None:
     everything = becalm_command("list").stdout
     for word in ("papers", "santos2003/fig2", "input_triggered", "ack", "fimd", "dumbbell", "poisson"):
         assert word in everything
-    assert "rmin" in becalm_command("list", "response").stdout
+    assert "rmin" not in becalm_command("list", "response").stdout
+    assert "rmin" in becalm_command("list", "response", "lipd").stdout
+    unknown = becalm_command("list", "response", "lpid")
+    assert unknown.exit_code == 2
+    assert unknown.stderr.startswith("`lpid`: no such response; valid: none, ")
     wrong = becalm_command("list", "colours")
     assert wrong.exit_code == 2
-    assert "valid: papers, figures" in wrong.stderr
+    assert "valid: examples, papers, figures" in wrong.stderr
 
 
 def test_reproduce_of_something_unknown() -> None:
@@ -218,3 +222,18 @@ def test_claims_are_listed_with_their_tolerances() -> None:
     assert len(claims) == 1
     assert "paper 0.04, expected +-0.02" in claims[0]
     assert "victim_share" not in becalm_command("list").stdout
+
+
+@pytest.mark.parametrize(("former", "now"), FORMER.items())
+def test_former_commands_say_what_has_their_place(former: str, now: str) -> None:
+    done = becalm_command(former, "results", "--time", "1 ms")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"becalm {former}: is now {now}\n"
+    assert f" {former} " not in becalm_command("--help").stdout
+
+
+def test_every_command_is_in_a_panel() -> None:
+    said = becalm_command("--help").stdout
+    places = [said.index(f"─ {panel} ─") for panel in PANELS]
+    assert places == sorted(places)
+    assert "─ Commands ─" not in said

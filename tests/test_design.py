@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import becalm
-from becalm.design import derive as deriving
-from becalm.design import files, workbench
-from becalm.design.check import Check, check
-from becalm.design.function import RateFunction
-from becalm.design.hermite import Array
-from becalm.design.law import Law, aimd, fimd, lipd, pair
-from becalm.design.tabulate import DelayTable, nearest, tabulate, tabulate_cct
+from becalm.designs import derive as deriving
+from becalm.designs import files, workbench
+from becalm.designs.check import Check, check
+from becalm.designs.function import RateFunction
+from becalm.designs.hermite import Array
+from becalm.designs.law import Law, aimd, fimd, lipd, pair
+from becalm.designs.tabulate import DelayTable, nearest, tabulate, tabulate_cct
 
 derive = functools.cache(deriving.derive)
 """Laws do not change, and a derivation takes half a second."""

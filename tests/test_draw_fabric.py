@@ -133,15 +133,15 @@ def test_the_command_draws_from_a_folder(congested: becalm.Results, tmp_path: Pa
     from typer.testing import CliRunner
 
     from becalm.cli import app
-    from becalm.exits import BAD_INPUT
+    from becalm.cli.exits import BAD_INPUT
 
     folder = congested.save(tmp_path / "results")
     picture = tmp_path / "tree.svg"
-    done = CliRunner().invoke(app, ["draw", str(folder), "--time", "300 us", "--out", str(picture)])
+    done = CliRunner().invoke(app, ["report", str(folder), "--time", "300 us", "--out", str(picture)])
     assert (done.exit_code, done.stdout.strip()) == (0, str(picture))
     assert picture.read_text().startswith("<?xml")
     for wrong, said in (("300", "one of ps, ns, us, ms, s"), ("2 ms", "no snapshot at 0.002 s")):
-        done = CliRunner().invoke(app, ["draw", str(folder), "--time", wrong])
+        done = CliRunner().invoke(app, ["report", str(folder), "--time", wrong])
         assert done.exit_code == BAD_INPUT
         assert said in done.stderr
 

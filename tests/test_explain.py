@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 
 import becalm
 import explain_scenes
+from becalm.analysis.case import Case
+from becalm.analysis.facts import Facts
 from becalm.cli import BAD_INPUT, app
-from becalm.explain import TOPICS, Explanation
-from becalm.explain.case import Case
-from becalm.explain.facts import Facts
-from becalm.explain.page import page
-from becalm.explain.rules import RULES
+from becalm.explanations import TOPICS, Explanation
+from becalm.explanations.page import page
+from becalm.explanations.rules import RULES
+from becalm.reports.source import _results
 from explain_scenes import FABRICS, Scene
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -58,11 +59,8 @@ def test_names_the_planted_cause_and_no_other(scene: Scene) -> None:
 
 def _crossed(scene: Scene) -> set[str]:
     """Return the links that the scene's flows cross."""
-    routing = {
-        table: {column: values for column, _, values in columns}
-        for table, columns in scene.scenario.core.routing().items()
-    }
-    return {routing["links"]["name"][link] for link in routing["paths"]["link"]}
+    network = scene.scenario.network()
+    return set(network.links["link"][network.flow_paths["link"].unique()])
 
 
 def _check_references(results: becalm.Results, found: Explanation) -> None:
@@ -216,12 +214,13 @@ def test_victims_of_many_small_flows_are_those_of_the_page() -> None:
     )
     results = becalm.run(scenario, threads=1)
     case = Case(Facts(results, 0))
+    packet = float(scenario.summary["packet_bytes"])
     flows = case.facts.flows
-    assert flows.offered.max() * case.facts.window < 200 * case.facts.packet
+    assert flows.offered.max() * case.facts.window < 200 * packet
     found = {(flows.group[flow], flows.source[flow]) for flow in case.victims}
     suffering = (pl.col("victims") > pl.col("contributors")) & (pl.col("delivered_share") < 0.9)
     # A handful of packets may also be chance, to which the table is blind.
-    missing = (pl.col("offered") - pl.col("delivered")) * case.facts.window / case.facts.packet
+    missing = (pl.col("offered") - pl.col("delivered")) * case.facts.window / packet
     rows = results.victims.filter(suffering, missing > 15)
     listed = set(zip(rows["group"].to_list(), rows["host"].to_list(), strict=True))
     assert len(listed) >= 10 and listed <= found
@@ -279,3 +278,24 @@ def test_the_page_describes_every_rule() -> None:
         assert f"| `{rule.name}` |" in text
         assert rule.says
     assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def test_commands_on_a_file_with_another_scenario_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scene = explain_scenes.hot_host(FABRICS[0])
+    advice = [each.text for each in becalm.explain(becalm.run(scene.scenario, threads=1)).about("advice")]
+    first = f"First write the scenario of this run to {shlex.quote(scene.scenario.name)}"
+    assert advice and all(first in text for text in advice if "`becalm " in text)
+    Path(scene.scenario.name).write_text(scene.scenario.to_toml())
+    advice = [each.text for each in becalm.explain(becalm.run(scene.scenario, threads=1)).about("advice")]
+    assert advice and not any("First write" in text for text in advice)
+
+
+def test_a_saved_run_has_all_sentences(tmp_path: Path) -> None:
+    results = becalm.run(becalm.load(SCENARIOS / "pfc_spreading.toml"), threads=1)
+    results.save(tmp_path / "saved")
+    read = _results(tmp_path / "saved")
+    said = [[each.text for each in becalm.explain(found).about("cost")] for found in (results, read)]
+    assert said[0] == said[1] and any("PFC pauses" in text for text in said[0])

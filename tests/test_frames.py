@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import becalm
-from becalm import _core
 from becalm.frames import ROLES
 
 
@@ -77,15 +76,12 @@ def test_histograms_hold_all_packets(watched: becalm.Results) -> None:
 
 
 def test_the_fabric_and_its_paths_are_tables_and_arrays(watched: becalm.Results) -> None:
-    core = watched.scenario.core
-    fabric = _core.fabric(core)
-    nodes = {name: values for name, _, values in fabric["nodes"]}
-    assert np.bincount(nodes["level"]).tolist() == [16, 4, 2]
-    assert {unit for _, unit, _ in fabric["cables"]} == {"", "B/s", "s"}
-    starts, links = _core.paths(core)
+    network = watched.scenario.network()
+    assert np.bincount(network.nodes["level"].to_list()).tolist() == [16, 4, 2]
     table = watched.links.filter(pl.col("replication") == 0)
+    assert network.links.select("from", "from_port", "to").equals(table.select("from", "from_port", "to"))
     for flow in watched.flows.filter(pl.col("replication") == 0).iter_rows(named=True):
-        way = links[starts[flow["flow"]] : starts[flow["flow"] + 1]]
-        ends = [(table["from"][int(link)], table["to"][int(link)]) for link in way]
+        path = network.flow_paths.filter(pl.col("flow") == flow["flow"])["link"]
+        ends = [(table["from"][link], table["to"][link]) for link in path]
         assert (ends[0][0], ends[-1][1]) == (flow["source"], flow["destination"])
         assert all(a[1] == b[0] for a, b in pairwise(ends))

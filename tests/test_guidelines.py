@@ -11,7 +11,7 @@ import becalm
 from becalm import manager
 from becalm.cli import app
 from becalm.manager import unwind
-from becalm.tune.api import guideline_control
+from becalm.tunings.api import guideline_control
 from test_tune import FABRIC
 
 

@@ -132,3 +132,67 @@ def test_an_export_replaces_no_rollback_of_somebody(tmp_path: Path) -> None:
     undone = load(both)
     assert not any(undone.levels("cc_ca_cong_setting_ccti_increase"))
     assert undone.value("cc_sw_cong_setting_threshold") == 0
+
+
+SL = "cc_ca_cong_setting"
+HARMFUL = {
+    "a table that stops": ("cc_cct", ",".join(["0:0", *["0:16383"] * 127]), "all but stops a source"),
+    "a steep end": (
+        "cc_cct",
+        ",".join(["0:0"] + [f"0:{i}" for i in range(1, 127)] + ["1:16383"]),
+        "entry 127 all",
+    ),
+    "no free first entry": ("cc_cct", ",".join(f"0:{i}" for i in range(12, 140)), "waits 12 packet times"),
+    "a least index": (f"{SL}_ccti_min", "0 100", "without any mark"),
+    "a small least index": (f"{SL}_ccti_min", "0 3", "without any mark"),
+    "a timer without end": (f"{SL}_ccti_timer", "0 65535", "needs up to 8.5 s"),
+    "no timer": (f"{SL}_ccti_timer", "0 0", "never regains its rate"),
+    "every packet marked": ("cc_sw_cong_setting_threshold", "0x0F", "mark every packet"),
+}
+LIVE = f"""\
+congestion_control TRUE
+cc_sw_cong_setting_control_map 0x15
+cc_sw_cong_setting_victim_mask 0x0
+cc_sw_cong_setting_threshold 0x08
+cc_sw_cong_setting_packet_size 8
+cc_sw_cong_setting_marking_rate 0
+{SL}_port_control 0x0000
+{SL}_control_map 0x0001
+{SL}_ccti_timer 0 150
+{SL}_ccti_increase 0 1
+{SL}_trigger_threshold 0 0
+{SL}_ccti_min 0 0
+cc_cct {",".join(f"0:{i}" for i in range(128))}
+"""
+
+
+@pytest.mark.parametrize("what", HARMFUL)
+def test_what_can_harm_a_live_fabric_is_a_warning(what: str, tmp_path: Path) -> None:
+    key, value, told = HARMFUL[what]
+    assert found(tmp_path, LIVE) == []
+    lines = [f"{key} {value}" if line.split()[0] == key else line for line in LIVE.splitlines()]
+    findings = [each for each in found(tmp_path, "\n".join(lines) + "\n") if each.harmful]
+    assert [told in each.does for each in findings] == [True], findings
+    done = CliRunner().invoke(app, ["check-opensm", str(tmp_path / "opensm.conf")])
+    assert (done.exit_code, "warning: " in done.output) == (1, True)
+
+
+def test_a_harmful_export_needs_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = becalm.Scenario(import_fabric(DATA / "ft2_18" / "ibnetdiscover.txt").text)
+    managed = manager.recommend(source, hot_spot_degree=6, guideline="gran2010").apply(source)
+    Path("bad.toml").write_text(managed.replace({"response.ibta.ccti_min": 100}).to_toml())
+    Path("good.toml").write_text(managed.to_toml())
+
+    def run(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["manage", *arguments])
+        return done.exit_code, done.output
+
+    code, told = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf")
+    assert (code, "ccti_min" in told, "--force writes it" in told) == (2, True, True)
+    assert sorted(each.name for each in Path().iterdir()) == ["bad.toml", "good.toml"]
+    code, told = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf", "--force")
+    assert (code, "warning: " in told, Path("cc.conf").exists()) == (0, True, True)
+    code, told = run("good.toml", "--guideline", "none", "--opensm", "good.conf")
+    assert (code, "warning: " in told) == (0, False)
+    assert run("good.toml", "--force")[0] == 2

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import subprocess
 import sys
 import time
@@ -8,7 +10,7 @@ import time
 import becalm
 from becalm import _core, contents
 
-HEAVY = ("matplotlib", "numpy", "polars", "rich", "typer")
+HEAVY = ("matplotlib", "numpy", "polars", "pydantic", "rich", "typer")
 
 
 def test_import_is_light() -> None:
@@ -42,3 +44,20 @@ def test_catalogue_describes_everything() -> None:
 def test_json_schema_knows_every_section() -> None:
     schema = json.loads(_core.json_schema())
     assert {"run", "topology", "switch", "marking", "response", "flows"} <= set(schema["properties"])
+
+
+MODULES = sorted(each.name for each in pkgutil.walk_packages(becalm.__path__, "becalm."))
+
+
+def test_every_module_is_reached_by_its_path() -> None:
+    hidden = []
+    for name in MODULES:
+        if not name.endswith("__main__"):
+            module = importlib.import_module(name)
+            found: object = becalm
+            for part in name.split(".")[1:]:
+                found = getattr(found, part, None)
+            if found is not module:
+                hidden.append(name)
+    assert len(MODULES) > 100
+    assert hidden == []

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from becalm.console import claims
+from becalm.cli.console import claims
 from becalm.lab import Claim, Report, registry
+from becalm.lab.discovery import PAPERS
 from becalm.lab.model import Remarks
 from becalm.lab.pages import VERDICTS, anchor, overview, page, read
-from becalm.papers import PAPERS
 
 DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
 JUDGED = [paper for paper in PAPERS if (DOCS / paper / VERDICTS).exists()]

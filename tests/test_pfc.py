@@ -35,8 +35,17 @@ def test_thresholds_of_dcqcn() -> None:
     ],
 )
 def test_headroom_in_kilobytes(gbps: float, metres: float, long: float, short: float) -> None:
-    found = [pfc.headroom(gbps / 8 * 1e9, metres, mtu=mtu) / 1e3 for mtu in (4096, 1024)]
+    rate = gbps / 8 * 1e9
+    found = [pfc.headroom(rate, metres, mtu=mtu, response=60 * pfc.QUANTUM) / 1e3 for mtu in (4096, 1024)]
     assert [round(value, 1) for value in found] == [long, short]
+
+
+def test_responses_are_those_of_the_standard() -> None:
+    """The sum of SONiC's scripts without cells and delays of a switch; 40 m of cable, frames of 4.2 kB."""
+    quanta = [pfc.response_bytes(gbps / 8 * 1e9) / pfc.QUANTUM for gbps in (1, 8, 10, 56, 100, 400, 1600)]
+    assert quanta == [2, 67, 67, 394, 394, 905, 905], "between two rates, that of the upper"
+    found = [pfc.headroom(gbps / 8 * 1e9, 40, mtu=4118) / 1e3 for gbps in (100, 400)]
+    assert found == pytest.approx([38.7, 86.4], abs=0.1)
 
 
 def test_the_model_has_the_same_headroom() -> None:

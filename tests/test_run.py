@@ -7,7 +7,7 @@ import pytest
 import becalm
 from becalm.parallel import Cancel
 from becalm.results import Results
-from becalm.run import fewer_threads, run_one
+from becalm.runs import fewer_threads, run_one
 
 
 def test_same_scenario_same_fingerprint(scenario: becalm.Scenario) -> None:

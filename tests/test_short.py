@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from becalm import comparison, console
+from becalm import comparison
+from becalm.cli import console
 
 
 def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None:

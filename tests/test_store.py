@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
@@ -21,8 +23,9 @@ import becalm
 from becalm import _core
 from becalm.cli import app
 from becalm.errors import StoreError
-from becalm.store import ALL, SERIES, SUMMARY, Store, files, run_key
+from becalm.store import ALL, SERIES, SUMMARY, Store, archive, files, run_key
 from becalm.store.export import exported
+from becalm.store.store import MARK
 
 ROOT = Path(__file__).parents[1]
 
@@ -130,9 +133,73 @@ def test_damage_is_found_and_mended(store: Store, short: becalm.Scenario, how: s
     ((found, problem),) = store.verify()
     assert found == key
     assert str(path) in problem
-    path.unlink(missing_ok=True)
+    assert not store.has(key)
     filled(store, short)
     assert list(store.verify()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_is_no_file_is_damaged(store: Store, short: becalm.Scenario) -> None:
+    key = filled(store, short)
+    store.path(key).unlink()
+    os.mkfifo(store.path(key))
+    ((found, problem),) = store.verify()
+    assert (found, "not a regular file" in problem) == (key, True)
+    filled(store, short)
+    assert list(store.verify()) == []
+    failed = store.root / "failed" / key[:2] / f"{key[2:]}.json"
+    failed.parent.mkdir(parents=True)
+    os.mkfifo(failed)
+    assert store.failure(key) is None
+    (store.root / MARK).unlink()
+    os.mkfifo(store.root / MARK)
+    with pytest.raises(StoreError, match="not a regular file"):
+        Store(store.root)
+
+
+def without_checksum(content: bytes) -> bytes:
+    """A file as becalm 0.2.0 wrote it: its note has no checksum, and the archive knows how long it is."""
+    end = content.rindex(b"becalm run ")
+    note = content[end:].rpartition(b" ")[0]
+    return content[: end - 2] + len(note).to_bytes(2, "little") + note
+
+
+@pytest.mark.parametrize("member", ["manifest.json", "groups.parquet"])
+def test_what_inflates_beyond_all_bounds_is_damaged(
+    store: Store, short: becalm.Scenario, member: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_LARGEST_MANIFEST", 1 << 20)
+    key = filled(store, short)
+    target, how = io.BytesIO(), zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(store.path(key)) as packed, zipfile.ZipFile(target, "w", how) as made:
+        for name in packed.namelist():
+            made.writestr(name, bytes(3 << 20) if name == member else packed.read(name))
+        made.comment = packed.comment.rpartition(b" ")[0]
+    assert len(target.getvalue()) < 1 << 20
+    store.path(key).write_bytes(target.getvalue())
+    with pytest.raises(StoreError, match=f"{member} in it would have 3145728 bytes"):
+        store.check(key)
+
+
+def test_files_without_a_checksum_are_read_and_checked_by_their_parts(
+    store: Store, short: becalm.Scenario
+) -> None:
+    key = filled(store, short)
+    results, content = store.get(key), without_checksum(store.path(key).read_bytes())
+    store.path(key).write_bytes(content)
+    assert store.note(key) == archive.Note(ALL, results.fingerprint, None)
+    assert store.get(key).groups.equals(results.groups)
+    middle = len(content) // 2
+    store.path(key).write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+    assert not store.has(key)
+
+
+def test_a_store_may_be_looked_at_without_making_it(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store", make=False)
+    assert (list(store.keys()), store.has("ab" * 32)) == ([], False)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(StoreError, match="no name of a folder"):
+        Store("a\0b")
 
 
 def test_a_run_under_another_name_is_found(store: Store, short: becalm.Scenario) -> None:
@@ -141,6 +208,14 @@ def test_a_run_under_another_name_is_found(store: Store, short: becalm.Scenario)
     store.path(other).parent.mkdir(exist_ok=True)
     shutil.copy(store.path(key), store.path(other))
     assert [key for key, _ in store.verify()] == [other]
+    assert not store.has(other)
+    with pytest.raises(StoreError, match="not the one of its name"):
+        store.get(other)
+    with pytest.raises(StoreError, match="not the one of its name"):
+        store.tables("groups", [key, other])
+    assert store.reindex()["key"].to_list() == [key]
+    merged = Store(store.root.parent / "merged")
+    assert merged.merge(store) == (1, 1)
 
 
 def write_all(root: str, toml: str, barrier: object, seeds: int) -> None:

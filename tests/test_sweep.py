@@ -13,7 +13,7 @@ import pytest
 
 import becalm
 from becalm.store import Store
-from becalm.sweep.changes import expand, label
+from becalm.sweeps.changes import expand, label
 
 GRID: dict[str, list[Any]] = {
     "switch.buffer": ["2 packets", "4 packets"],

@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 import becalm
 from becalm.cli import app
 from becalm.store import Store
-from becalm.sweep.engines import Processes
-from becalm.sweep.plan import Shard, look, shard_of
-from becalm.sweep.run import run_tasks
-from becalm.sweep.spec import read_spec
-from becalm.sweep.task import Done
+from becalm.sweeps.engines import Processes
+from becalm.sweeps.plan import Shard, look, shard_of
+from becalm.sweeps.run import run_tasks
+from becalm.sweeps.spec import read_spec
+from becalm.sweeps.task import Done
 from test_sweep import RING
 
 SPEC = """\

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 import becalm
 from becalm.cli import app
 from becalm.store import Store
-from becalm.sweep import cluster
-from becalm.sweep.cluster import Dask
-from becalm.sweep.plan import look
-from becalm.sweep.run import run_tasks
-from becalm.sweep.spec import read_spec
-from becalm.sweep.task import Done
+from becalm.sweeps import cluster
+from becalm.sweeps.cluster import Dask
+from becalm.sweeps.plan import look
+from becalm.sweeps.run import run_tasks
+from becalm.sweeps.spec import read_spec
+from becalm.sweeps.task import Done
 
 sys.path.insert(0, str(Path(__file__).parent / "system"))
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import BAD_INPUT, app
-from becalm.trace import chrome, frames
+from becalm.traces import chrome, frames
 
 TSHARK = shutil.which("tshark")
 SCENE = """

@@ -15,21 +15,21 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import manager
+from becalm.analysis.hot_spots import GUARD, HELD_OUT, TUNE
+from becalm.analysis.measures import _until, loss, measured
 from becalm.cli import app
 from becalm.errors import BecalmError
 from becalm.store import Store
-from becalm.sweep.engines import Engine, Threads
-from becalm.sweep.random import Range
-from becalm.tune import Case, Goals, HotSpot, Space, Tuned
-from becalm.tune.api import _name, guideline_control, worst_degree
-from becalm.tune.cases import GUARD, HELD_OUT, TUNE
-from becalm.tune.evaluate import UNCONTROLLED, Evaluator, Run, by_case
-from becalm.tune.goals import read_limit
-from becalm.tune.measures import _until, loss, measured
-from becalm.tune.space import guideline_parameters, nested, opensm_space
-from becalm.tune.spec import read_tune
-from becalm.tune.study import Search
-from becalm.tune.tuned import BEST, gain, interval
+from becalm.sweeps.engines import Engine, Threads
+from becalm.sweeps.random import Range
+from becalm.tunings import Case, Goals, HotSpot, Space, Tuned
+from becalm.tunings.api import _name, guideline_control, worst_degree
+from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, Run, by_case
+from becalm.tunings.goals import read_limit
+from becalm.tunings.space import guideline_parameters, nested, opensm_space
+from becalm.tunings.spec import read_tune
+from becalm.tunings.study import Search
+from becalm.tunings.tuned import BEST, gain, interval
 
 sys.path.insert(0, str(Path(__file__).parent / "system"))
 
@@ -355,8 +355,11 @@ def test_mistakes_of_a_file_at_once(tmp_path: Path) -> None:
     )
     with pytest.raises(becalm.ScenarioError) as caught:
         read_tune(tmp_path / "tune.toml")
-    keys = {mistake["key"] for mistake in caught.value.mistakes}
-    assert keys == {"colour", "hot_spot", "goals", "budget.trials", "budget.sampler", "space.a"}
+    lines = {mistake["key"]: mistake["line"] for mistake in caught.value.mistakes}
+    assert lines == {
+        **{"colour": 1, "hot_spot": None, "budget.trials": 3, "budget.sampler": 4},
+        **{"space.a": 6, "goals.minimize": 8},
+    }
 
 
 def test_command(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""Writes the tables of benchmarks in `performance.md` from what the benchmark program measured.
+"""Writes the table of benchmarks in `performance.md` from what the benchmark program measured.
 
 `performance.jsonl` is the history: one object per scenario and version of becalm, as `becalm-bench --json`
 prints it, with the version. `make bench-docs` measures all scenarios, puts them into the history in place of
-earlier ones of the same version, and writes the tables: the newest version, and the speed of all.
+earlier ones of the same version, and writes the table: the speed of all versions, and more of the newest.
 """
 
 from __future__ import annotations
@@ -17,61 +17,41 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 HISTORY = DOCS / "performance.jsonl"
-_PLACE = r"(<!-- {} -->\n).*?(<!-- end -->)"
-_HEAD = (
-    "scenario",
-    "packet-hops",
-    "M packet-hops per core-second",
-    "events per packet-hop",
-    "ns per event",
-    "set-up",
-    "kB per host",
-    "B per port pair",
-    "peak memory",
-)
+_PLACE = r"(<!-- by version -->\n).*?(<!-- end -->)"
+_HEAD = ("scenario", "packet-hops", "events per packet-hop", "set-up", "idle, kB per host", "peak memory")
 
 
 def row(f: dict[str, Any]) -> list[str]:
-    """Return the cells of one scenario."""
+    """Return the cells of one scenario, without its speed."""
     return [
         f"`{f['scenario']}`",
         f"{f['packet_hops']:,}",
-        f"{f['packet_hops_per_core_second'] / 1e6:.2f}",
-        f"{f['events_per_packet_hop']:.3f}",
-        f"{f['ns_per_event']:.0f}",
+        f"{f['events_per_packet_hop']:.2f}",
         f"{f['set_up_seconds']:.3f} s",
         f"{f['idle_bytes_per_host'] / 1e3:.1f}",
-        f"{f['idle_bytes_per_port_pair']:,}",
         f"{f['peak_memory_bytes'] / 1e6:.0f} MB",
     ]
 
 
 def table(figures: list[dict[str, Any]]) -> str:
-    """Return the table of all scenarios."""
-    lines = [_HEAD, ["---"] * len(_HEAD), *map(row, figures)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def history(figures: list[dict[str, Any]]) -> str:
-    """Return the speed of each scenario by version, in M packet-hops per core-second."""
+    """Return the newest figures of each scenario, and by version its M packet-hops per core-second."""
     versions = list(dict.fromkeys(f["version"] for f in figures))
     speeds = {(f["scenario"], f["version"]): f["packet_hops_per_core_second"] / 1e6 for f in figures}
+    newest = {f["scenario"]: f for f in figures}
     rows = [
-        [f"`{name}`", *(f"{speeds[name, each]:.2f}" if (name, each) in speeds else "" for each in versions)]
-        for name in dict.fromkeys(f["scenario"] for f in figures)
+        [*row(f), *(f"{speeds[name, each]:.2f}" if (name, each) in speeds else "" for each in versions)]
+        for name, f in newest.items()
     ]
-    lines = [["scenario", *versions], ["---"] * (len(versions) + 1), *rows]
+    lines = [[*_HEAD, *versions], ["---"] * (len(_HEAD) + len(versions)), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def refreshed(page: str, measured: str) -> str:
-    """Return the page with the tables of a history, given as lines of JSON."""
-    figures = [json.loads(line) for line in measured.splitlines()]
-    newest = [f for f in figures if f["version"] == figures[-1]["version"]]
-    for place, text in (("measured", table(newest)), ("by version", history(figures))):
-        page, count = re.subn(_PLACE.format(place), rf"\g<1>{text}\g<2>", page, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"performance.md has {count} places for the table `{place}`, not one")
+    """Return the page with the table of a history, given as lines of JSON."""
+    text = table([json.loads(line) for line in measured.splitlines()])
+    page, count = re.subn(_PLACE, rf"\g<1>{text}\g<2>", page, flags=re.DOTALL)
+    if count != 1:
+        raise ValueError(f"performance.md has {count} places for the table, not one")
     return page
 
 
@@ -86,7 +66,7 @@ def merged(kept: str, measured: str, version: str) -> str:
 
 
 def main() -> None:
-    """Put what was measured, a file of the command line, into the history, and write the tables."""
+    """Put what was measured, a file of the command line, into the history, and write the table."""
     if sys.argv[1:]:
         version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
         HISTORY.write_text(merged(HISTORY.read_text(), Path(sys.argv[1]).read_text(), version))

@@ -12,11 +12,12 @@ import examples
 
 import becalm
 from becalm import _core
-from becalm.columns import COLUMNS, REPLICATION, TABLES
 from becalm.contents import Entry, Parameter, catalogue, default, expects
-from becalm.explain.page import page as rules_page
+from becalm.explanations.page import page as rules_page
+from becalm.tables import REPLICATION, SCHEMA
 
 DOCS = Path(__file__).parents[1] / "docs"
+STUBS = Path(__file__).parents[1] / "python/becalm/attributes.pyi"
 SCHEMES = {
     "marking": "which packets switches mark",
     "echo": "how destinations answer a mark",
@@ -93,41 +94,44 @@ def scenario() -> str:
     return "\n".join(lines) + "\n"
 
 
-OBSERVED = {
-    "run": {"duration": "1 ms"},
-    "topology": {"dumbbell": {"local": 1, "remote": 1}},
-    "switch": {"flow_control": {"pfc": {}}},
-    "flows": [{"name": "flows", "from": ["A1"], "to": ["BC"]}],
-    "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
-    "observe": {
-        "paces": True,
-        "snapshots": ["1 ms"],
-        "frames": "1 ms",
-        "spans": True,
-        "messages": True,
-        "queues": True,
-    },
-}
-"""A scenario whose results have every table."""
-
-
 def results() -> str:
-    """Return the dictionary of all columns of results; units come from a run."""
-    units = becalm.run(becalm.Scenario(OBSERVED)).units
+    """Return the dictionary of all tables of results and their columns."""
     lines = [
         "# The columns of results",
         "",
-        "Written by `make docs`. All tables but those with times of their own cover the measured window,",
-        "from `run.warmup` to `run.duration`. Rates are bytes on the wire per second, with headers.",
-        "[model.md](model.md#what-is-measured) describes how things are counted.",
+        "Written by `make docs` from the declarations that the core makes its tables by. All tables but",
+        "those with times of their own cover the measured window, from `run.warmup` to `run.duration`.",
+        "Rates are bytes on the wire per second, with headers. [model.md](model.md#what-is-measured)",
+        "describes how things are counted.",
         "",
         f"Every table has the column `replication`: {REPLICATION[0].lower()}{REPLICATION[1:]}",
         "",
-        'In JSON, infinity is the text `"inf"` and what is not a number is `null`.',
+        'In JSON, infinity is the text `"inf"` and what is not a number is `null`. The command line and',
+        "reports show a dash for a share above 1, which is none.",
     ]
-    for table, columns in COLUMNS.items():
-        lines += ["", f"## `{table}`", "", TABLES[table], "", "| column | unit | meaning |", "|---|---|---|"]
-        lines += [f"| `{name}` | {units[table][name]} | {meaning} |" for name, meaning in columns.items()]
+    for table in SCHEMA.values():
+        lines += ["", f"## `{table.name}`", "", table.rows]
+        if table.asked_by:
+            lines += ["", f"Runs have it with `{table.asked_by}`."]
+        lines += ["", "| column | kind | unit | meaning |", "|---|---|---|---|"]
+        columns = table.columns.values()
+        lines += [f"| `{each.name}` | {each.kind} | {each.unit} | {each.meaning} |" for each in columns]
+    return "\n".join(lines) + "\n"
+
+
+def stubs() -> str:
+    """Return the types of the tables of results, as attributes."""
+    lines = [
+        '"""The tables of results as attributes, written by `make docs`."""',
+        "",
+        "import polars as pl",
+        "",
+        "class Tables:",
+        "    def table(self, name: str) -> pl.DataFrame: ...",
+    ]
+    # Frames are arrays there.
+    for table in (each for each in SCHEMA.values() if each.name not in vars(becalm.Results)):
+        lines += ["    @property", f"    def {table.name}(self) -> pl.DataFrame: ..."]
     return "\n".join(lines) + "\n"
 
 
@@ -160,6 +164,7 @@ def main() -> None:
     for path, text in made.items():
         (DOCS / path).parent.mkdir(exist_ok=True)
         (DOCS / path).write_text(text)
+    STUBS.write_text(stubs())
     for page in (examples.ROOT / name for name in examples.PAGES):
         page.write_text(examples.refreshed(page.read_text()))
 

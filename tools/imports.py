@@ -1,13 +1,12 @@
-"""Imports between the files of each Rust crate and of each Python package, and the circles among them.
+"""Imports between the files of each Rust crate, and the cycles among them. Python has import-linter for this.
 
     python tools/imports.py            # lists every file with the files that it imports
-    python tools/imports.py --check    # prints circles only
-    python tools/imports.py fabric     # one crate; `becalm` is the Python package
+    python tools/imports.py --check    # prints cycles only
+    python tools/imports.py fabric     # one crate
 
-The exit code is 1 if there is a circle. An import of a re-exported name counts as one of the file that
-defines it. Files that only declare and re-export (`lib.rs`, `mod.rs`, `__init__.py`) are no part of a circle.
-Imports that only tests (`#[cfg(test)]`) or type checkers (`if TYPE_CHECKING:`) need make no circle, either;
-they are listed apart.
+The exit code is 1 if there is a cycle. An import of a re-exported name counts as one of the file that
+defines it. Files that only declare and re-export (`lib.rs`, `mod.rs`) are no part of a cycle. Imports that
+only tests (`#[cfg(test)]`) need make no cycle, either; they are listed apart.
 
 Names that macros produce and methods that are called without an import are not seen.
 """
@@ -15,7 +14,6 @@ Names that macros produce and methods that are called without an import are not 
 from __future__ import annotations
 
 import argparse
-import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -27,20 +25,20 @@ Module = tuple[str, ...]
 
 @dataclass
 class Graph:
-    """The imports of each file of a crate or package; `aside` holds those for tests and type checkers."""
+    """The imports of each file of a crate; `aside` holds those for tests."""
 
     name: str
     folder: Path
     imports: dict[str, set[str]] = field(default_factory=dict)
     aside: dict[str, set[str]] = field(default_factory=dict)
 
-    def circles(self) -> list[list[str]]:
-        """A shortest circle for each set of files that import each other; its first file ends it, too."""
+    def cycles(self) -> list[list[str]]:
+        """A shortest cycle for each set of files that import each other; its first file ends it, too."""
         found: list[list[str]] = []
         seen: set[str] = set()
         for start in sorted(self.imports):
-            if start not in seen and (circle := self._circle(start)):
-                found.append(circle)
+            if start not in seen and (cycle := self._cycle(start)):
+                found.append(cycle)
                 reach = self._reachable(start)
                 seen |= {file for file in reach if start in self._reachable(file)}
         return found
@@ -54,7 +52,7 @@ class Graph:
             pending += new
         return reached
 
-    def _circle(self, start: str) -> list[str] | None:
+    def _cycle(self, start: str) -> list[str] | None:
         paths = [[start]]
         visited: set[str] = set()
         for path in paths:
@@ -65,9 +63,6 @@ class Graph:
                     visited.add(following)
                     paths.append([*path, following])
         return None
-
-
-# Rust
 
 
 @dataclass
@@ -234,119 +229,36 @@ class Crate:
         return graph
 
 
-# Python
-
-
-class Package:
-    """The modules of a Python package, by dotted name."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.trees: dict[str, ast.Module] = {}
-        self.paths: dict[str, Path] = {}
-        for path in sorted(folder.rglob("*.py")):
-            parts = path.relative_to(folder.parent).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            self.trees[name] = ast.parse(path.read_text(), str(path))
-            self.paths[name] = path
-
-    def is_facade(self, name: str) -> bool:
-        """Whether a module is an `__init__.py` with nothing but imports, names and a docstring."""
-        if self.paths[name].name != "__init__.py":
-            return False
-        plain_nodes = (ast.Import, ast.ImportFrom, ast.Expr, ast.Assign, ast.AnnAssign)
-        return all(isinstance(node, plain_nodes) for node in self.trees[name].body)
-
-    def source(self, name: str, node: ast.ImportFrom) -> str:
-        """The module that an import names."""
-        if not node.level:
-            return node.module or ""
-        parts = name.split(".")
-        kept = len(parts) - node.level + (self.paths[name].name == "__init__.py")
-        return ".".join([*parts[:kept], *filter(None, [node.module])])
-
-    def defining(self, module: str, item: str, depth: int = 0) -> str | None:
-        """The module that defines an item of a module."""
-        if f"{module}.{item}" in self.trees:
-            return f"{module}.{item}"
-        if module not in self.trees:
-            return None
-        if self.paths[module].name == "__init__.py" and depth < 20:
-            for node in self.trees[module].body:
-                if isinstance(node, ast.ImportFrom):
-                    for alias in node.names:
-                        if (alias.asname or alias.name) == item:
-                            return self.defining(self.source(module, node), alias.name, depth + 1)
-        return module
-
-    def imported(self, name: str, nodes: list[ast.AST]) -> set[str]:
-        """The modules that these nodes of a module import."""
-        found: set[str | None] = set()
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found |= {self.defining(self.source(name, node), alias.name) for alias in node.names}
-        return {
-            module
-            for module in found
-            if module in self.trees and module != name and not self.is_facade(module)
-        }
-
-    def graph(self, title: str) -> Graph:
-        """The imports between the files."""
-        graph = Graph(title, self.folder)
-        for name, tree in self.trees.items():
-            if self.is_facade(name):
-                continue
-            blocks = [
-                node
-                for node in ast.walk(tree)
-                if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-            ]
-            checked = [inner for block in blocks for statement in block.body for inner in ast.walk(statement)]
-            ids = set(map(id, checked))
-            direct = self.imported(name, [node for node in ast.walk(tree) if id(node) not in ids])
-            file = str(self.paths[name])
-            graph.imports[file] = {str(self.paths[module]) for module in direct}
-            graph.aside[file] = {str(self.paths[module]) for module in self.imported(name, checked) - direct}
-        return graph
-
-
 def graphs(root: Path) -> list[Graph]:
-    """The crates under `crates` and the packages under `python`."""
-    crates = [Crate(source).graph(source.parent.name) for source in sorted(root.glob("crates/*/src"))]
-    packages = [
-        Package(init.parent).graph(init.parent.name) for init in sorted(root.glob("python/*/__init__.py"))
-    ]
-    return crates + packages
+    """The crates under `crates`."""
+    return [Crate(source).graph(source.parent.name) for source in sorted(root.glob("crates/*/src"))]
 
 
 def main() -> int:
-    """Prints imports and circles; gives 1 if there is a circle."""
-    parser = argparse.ArgumentParser(description="imports between files, and circles among them")
-    parser.add_argument("names", nargs="*", help="crates and packages; all if none is named")
-    parser.add_argument("--check", action="store_true", help="print circles only")
+    """Prints imports and cycles; gives 1 if there is a cycle."""
+    parser = argparse.ArgumentParser(description="imports between files, and cycles among them")
+    parser.add_argument("names", nargs="*", help="crates; all if none is named")
+    parser.add_argument("--check", action="store_true", help="print cycles only")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     options = parser.parse_args()
     found = graphs(options.root)
     if unknown := set(options.names) - {graph.name for graph in found}:
-        parser.error(f"no crate or package {', '.join(sorted(unknown))}")
-    circles = 0
+        parser.error(f"no crate {', '.join(sorted(unknown))}")
+    cycles = 0
     for graph in found:
         if options.names and graph.name not in options.names:
             continue
         if not options.check:
             print("\n".join(listing(graph)))
-        for circle in graph.circles():
-            circles += 1
-            files = [str(Path(file).relative_to(options.root)) for file in circle]
-            print(f"circle in {graph.name}: {' -> '.join(files)}")
-    return 1 if circles else 0
+        for cycle in graph.cycles():
+            cycles += 1
+            files = [str(Path(file).relative_to(options.root)) for file in cycle]
+            print(f"cycle in {graph.name}: {' -> '.join(files)}")
+    return 1 if cycles else 0
 
 
 def listing(graph: Graph) -> Iterator[str]:
-    """The imports of each file, by paths within the crate or package."""
+    """The imports of each file, by paths within the crate."""
 
     def names(files: set[str]) -> str:
         return ", ".join(sorted(str(Path(file).relative_to(graph.folder)) for file in files)) or "nothing"
@@ -355,7 +267,7 @@ def listing(graph: Graph) -> Iterator[str]:
     for file in sorted(graph.imports):
         yield f"  {names({file})} -> {names(graph.imports[file])}"
         if aside := graph.aside[file]:
-            yield f"    tests or types: {names(aside)}"
+            yield f"    tests: {names(aside)}"
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import griffe
 
 import becalm
 from becalm import _core
-from becalm.columns import COLUMNS
+from becalm.tables import SCHEMA
 
 ROOT = Path(__file__).parents[1]
 LISTING = ROOT / "tools" / "public_api.txt"
@@ -126,12 +126,8 @@ def _exported(path: str, found: griffe.Module) -> list[str]:
 
 
 def _object(package: griffe.Object | griffe.Alias, path: str) -> griffe.Object:
-    """Return what a path names; a function where a module has the same name."""
-    found = _target(package[path.partition(".")[2]])
-    parent, _, same = path.rpartition(".")
-    if found.is_module and callable(getattr(import_module(parent), same, None)):
-        return _target(found[same])
-    return found
+    """Return what a path names."""
+    return _target(package[path.partition(".")[2]])
 
 
 def _target(found: griffe.Object | griffe.Alias) -> griffe.Object:
@@ -198,7 +194,7 @@ def _keys() -> Iterator[str]:
 
 
 def _columns() -> Iterator[str]:
-    return (f"{table}.{name}" for table, columns in COLUMNS.items() for name in columns)
+    return (f"{table.name}.{name}" for table in SCHEMA.values() for name in table.columns)
 
 
 def main() -> None:

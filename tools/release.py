@@ -35,6 +35,8 @@ def missing(root: Path = ROOT, tag: str | None = None) -> Iterator[str]:
     )
     if not cited or cited[1] != now:
         yield f"CITATION.cff: must state version {now}, and the day of its release below it"
+    if f'version: "{now}"' not in (root / "packaging" / "conda" / "recipe.yaml").read_text():
+        yield f"packaging/conda/recipe.yaml: must state version {now}"
     changes = sections((root / "CHANGELOG.md").read_text())
     released = re.compile(rf"\[{re.escape(now)}\] - (\d{{4}}-\d\d-\d\d)$")
     found = next((each for each in changes if released.match(each)), None)

@@ -59,7 +59,7 @@ class Site:
         self._pages()
         self._reports()
         self._rust()
-        shutil.copy(ROOT / "python/becalm/report/play.html", _folder(self.stage / "play") / "index.html")
+        shutil.copy(ROOT / "python/becalm/reports/play.html", _folder(self.stage / "play") / "index.html")
         shutil.rmtree(self.built, ignore_errors=True)
         strictly = ("--clean", "--strict", "--config-file", self.configuration)
         _call((sys.executable, "-m", "zensical", "build", *strictly))

@@ -9,4 +9,4 @@ const made = await page({
   entry: "src/main.ts",
   parts: "<!--payload-->",
 });
-writeFileSync(process.argv[2] ?? here("../python/becalm/report/template.html"), made);
+writeFileSync(process.argv[2] ?? here("../python/becalm/reports/template.html"), made);

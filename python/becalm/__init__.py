@@ -6,16 +6,24 @@ Typical use:
     results = becalm.run(scenario)
     print(results.groups)
 
-Floors, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others),
-`results` (tables and folders), `report` (a page that shows them), `run` (one scenario), `sweep` (many
-scenarios), `plot` (tables to figures),
-`theory` (closed networks without a simulation), `lab` (experiments and their claims), `papers` (the papers'
-experiments), `comparison` (all schemes side by side), `explain` (a run in words), `design` (a workbench for
-response functions), `cli`.
+Rooms, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others), `results`
+(tables and folders), `runs` (one scenario), `store` and `sweeps` (many scenarios), `analysis` (what all
+that looks at a run shares), `plot` (tables to figures), `theory` (closed forms without a simulation), `lab`
+(experiments and their claims), `designs` (a workbench for response functions), `opensm` (InfiniBand
+fabrics), `traces` (single packets), `tunings` (a search of parameters), `whatif` (the effects of an
+incast), `comparison` (schemes side by side), `explanations` (a run in words), `reports` (a page that shows
+it), `papers`, `cli`.
+
+A function such as `becalm.tune` has a room of another name, `becalm.tunings`: every module can be imported
+by its path.
 """
 
+# isort: off - first of all: the rest takes a while to load
+from becalm import interrupts as _interrupts  # noqa: F401
+
+# isort: on
 from becalm._core import __version__
-from becalm.design import Design, design
+from becalm.designs import Design, design
 from becalm.errors import (
     BecalmError,
     DeadlockError,
@@ -25,34 +33,69 @@ from becalm.errors import (
     Mistake,
     ResultsError,
     ScenarioError,
+    SchemeError,
     StoreError,
-    SweepError,
 )
-from becalm.explain import Explanation, explain
+from becalm.explanations import Explanation, explain
 from becalm.progress import SweepProgress
-from becalm.report import report
+from becalm.reports import report
 from becalm.results import Results, load_results
-from becalm.run import Progress, run
+from becalm.runs import Progress, run
 from becalm.scenario import Scenario, load
-from becalm.sweep import SweepResults, sweep
-from becalm.trace import Trace, trace
-from becalm.tune import Tuned, tune
-from becalm.workload import read_connection_matrix
+from becalm.schemes import (
+    MS,
+    NEVER,
+    NO_ACK,
+    NS,
+    UNLIMITED,
+    US,
+    Answer,
+    Echo,
+    Lanes,
+    Marker,
+    Parameter,
+    Response,
+    S,
+    exponential,
+    logarithm,
+    native,
+    power,
+)
+from becalm.stepping import Run, start
+from becalm.sweeps import SweepError, SweepResults, sweep
+from becalm.traces import Trace, trace
+from becalm.tunings import Tuned, tune
+from becalm.workload import read_connection_job, read_connection_matrix
 
 __all__ = [
+    "MS",
+    "NEVER",
+    "NO_ACK",
+    "NS",
+    "UNLIMITED",
+    "US",
+    "Answer",
     "BecalmError",
     "DeadlockError",
     "Design",
     "DesignError",
+    "Echo",
     "Explanation",
     "FabricError",
+    "Lanes",
+    "Marker",
     "MemoryLimitError",
     "Mistake",
+    "Parameter",
     "Progress",
+    "Response",
     "Results",
     "ResultsError",
+    "Run",
+    "S",
     "Scenario",
     "ScenarioError",
+    "SchemeError",
     "StoreError",
     "SweepError",
     "SweepProgress",
@@ -62,11 +105,17 @@ __all__ = [
     "__version__",
     "design",
     "explain",
+    "exponential",
     "load",
     "load_results",
+    "logarithm",
+    "native",
+    "power",
+    "read_connection_job",
     "read_connection_matrix",
     "report",
     "run",
+    "start",
     "sweep",
     "trace",
     "tune",

@@ -1,17 +1,13 @@
-"""What becalm has on offer, as lists: schemes, topologies, traffic, papers, figures."""
+"""What a scenario can choose, as lists: schemes, topologies, traffic."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
-from becalm import _core
-
-if TYPE_CHECKING:
-    from becalm.lab import Experiment
+from becalm._core import catalogue as core_catalogue
 
 
 class Parameter(TypedDict):
@@ -23,6 +19,8 @@ class Parameter(TypedDict):
     default: Any
     required: bool
     range: str
+    minimum: float | None
+    maximum: float | None
     help: str
 
 
@@ -46,7 +44,7 @@ class Entry(NamedTuple):
 @cache
 def catalogue() -> dict[str, list[Entry]]:
     """Everything that a scenario can choose, by kind."""
-    kinds: dict[str, list[dict[str, Any]]] = json.loads(_core.catalogue())
+    kinds: dict[str, list[dict[str, Any]]] = json.loads(core_catalogue())
     return {
         kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items]
         for kind, items in kinds.items()
@@ -69,37 +67,3 @@ def default(parameter: Parameter) -> str:
     if parameter["required"]:
         return "required"
     return "none" if parameter["default"] is None else json.dumps(parameter["default"])
-
-
-def kinds() -> list[str]:
-    """The kinds that can be listed."""
-    return ["papers", "figures", "claims", *catalogue()]
-
-
-def entries(kind: str) -> list[Entry]:
-    """Everything of a kind."""
-    if kind == "papers":
-        papers = dict.fromkeys(experiment.paper for experiment in _experiments())
-        return [Entry(paper, _figures_of(paper), []) for paper in papers]
-    if kind == "figures":
-        return [Entry(experiment.id, experiment.title, []) for experiment in _experiments()]
-    if kind == "claims":
-        return [
-            Entry(
-                f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", []
-            )
-            for experiment in _experiments()
-            for claim in experiment.statements
-        ]
-    return catalogue()[kind]
-
-
-def _experiments() -> Sequence[Experiment]:
-    from becalm import lab
-
-    return lab.registry()
-
-
-def _figures_of(paper: str) -> str:
-    figures = [experiment.figure for experiment in _experiments() if experiment.paper == paper]
-    return f"{len(figures)} experiments: {', '.join(figures)}"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
-
-if TYPE_CHECKING:
-    from becalm.sweep import SweepResults
+from typing import Any, NamedTuple, TypedDict
 
 
 class Mistake(TypedDict):
@@ -51,6 +48,10 @@ class FabricError(BecalmError, RuntimeError):
     """A run that cannot go on: a route that leads nowhere, a deadlock, a rule of the model broken."""
 
 
+class SchemeError(BecalmError, RuntimeError):
+    """A scheme of one's own that cannot be loaded, or that failed in a run."""
+
+
 class DeadlockError(FabricError):
     """Buffers that wait for each other in a circle."""
 
@@ -73,17 +74,6 @@ class MemoryLimitError(BecalmError, MemoryError):
 
 class ResultsError(BecalmError, OSError):
     """A results folder that exists already, or that is none."""
-
-
-class SweepError(FabricError):
-    """A sweep of which some points could not go on; all others are finished."""
-
-    def __init__(self, message: str, failed: list[PointFailure], results: SweepResults | None = None) -> None:
-        super().__init__(message)
-        self.failed = failed
-        """The points that could not go on, with their changes and why."""
-        self.results = results
-        """The points that are finished."""
 
 
 class StoreError(BecalmError, OSError):

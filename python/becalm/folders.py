@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
-from becalm.parallel import run_all
+from becalm.parallel import has_locks, run_all
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -295,6 +295,9 @@ def _lock(path: Path) -> BaseFileLock:
             lock.acquire()
         except Timeout:
             if file.exists():
+                if not has_locks(file):
+                    file.unlink(missing_ok=True)
+                    return _soft_lock(path)
                 raise Taken(f"{path}: another process of becalm is writing it; choose another name") from None
         except FileExistsError:
             wrong = next(parent for parent in file.parents if parent.exists())
@@ -307,6 +310,19 @@ def _lock(path: Path) -> BaseFileLock:
         else:
             return lock
     raise ResultsError(f"{path}: cannot be written: no file can be created in {file.parent}")
+
+
+def _soft_lock(path: Path) -> BaseFileLock:
+    """Lock a name by a file that exists, where there are no other locks."""
+    from filelock import SoftFileLock, Timeout
+
+    lock = SoftFileLock(_beside(path, "lock"), blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        why = "another process of becalm is writing it, or was killed"
+        raise Taken(f"{path}: {why}: remove {lock.lock_file}") from None
+    return lock
 
 
 def _unlock(lock: BaseFileLock) -> None:

@@ -10,11 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from becalm import _core
+from becalm._core import bytes as core_bytes
 from becalm.errors import BecalmError
-from becalm.scenario import Scenario
+
+if TYPE_CHECKING:
+    from becalm.network import Network
 
 TIMER_UNIT = 1.024e-6
 """Seconds per unit of CCTI_Timer."""
@@ -30,6 +32,27 @@ SW_TH = 0.9
 """`sw_th` of pfister2005, as a share of an input buffer."""
 TIMER = 10
 """`rec_time` of pfister2005, in units of CCTI_Timer."""
+
+
+class Fabric(Protocol):
+    """What a guideline reads of a scenario, and how it changes it."""
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """Every value, defaults included."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What follows without a run."""
+
+    def network(self) -> Network:
+        """Return its network."""
+
+    def replace(self, changes: Mapping[str, Any]) -> Self:
+        """Return a changed copy."""
+
+
+Managed = TypeVar("Managed", bound=Fabric)
 
 
 @dataclass(frozen=True)
@@ -57,10 +80,11 @@ class Recommendation:
     guideline: str
     settings: list[Setting]
 
-    def apply(self, scenario: Scenario) -> Scenario:
+    def apply(self, scenario: Managed, also: Mapping[str, Any] | None = None) -> Managed:
         """Return the scenario with these settings in place of its marking, echo and response.
 
-        It names the arbiter of the switches, on which the effect of the settings depends.
+        It names the arbiter of the switches, on which the effect of the settings depends. `also` are changes
+        besides.
 
         Raises:
             ScenarioError: if the result has mistakes, say because a group of flows has a response of its own.
@@ -69,11 +93,12 @@ class Recommendation:
         tables: dict[str, Any] = {}
         for setting in self.settings:
             _put(tables, setting.key.split("."), setting.value)
-        return scenario.replace({"switch.arbiter": scenario.resolved["switch"]["arbiter"], **tables})
+        arbiter = scenario.resolved["switch"]["arbiter"]
+        return scenario.replace({"switch.arbiter": arbiter, **tables, **(also or {})})
 
 
 def recommend(
-    scenario: Scenario, *, hot_spot_degree: int | None = None, guideline: str = "pfister2005"
+    scenario: Fabric, *, hot_spot_degree: int | None = None, guideline: str = "pfister2005"
 ) -> Recommendation:
     """Work out the parameters of congestion control for the fabric of a scenario.
 
@@ -88,7 +113,8 @@ def recommend(
     """
     if guideline not in (*GUIDELINES, AS_IT_IS):
         raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
-    facts = {**scenario.summary, "alone": _alone(scenario)}
+    pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
+    facts = {**scenario.summary, "alone": _alone(scenario), "pfc": pfc}
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:
         raise BecalmError(f"hot-spot degree {degree}: must be between 2 and the {facts['hosts']} hosts")
@@ -100,6 +126,9 @@ def recommend(
 def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     hosts, packet_us = facts["hosts"], facts["packet_time"] * 1e6
     yield from _threshold(facts["alone"])
+    if facts["pfc"]:
+        why = "an output that is paused cannot tell whether it is a root"
+        yield Setting("marking.queue_threshold.root_only", False, why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     longest = degree * packet_us
     why = f"max_ipd: {degree} sources share a link if each waits for the others, {packet_us:.4g} us a packet"
@@ -134,22 +163,18 @@ def _threshold(alone: tuple[float, float]) -> Iterator[Setting]:
     yield Setting(f"{key}.low", min(low, round(high * 8 / 9, 2)), why)
 
 
-def _alone(scenario: Scenario) -> tuple[float, float]:
+def _alone(scenario: Fabric) -> tuple[float, float]:
     """Return the most that can wait for an output that one input feeds alone, as shares of an input buffer.
 
     All full packets wait but the one that leaves; the next that leaves finds one less. Infinite
     where every switch has several cables to others, so that several inputs feed a hot port.
     """
-    tables = {
-        name: {key: value for key, _, value in rows} for name, rows in _core.fabric(scenario.core).items()
-    }
-    nodes, cables = tables["nodes"], tables["cables"]
-    switches = {node for node, kind in zip(nodes["node"], nodes["kind"], strict=True) if kind == "switch"}
-    between = [pair for pair in zip(cables["a"], cables["b"], strict=True) if switches.issuperset(pair)]
+    links = scenario.network().links
+    between = links.filter((links["from_level"] > 0) & (links["to_level"] > 0))
     buffer, packet = scenario.resolved["switch"]["buffer"], scenario.summary["packet_bytes"]
-    if buffer == "unlimited" or 1 not in Counter(end for pair in between for end in pair).values():
+    if buffer == "unlimited" or 1 not in Counter(between["from"].to_list()).values():
         return math.inf, math.inf
-    capacity = _core.bytes(buffer)
+    capacity = core_bytes(buffer)
     if capacity is None:
         packets, share = int(buffer.split()[0]), 1 / int(buffer.split()[0])
     else:
@@ -217,7 +242,7 @@ GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {
 }
 
 
-def unwind(scenario: Scenario) -> float:
+def unwind(scenario: Fabric) -> float:
     """Return how long it takes from the end of the table of delays to its beginning without a mark, in s."""
     response, facts = scenario.resolved["response"]["ibta"], scenario.summary
     last = len(facts["cct"]) - 1
@@ -227,7 +252,7 @@ def unwind(scenario: Scenario) -> float:
     return float(steps * response["ccti_timer"] * TIMER_UNIT)
 
 
-def longest_unwind(scenario: Scenario, hot_spot_degree: int) -> float:
+def longest_unwind(scenario: Fabric, hot_spot_degree: int) -> float:
     """Return how long the table of the slower guideline takes to unwind on a fabric, in s."""
     made = (
         recommend(scenario, hot_spot_degree=hot_spot_degree, guideline=guideline) for guideline in GUIDELINES
@@ -235,7 +260,7 @@ def longest_unwind(scenario: Scenario, hot_spot_degree: int) -> float:
     return max(unwind(each.apply(scenario)) for each in made)
 
 
-def review(scenario: Scenario, *, hot_spot_degree: int | None = None) -> list[Concern]:
+def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Concern]:
     """Look for settings of IBTA congestion control that cannot work on this fabric.
 
     Args:
@@ -257,7 +282,7 @@ def review(scenario: Scenario, *, hot_spot_degree: int | None = None) -> list[Co
     ]
 
 
-def _review_threshold(scenario: Scenario, marking: Mapping[str, Any]) -> Iterator[Concern]:
+def _review_threshold(scenario: Fabric, marking: Mapping[str, Any]) -> Iterator[Concern]:
     params = marking.get("queue_threshold")
     if params is None:
         return

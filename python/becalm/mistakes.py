@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from becalm.errors import Mistake, ScenarioError
 
@@ -46,14 +44,26 @@ def reason(error: Exception) -> str:
 
 
 class Mistakes:
-    """The errors in one file."""
+    """The errors in one file.
 
-    def __init__(self, file: str | PathLike[str]) -> None:
+    Args:
+        file: its name in messages.
+        lines: the line of each key of a TOML file, by its path.
+
+    """
+
+    def __init__(self, file: str | PathLike[str], lines: Mapping[str, int] | None = None) -> None:
         self.file = str(file)
         self.list: list[Mistake] = []
+        self._lines = lines
 
     def add(self, line: int | None, key: str, value: str, problem: str, valid: str = "") -> None:
-        """Add an error: its line, the text there, the problem, and valid values."""
+        """Add an error: its line, the text there, the problem, and valid values.
+
+        In a TOML file the line may be None: that of the key, or of the table that should have it.
+        """
+        if line is None and self._lines:
+            line = next((self._lines[each] for each in _tables(key) if each in self._lines), None)
         self.list.append(Mistake(line=line, key=key, value=value, problem=problem, valid=valid))
 
     def check(self) -> None:
@@ -75,9 +85,18 @@ class Mistakes:
 
     def _told(self, mistake: Mistake) -> str:
         where = self.file if mistake["line"] is None else f"{self.file}:{mistake['line']}"
-        what = " ".join(map(short, filter(None, (mistake["key"], mistake["value"]))))
+        between = " " if self._lines is None else " = "
+        what = between.join(map(short, filter(None, (mistake["key"], mistake["value"]))))
         valid = f"; valid: {mistake['valid']}" if mistake["valid"] else ""
-        return f"{where}: {what}: {mistake['problem']}{valid}"
+        return f"{where}: {f'{what}: ' if what else ''}{mistake['problem']}{valid}"
+
+
+def _tables(key: str) -> Iterator[str]:
+    """Yield the path of a key, and of the tables that it is in: `case[0].name`, `case[0]`, `case`."""
+    yield key
+    while cut := max(key.rfind("."), key.rfind("[")) + 1:
+        key = key[: cut - 1]
+        yield key
 
 
 def read_lines(path: str | PathLike[str]) -> Iterator[str]:
@@ -109,19 +128,3 @@ def read_text(path: str | PathLike[str]) -> str:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
-
-
-def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return what a TOML file holds.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: not a text file, or not one in TOML.
-
-    """
-    try:
-        return tomllib.loads(read_text(path))
-    except (RecursionError, ValueError) as error:
-        if isinstance(error, ScenarioError):
-            raise
-        raise ScenarioError(f"{path}: {reason(error)}", str(path)) from error

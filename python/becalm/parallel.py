@@ -1,11 +1,13 @@
-"""Work on several cores that ends cleanly on Ctrl-C."""
+"""Work on several cores that ends cleanly on Ctrl-C; what file systems do for several processes."""
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 
 
 def cores() -> int:
@@ -66,3 +68,17 @@ def _wait(pending: set[Future[None]]) -> None:
         done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
         for future in done:
             future.result()
+
+
+def has_locks(file: Path) -> bool:
+    """Whether the file system of a file has locks: some network file systems have none."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    with file.open("rb") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            return error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+    return True

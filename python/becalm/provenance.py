@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from becalm import _core
+from becalm._core import __file__ as core_file
+from becalm._core import __version__, compiler, model
 
 _KEYS = ("becalm", "core", "model", "compiler", "git_revision", "created", "platform")
 
@@ -25,10 +26,10 @@ def of(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def describe() -> dict[str, Any]:
     """Return the part of a manifest that does not depend on the run: `_KEYS`."""
     return {
-        "becalm": _core.__version__,
+        "becalm": __version__,
         "core": core_hash(),
-        "model": _core.model,
-        "compiler": _core.compiler,
+        "model": model,
+        "compiler": compiler,
         "git_revision": git_revision(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "platform": {
@@ -43,7 +44,7 @@ def describe() -> dict[str, Any]:
 @cache
 def core_hash() -> str:
     """SHA-256 of the compiled core: results of the same core and the same scenario are the same."""
-    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
+    return hashlib.sha256(Path(core_file).read_bytes()).hexdigest()
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from becalm import _core
+from becalm._core import seconds as core_seconds
 from becalm.errors import BecalmError
 from becalm.mistakes import short
 
@@ -18,7 +18,7 @@ def seconds(text: str) -> float:
 
     """
     try:
-        found = _core.seconds(text)
+        found = core_seconds(text)
     except UnicodeEncodeError:
         found = None
     if found is None:

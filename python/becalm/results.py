@@ -9,20 +9,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from becalm import jsons, provenance
+from becalm.attributes import Tables
 from becalm.errors import ResultsError
 from becalm.folders import Kind
 from becalm.frames import Frames
 from becalm.parquet import digest_of, read_table, write_table
 from becalm.scenario import Scenario
-from becalm.tables import ASKED_FOR, Tables
+from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from becalm import _core
+    from becalm._core import _Outcome
 
 MANIFEST = "manifest.json"
 """Name of the file that makes a folder a results folder."""
@@ -48,7 +49,7 @@ class Outcome:
 
     replication: int
     wall_time: float
-    core: _core._Outcome
+    core: _Outcome
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,9 @@ class Results(Tables):
     text.
     """
 
+    notebook: ClassVar[Callable[[Results], str] | None] = None
+    """How a notebook shows a run; set by `becalm.reports`, which is above this module."""
+
     def __init__(
         self,
         scenario: Scenario,
@@ -104,7 +108,8 @@ class Results(Tables):
             for name, columns in outcome.core["tables"].items():
                 units[name] = {"replication": ""} | {column: unit for column, unit, _ in columns}
                 parts.setdefault(name, []).append(_frame(outcome.replication, columns))
-        tables = {name: pl.concat(frames) for name, frames in parts.items()}
+        # A column without rows may have no type.
+        tables = {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
         return cls(scenario, [_replication(outcome) for outcome in outcomes], tables, units)
 
     @property
@@ -142,8 +147,9 @@ class Results(Tables):
             ResultsError: the scenario does not ask for it.
 
         """
-        if name not in self.tables and name in ASKED_FOR:
-            raise ResultsError(f"{self.scenario.name} has no {name}: set {ASKED_FOR[name]}, run it again")
+        if name not in self.tables and name in SCHEMA:
+            how = f"set {SCHEMA[name].asked_by}, run it again" if SCHEMA[name].asked_by else "it was not kept"
+            raise ResultsError(f"{self.scenario.name} has no {name}: {how}")
         return self.tables[name]
 
     @property
@@ -225,11 +231,10 @@ class Results(Tables):
             manifest["tables"][name]["sha256"] = digest_of(folder / f"{name}.parquet")
         (folder / MANIFEST).write_text(jsons.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         """Return the report, for notebooks."""
-        from becalm.report import page
-
-        return page.frame(page.report(self))
+        show = type(self).notebook
+        return show(self) if show else None
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
@@ -258,7 +263,8 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
         text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
-    scenario = Scenario(text, name=name)
+    # Nobody's results run code: its schemes need not be there.
+    scenario = Scenario(text, name=name, schemes=None)
     tables = {
         name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
     }

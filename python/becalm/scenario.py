@@ -6,14 +6,21 @@ import copy
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from becalm import _core
+from becalm import manager
+from becalm._core import parse
 from becalm.errors import Mistake, ScenarioError
+from becalm.machine import limit_of
 from becalm.mistakes import printable, read_text, reason, short
+from becalm.network import Network
+
+if TYPE_CHECKING:
+    from becalm.schemes.base import Scheme
+    from becalm.schemes.loading import Provided
 
 MOST_PARTS = 32
 """Parts of a key, more than any scenario has."""
@@ -27,9 +34,15 @@ class Scenario:
         name: its name in messages and manifests.
         origins: options that set values, by key as messages have it (`flows[0].stop`). Messages about these
             keys name the option in place of the scenario.
+        max_memory: what traces and schedules that it names may take, in bytes or as a size such as `4 GB`.
+            None: 80% of what the machine has.
+        schemes: schemes of one's own that it may name, as classes or as FILE:NAME. A scenario brings no code,
+            so one that names another scheme is a mistake. None: it may name any, and cannot be run; for
+            results of others.
 
     Raises:
         ScenarioError: with all mistakes at once.
+        SchemeError: a scheme that cannot be loaded.
 
     """
 
@@ -39,12 +52,20 @@ class Scenario:
         *,
         name: str = "scenario",
         origins: Mapping[str, str] | None = None,
+        max_memory: int | str | None = None,
+        schemes: Iterable[type[Scheme] | Provided | str] | None = (),
     ) -> None:
         self.name = name
+        self.schemes = _provide(schemes)
+        self._limit = limit_of(max_memory)
         written = isinstance(source, str)
         self._text = source if isinstance(source, str) else _to_toml(source, name)
         try:
-            self.core = _core.parse(self._text, name, lines=written, origins=list((origins or {}).items()))
+            cores = None if self.schemes is None else [each.core for each in self.schemes]
+            options = list((origins or {}).items())
+            self.core = parse(
+                self._text, name, lines=written, origins=options, memory=self._limit, schemes=cores
+            )
         except UnicodeEncodeError as error:
             raise ScenarioError(f"{name}: not text in UTF-8", name) from error
 
@@ -76,6 +97,68 @@ class Scenario:
         """How many replications a run of it has."""
         return self.core.replications
 
+    def network(self) -> Network:
+        """Return its network: nodes, links, groups of hosts and paths; nothing is simulated."""
+        return self._network
+
+    @cached_property
+    def _network(self) -> Network:
+        return Network(self.core, self.name)
+
+    def hosts(self, *patterns: str) -> list[str]:
+        """Return the hosts that patterns name, as `from` and `to` of a group do.
+
+        Args:
+            patterns: names, ranges such as `H0..H7`, or `*` for all; all when not given.
+
+        Raises:
+            ScenarioError: with all patterns that name no host.
+
+        """
+        return self.core.hosts(list(patterns or ("*",)), self.name)
+
+    def without_control(self) -> Scenario:
+        """Return it without congestion control: switches mark nothing, and sources react to nothing.
+
+        The window of its response stays, since it belongs to the transport; responses of single groups go.
+
+        Raises:
+            ScenarioError: its text is not TOML 1.0.
+
+        """
+        ((_, params),) = self.resolved["response"].items()
+        window = {"window": params["window"]} if params and "window" in params else {}
+        off: dict[str, Any] = {"marking": {"none": {}}, "echo": None, "response": {"none": window}}
+        if "adapter" in self.data():
+            off["adapter.port_control"] = None
+        return self.replace(off | self._own_responses("response", "restart"))
+
+    def with_guideline(self, name: str = "pfister2005", *, hot_spot_degree: int | None = None) -> Scenario:
+        """Return it with the congestion control that a guideline derives from its fabric, for all groups.
+
+        Args:
+            name: `pfister2005` or `gran2010`.
+            hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
+
+        Raises:
+            BecalmError: an unknown guideline, or a degree below 2 or above the number of hosts.
+            ScenarioError: a scenario that cannot have it.
+
+        """
+        recommended = manager.recommend(self, hot_spot_degree=hot_spot_degree, guideline=name)
+        return recommended.apply(self, self._own_responses("response"))
+
+    def _own_responses(self, *keys: str) -> dict[str, Any]:
+        """Return the changes that take these keys from single groups and jobs."""
+        data = self.data()
+        return {
+            f"{kind}.{place}.{key}": None
+            for kind in ("flows", "jobs")
+            for place, group in enumerate(data.get(kind, []))
+            for key in keys
+            if key in group
+        }
+
     def to_toml(self) -> str:
         """Its text as TOML: as it was written, or made from dictionaries."""
         return self._text
@@ -101,9 +184,35 @@ class Scenario:
                 path = _put(data, key, value, self.name)
                 if option is not None:
                     origins[path] = f"{option} {key}={_shown(value)}"
-            return Scenario(data, name=self.name, origins=origins)
+            return Scenario(
+                data, name=self.name, origins=origins, max_memory=self._limit, schemes=self.schemes
+            )
         except RecursionError as error:
             raise ScenarioError(f"{self.name}: a change {reason(error)}", self.name) from error
+
+    def using(self, schemes: Iterable[type[Scheme] | Provided | str]) -> Scenario:
+        """Return a copy that uses schemes of one's own.
+
+        A scheme that the scenario does not name takes the place of its `[response]`, `[marking]` or
+        `[echo]`; responses of
+        single groups stay.
+
+        Args:
+            schemes: classes derived from `becalm.Response`, `becalm.Marker` or `becalm.Echo`, or FILE:NAME.
+
+        Raises:
+            SchemeError: a scheme that cannot be loaded, or two for one place.
+            ScenarioError: when the result has mistakes.
+
+        """
+        from becalm.schemes.loading import chosen, provide
+
+        own = provide(schemes)
+        if not own:
+            return self
+        data = chosen(self.data(), own)
+        schemes = (*(self.schemes or ()), *own)
+        return Scenario(data or self._text, name=self.name, max_memory=self._limit, schemes=schemes)
 
     def data(self) -> dict[str, Any]:
         """Return its text as dictionaries and lists.
@@ -128,15 +237,38 @@ class Scenario:
         return f"<Scenario {self.name!r} {self.hash[:16]}>"
 
 
-def load(path: str | PathLike[str]) -> Scenario:
+def load(
+    path: str | PathLike[str],
+    *,
+    max_memory: int | str | None = None,
+    schemes: Iterable[type[Scheme] | Provided | str] = (),
+) -> Scenario:
     """Read a scenario file.
+
+    Args:
+        path: the file.
+        max_memory: what traces and schedules that it names may take, as `Scenario` has it.
+        schemes: schemes of one's own that it may name; see `Scenario`.
 
     Raises:
         FileNotFoundError: no such file.
         ScenarioError: with all mistakes at once.
+        SchemeError: a scheme that cannot be loaded.
 
     """
-    return Scenario(read_text(path), name=printable(str(path)).replace("\n", "\\n"))
+    name = printable(str(path)).replace("\n", "\\n")
+    return Scenario(read_text(path), name=name, max_memory=max_memory, schemes=schemes)
+
+
+def _provide(schemes: Iterable[type[Scheme] | Provided | str] | None) -> tuple[Provided, ...] | None:
+    if schemes is None:
+        return None
+    schemes = tuple(schemes)
+    if not schemes:
+        return ()
+    from becalm.schemes.loading import provide
+
+    return provide(schemes)
 
 
 def parse_change(text: str) -> tuple[str, Any]:

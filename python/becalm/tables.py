@@ -1,203 +1,55 @@
-"""The tables of results, by their names."""
+"""The tables of results, as the core declares them: names, columns, kinds, units, meanings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-if TYPE_CHECKING:
-    import polars as pl
+from becalm._core import result_schema
 
-ASKED_FOR = {
-    "paces": "observe.paces = true",
-    "snapshots": 'observe.snapshots = ["5 ms"]',
-    "frames": 'observe.frames = "50 us"',
-    "frames_groups": 'observe.frames = "50 us"',
-    "spans": "observe.spans = true",
-    "queues": "observe.queues = true",
-    "completion": "observe.messages = true",
-    "completion_by_size": "observe.messages = true",
-    "completion_times": "observe.messages = true",
-    "messages": "observe.messages = true, and a larger observe.message_rows where there are more",
-    "jobs": "[[jobs]]",
-    "ranks": "[[jobs]]",
-    "ops": "jobs.record_ops = true",
-}
-"""Tables that a scenario has to ask for, and how."""
+REPLICATION = "Number of the replication, from 0."
+"""Meaning of the column that every table has in front."""
 
 
-class Tables:
-    """Tables as attributes; results of sweeps have the keys of the grid in front, and rows of every point."""
+@dataclass(frozen=True)
+class Column:
+    """The declaration of a column."""
 
-    def table(self, name: str) -> pl.DataFrame:
-        """Return a table; for one that must be asked for, a message says how.
+    name: str
+    kind: str
+    """What its values are: `name`, `number` (of a thing), `count`, `share`, `index`, `ratio`, `rate`, `time`,
+    `bytes`, `quantity`, `flag` or `row` (of bytes)."""
+    unit: str
+    """Unit of its values; empty for shares, ratios and names."""
+    meaning: str
 
-        Raises:
-            ResultsError: the scenario does not ask for it.
 
-        """
-        raise NotImplementedError
+@dataclass(frozen=True)
+class Schema:
+    """The declaration of a table."""
 
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per flow: what it sent, its rate and its latency."""
-        return self.table("flows")
+    name: str
+    rows: str
+    """What a row stands for."""
+    asked_by: str
+    """The setting of a scenario that asks for it; empty for a table that every run has."""
+    over_time: bool
+    """Whether its rows have times of their own: a summary of a run does without it."""
+    rank: str
+    """The column that puts its rows in order on a page, the largest first; empty for their own order."""
+    columns: Mapping[str, Column]
 
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per group of flows: rate, fairness, marks, latency."""
-        return self.table("groups")
+    def written(self) -> dict[str, Any]:
+        """Return it as the core writes it."""
+        return {**vars(self), "columns": [vars(column) for column in self.columns.values()]}
 
-    @property
-    def latencies(self) -> pl.DataFrame:
-        """Histogram of latencies: one row per group and range of latencies that has packets."""
-        return self.table("latencies")
 
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per direction of a cable: rate, utilization, share of time without credit."""
-        return self.table("links")
+def _read(table: dict[str, Any]) -> Schema:
+    columns = {column["name"]: Column(**column) for column in table["columns"]}
+    return Schema(**{**table, "columns": columns})
 
-    @property
-    def buffers(self) -> pl.DataFrame:
-        """One row per switch input buffer and virtual lane: how full it was."""
-        return self.table("buffers")
 
-    @property
-    def hosts(self) -> pl.DataFrame:
-        """One row per host: what its adapter sent and received, and the marks that came."""
-        return self.table("hosts")
-
-    @property
-    def tree(self) -> pl.DataFrame:
-        """One row per output and virtual lane: root or branch of congestion, since when, for how long."""
-        return self.table("tree")
-
-    @property
-    def victims(self) -> pl.DataFrame:
-        """One row per group and source host: its victims of congestion, what it offered and what arrived."""
-        return self.table("victims")
-
-    @property
-    def series(self) -> pl.DataFrame:
-        """Rates of groups and links over time, in a sliding window."""
-        return self.table("series")
-
-    @property
-    def paces(self) -> pl.DataFrame:
-        """Gaps that the flows of each group have to keep, and their windows, over time.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.paces`.
-
-        """
-        return self.table("paces")
-
-    @property
-    def snapshots(self) -> pl.DataFrame:
-        """One row per link, virtual lane and chosen time: the buffer at its end, and its role.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.snapshots`.
-
-        """
-        return self.table("snapshots")
-
-    @property
-    def frames_groups(self) -> pl.DataFrame:
-        """One row per step of `observe.frames` and group: its rate and marks.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.frames`.
-
-        """
-        return self.table("frames_groups")
-
-    @property
-    def spans(self) -> pl.DataFrame:
-        """One row per period in which an output was root or branch of congestion.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.spans`.
-
-        """
-        return self.table("spans")
-
-    @property
-    def queues(self) -> pl.DataFrame:
-        """One row per output of a switch and virtual lane: the bytes that wait for it, over time.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.queues`.
-
-        """
-        return self.table("queues")
-
-    @property
-    def completion(self) -> pl.DataFrame:
-        """One row per group of flows: completion times and slowdowns of its messages.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.messages`.
-
-        """
-        return self.table("completion")
-
-    @property
-    def completion_by_size(self) -> pl.DataFrame:
-        """Completion times and slowdowns by size: up to 20 rows per group.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.messages`.
-
-        """
-        return self.table("completion_by_size")
-
-    @property
-    def completion_times(self) -> pl.DataFrame:
-        """Histogram of completion times: one row per group and range that has messages.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.messages`.
-
-        """
-        return self.table("completion_times")
-
-    @property
-    def messages(self) -> pl.DataFrame:
-        """One row per message: when it was posted, when it was delivered, its slowdown.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `observe.messages`.
-
-        """
-        return self.table("messages")
-
-    @property
-    def jobs(self) -> pl.DataFrame:
-        """One row per job: its time, how much slower it is than alone, its bus bandwidth.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `jobs`.
-
-        """
-        return self.table("jobs")
-
-    @property
-    def ranks(self) -> pl.DataFrame:
-        """One row per rank of each job: its end, its shares of computation and of waiting.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `jobs`.
-
-        """
-        return self.table("ranks")
-
-    @property
-    def ops(self) -> pl.DataFrame:
-        """One row per operation of each rank: its start and end.
-
-        Raises:
-            ResultsError: the scenario does not ask for it with `jobs.record_ops`.
-
-        """
-        return self.table("ops")
+SCHEMA: dict[str, Schema] = {table["name"]: _read(table) for table in json.loads(result_schema())}
+"""Every table of results by its name."""

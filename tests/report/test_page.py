@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import jsons
-from becalm.report.source import page_of
+from becalm.reports.source import page_of
 
 NASTY = "</script><img src=x onerror=alert(1)>"
 """A name as no page may take it for markup."""

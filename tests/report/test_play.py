@@ -14,7 +14,7 @@ import pytest
 from browsing import chromium, requests, text, violations, wait
 
 import becalm
-from becalm.report import playground
+from becalm.reports import playground
 
 READY = "document.getElementById('page').dataset.ready === 'true' && playground.idle()"
 BROKEN = """\

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import app
-from becalm.report import playground
+from becalm.reports import playground
 
 SCENES = sorted((Path(__file__).parents[2] / "web" / "scenes").glob("*.toml"))
 

@@ -1,4 +1,4 @@
-"""`becalm report` and `becalm view`: results, runs of a store, sweeps, tunings; nothing is replaced."""
+"""`becalm report`: results, runs of a store, sweeps, tunings; nothing is replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 import becalm
 from becalm import _core
-from becalm.report.source import page_of
+from becalm.reports.source import page_of
 
 SCENE = """\
 [run]
@@ -101,7 +101,7 @@ def test_a_run_can_end_with_a_page_and_keeps_its_fingerprint(folder: Path) -> No
 def test_view_prints_the_path_where_there_is_no_screen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    done = command("view", "results", folder=folder)
+    done = command("report", "results", "--view", folder=folder)
     assert Path(done.stdout.strip()).read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
@@ -204,6 +204,6 @@ def test_arrays_come_back_as_they_were(folder: Path) -> None:
 
 
 def test_notebooks_show_a_frame_that_reaches_nothing_outside(folder: Path) -> None:
-    shown = becalm.load_results(folder / "results")._repr_html_()
+    shown = becalm.load_results(folder / "results")._repr_html_() or ""
     assert shown.startswith('<iframe sandbox="allow-scripts"')
     assert "<script" not in shown

@@ -29,26 +29,7 @@ scenario = "scenario.toml"
 [seeds]
 count = {seeds}
 """
-SCENARIO = """\
-[run]
-duration = "1 ms"
-[topology.dumbbell]
-remote = 6
-local = 4
-[marking.input_triggered]
-[response.lipd]
-[[flows]]
-name = "local"
-from = ["B1..B4"]
-to = ["BC"]
-[flows.traffic.greedy]
-[[flows]]
-name = "victim"
-from = ["AV"]
-to = ["BV"]
-[flows.traffic.poisson]
-load = 0.5
-"""
+SCENARIO = (Path(__file__).parents[1] / "data" / "small.toml").read_text()
 PATIENCE = 300.0
 """Seconds after which something has gone wrong."""
 

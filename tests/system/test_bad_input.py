@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import becalm
 import commands
 from becalm.cli import app
-from becalm.design import files
+from becalm.designs import files
 from becalm.errors import DesignError
 
 DIGITS = "1" * 5000
@@ -89,7 +89,7 @@ def test_expressions(work: Path, text: str, said: str) -> None:
 
 @pytest.mark.parametrize("terms", [500, 1000, 2500])
 def test_long_expressions_are_read(terms: int) -> None:
-    from becalm.design.expression import compiled
+    from becalm.designs.expression import compiled
 
     try:
         read = compiled(SUM.format("+".join(["r"] * terms), terms), 1 / 256, 1.0)
@@ -198,13 +198,13 @@ def test_escape_sequences_are_shown(file: Path) -> None:
 
 @pytest.mark.parametrize("picture", ["a", "a.xyz", "a.png.", "a.PNG ", ".png"])
 def test_unknown_kinds_of_pictures(picture: str) -> None:
-    assert "must end in one of: .png, .svg, .pdf" in refused("draw", "x", "--time", "1ms", "--out", picture)
+    assert "must end in one of: .png, .svg, .pdf" in refused("report", "x", "--time", "1ms", "--out", picture)
 
 
 @pytest.mark.parametrize("time", ["4", "ms", "4 parsecs", "1e999 s", "nan s", "\udcff", "4 m s", DIGITS])
 def test_times(scenario: becalm.Scenario, time: str) -> None:
     folder = becalm.run(scenario.replace({"observe.snapshots": ["400 us"]})).save("results")
-    assert "must be a number and one of ps, ns, us, ms, s" in refused("draw", folder, "--time", time)
+    assert "must be a number and one of ps, ns, us, ms, s" in refused("report", folder, "--time", time)
 
 
 @pytest.mark.parametrize("time", ["400us", "400 us", " 0.4ms", "4e-4 s", "400000ns"])

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_example_is_listed_with_a_sentence_and_is_valid() -> None:
     assert examples.names() == sorted(file.stem for file in (ROOT / "scenarios").glob("*.toml"))
-    listed = commands.becalm("examples", env={**os.environ, "COLUMNS": "250"}).stdout
+    listed = commands.becalm("list", "examples", env={**os.environ, "COLUMNS": "250"}).stdout
     for name in examples.names():
         assert 20 < len(examples.summary(name)) < 200
         assert examples.summary(name).count("(") == examples.summary(name).count(")"), name
@@ -28,7 +28,7 @@ def test_an_example_is_run_by_its_name(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     made = becalm.load_results(tmp_path / "results" / "blocking_switch")
     assert made.scenario == becalm.load(ROOT / "scenarios" / "blocking_switch.toml")
-    printed = commands.becalm("examples", "blocking_switch").stdout
+    printed = commands.becalm("list", "examples", "blocking_switch").stdout
     assert printed == (ROOT / "scenarios" / "blocking_switch.toml").read_text()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import becalm
 import commands
-from becalm import memory
+from becalm import machine, memory
 
 SEND = '[[flows]]\nname = "f"\nfrom = ["A1..A4"]\nto = ["BC"]\n'
 ALL = '[[flows]]\nname = "f"\nfrom = ["*"]\n'
@@ -59,7 +59,7 @@ MEASURED = {
 CHILD = """
 import json, sys
 import becalm, numpy, polars
-from becalm import memory
+from becalm import machine, memory
 scenario = becalm.load(sys.argv[1])
 becalm.run(scenario, threads=1, max_memory="100 GB")
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
@@ -190,9 +190,9 @@ def test_the_command_refuses_another_limit(file: Path) -> None:
 
 def test_the_limit_of_a_control_group_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = memory.machine_limit()
-    assert whole <= 0.8 * memory._physical()
-    monkeypatch.setattr(memory, "_SYSTEM", tmp_path)
-    monkeypatch.setattr(memory, "_physical", lambda: 10**10)
+    assert whole <= 0.8 * machine._physical()
+    monkeypatch.setattr(machine, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(machine, "_physical", lambda: 10**10)
     assert memory.machine_limit() == 8 * 10**9
     (tmp_path / "memory.max").write_text("max\n")
     assert memory.machine_limit() == 8 * 10**9

@@ -138,7 +138,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     commands.check_message(done, "fig3a.png: was not written by becalm, and is not overwritten")
     assert picture.read_text() == "mine"
     assert commands.names(picture.parent) == ["fig3a.png"]
-    done = commands.becalm("draw", "nowhere", "--time", "1ms", "--out", picture)
+    done = commands.becalm("report", "nowhere", "--time", "1ms", "--out", picture)
     commands.check_message(done, "fig3a.png: already exists; choose another file")
     picture.unlink()
     assert commands.becalm(*command).returncode == 0

@@ -42,6 +42,9 @@ export interface Parameter {
   default: unknown;
   required: boolean;
   range: string;
+  /** Bounds; null without one, and for what is no number. */
+  minimum: number | null;
+  maximum: number | null;
   help: string;
 }
 

@@ -35,14 +35,18 @@ export interface Frames {
 
 export interface Column {
   name: string;
-  kind: "text" | "count" | "share" | "index" | "number" | "link" | "page";
+  /** A kind of the core's tables, or one of a page: `text`, a `link`, a `page` beside this one. */
+  kind: "name" | "number" | "count" | "share" | "index" | "ratio" | "rate" | "time" | "bytes" | "quantity" | "flag" | "text" | "link" | "page";
   unit: string;
+  meaning?: string;
 }
 
 export type Cell = number | string | null;
 
 export interface Table {
   name: string;
+  /** What a row stands for, of tables that the page has no words for. */
+  about?: string;
   total: number;
   columns: Column[];
   rows: Cell[][];
@@ -92,7 +96,6 @@ export interface About {
   notes: string[];
   /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. */
   diagnosis: { topic: string; text: string; place: string; anchor: string }[];
-  meanings: Record<string, string>;
   scenario: string;
   /** How to run it again: the file that the scenario belongs into, commands, and what to know of them. */
   again: { file: string; commands: string[]; note: string };

@@ -9,7 +9,7 @@ import { treeLinks } from "./geometry";
 import { periods } from "./gantt";
 import { frame } from "./frame";
 import { type State, Store } from "./state";
-import { counted, table, written } from "./tables";
+import { counted, table, title, written } from "./tables";
 import { percent, withUnit } from "./units";
 
 /** From this many hosts on, only the congestion tree is shown at first. */
@@ -19,7 +19,7 @@ export const TITLES: Record<string, [string, string]> = {
   groups: ["Groups of flows", ""],
   hottest: ["Hottest links", "by load over the measured window"],
   blocked: ["Most blocked links", "by time without credit"],
-  victims: ["Victims", "hosts that cross branches, meet no root, and get less than 90% of what they offer"],
+  victims: ["Victims", "hosts and groups with flows that wait behind a branch, cross no root, and lose"],
   tree: ["Roots and branches", "roots by the time since which they are"],
 };
 
@@ -112,7 +112,7 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   }
   const victims = find("victims");
   if (victims) {
-    const worst = victims.total > 0 ? `${at(victims, 0, "host")} gets ${percent(at(victims, 0, "delivered_share") as number)} of what it offers` : "nobody suffers for others";
+    const worst = victims.total > 0 ? `${at(victims, 0, "host")} loses ${withUnit(at(victims, 0, "lost") as number, "B/s")}` : "no flow loses to congestion that it has no part in";
     tiles.push(["victims", run.victims.length.toLocaleString("en"), worst]);
   }
   const hottest = find("hottest");
@@ -126,6 +126,11 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   return tiles.map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "note" }, note)));
 }
 
+/** The heading of a table that the page has no words for. */
+function heading(name: string): string {
+  return title(name).replace(/^./, (first) => first.toUpperCase());
+}
+
 function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   const { time, latency } = runCharts(page, store);
   const rows = periods(page, store);
@@ -137,15 +142,14 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   if (latency.length > 0) pair.push(section("latency", "Latencies", ...latency));
   if (pair.length > 0) made.push(el("div", { class: "pair" }, ...pair));
   const names = {
-    meanings: page.about.meanings,
     link: (link: number) => linkName(page, link),
     choose: (link: number) => store.set({ chosen: link }),
   };
   const shown = run.tables.map((data) => {
-    const [title, what] = TITLES[data.name];
+    const [name, what] = TITLES[data.name] ?? [heading(data.name), data.about?.replaceAll("`", "") ?? ""];
     const caption = el("p", { class: "faint" }, [data.name === "groups" ? "" : counted(data), what].filter(Boolean).join(": "));
     const found = data.rows.length > 0 ? table(data, names) : el("p", {}, "None.");
-    return section(data.name, title, caption, found);
+    return section(data.name, name, caption, found);
   });
   const [groups, others] = [shown.filter((each) => each.id === "groups"), shown.filter((each) => each.id !== "groups")];
   made.push(...groups, el("div", { class: "pair" }, ...others));

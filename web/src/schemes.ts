@@ -59,11 +59,11 @@ function table(kind: Kind, scheme: Entry, old: string[]): string[] {
 }
 
 /** A parameter with a number that is worth moving, with its slider. */
-function written({ name, kind, range, required, default: preset }: Parameter): string | null {
+function written({ name, kind, minimum, maximum, required, default: preset }: Parameter): string | null {
   const whole = kind.startsWith("an integer");
   const time = kind.startsWith("a time");
   if (!whole && !time && !kind.startsWith("a finite number")) return null;
-  const bounds = /^between (\S+) and (\S+)$/.exec(range)?.slice(1).map(Number);
+  const bounds = minimum !== null && maximum !== null ? [minimum, maximum] : null;
   const [number, unit] = time ? (/^([\d.]+) (\S+)$/.exec(String(preset))?.slice(1) ?? []) : [preset, ""];
   const value = number === null || number === undefined ? (required && bounds ? bounds[1] / 2 : 0) : Number(number);
   if (!(value > 0)) return null;

@@ -17,9 +17,7 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
   if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", el("div", { class: "multiples" }, ...page.panels.map(panel))));
   const tables = page.tables.map((data) => {
     const caption = el("p", { class: "faint" }, `${counted(data)} ${data.total === 1 ? "row" : "rows"}`);
-    // Tables of keys and runs have columns of the same names, with other meanings.
-    const meanings = data.name === "groups" ? page.about.meanings : {};
-    return section(data.name, data.title, caption, table(data, { meanings }));
+    return section(data.name, data.title, caption, table(data, {}));
   });
   frame(root, page.about, null, ...parts, ...tables);
 }

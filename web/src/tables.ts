@@ -8,7 +8,6 @@ import { count, digits, percent, withUnit } from "./units";
 const PAGE = /^[^/:?#\\]+\/[0-9a-f]+\.html$/;
 
 export interface Names {
-  meanings: Record<string, string>;
   /** The text of a link's cell, and what clicking it does. */
   link?: (link: number) => string;
   choose?: (link: number) => void;
@@ -20,10 +19,9 @@ export function table(data: Table, names: Names): HTMLElement {
   let sorted: { column: number; down: boolean } | null = null;
   const heads = data.columns.map((column, i) => {
     const button = el("button", { type: "button" }, heading(column));
-    const meaning = names.meanings[`${data.name}.${column.name}`] ?? names.meanings[column.name];
-    const head = el("th", { scope: "col", class: column.kind, ...(meaning ? { title: meaning.replaceAll("`", "") } : {}) }, button);
+    const head = el("th", { scope: "col", class: column.kind, ...(column.meaning ? { title: column.meaning.replaceAll("`", "") } : {}) }, button);
     button.addEventListener("click", () => {
-      sorted = { column: i, down: sorted?.column === i ? !sorted.down : !["text", "link", "page"].includes(column.kind) };
+      sorted = { column: i, down: sorted?.column === i ? !sorted.down : !["name", "text", "link", "page"].includes(column.kind) };
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
       body.replaceChildren(...order(data, sorted.column, sorted.down, names).map((row) => line(data, row, names)));
@@ -89,13 +87,28 @@ function cell(column: Column, value: Cell, names: Names): HTMLElement {
   return made;
 }
 
-/** A value as text. */
-export function written(column: Column, value: Cell): string {
+/** A value as text, by the kind of its column. */
+export function written(column: Pick<Column, "kind" | "unit">, value: Cell): string {
   if (value === null) return "–";
   if (typeof value !== "number") return value === "inf" ? "∞" : String(value);
-  if (column.kind === "text") return String(value);
-  if (column.kind === "share") return percent(value);
-  if (column.kind === "index") return value.toFixed(3);
-  if (column.kind === "count") return count(value);
-  return column.unit === "" ? digits(value) : withUnit(value, column.unit);
+  switch (column.kind) {
+    case "name":
+    case "text":
+      return String(value);
+    case "share":
+      return percent(value);
+    case "index":
+      return value.toFixed(3);
+    case "ratio":
+      return value.toFixed(2);
+    case "flag":
+      return value ? "yes" : "no";
+    case "count":
+      return count(value);
+    case "number":
+      // Of pages of sweeps; a number that stands for a thing has no unit and no fraction.
+      return column.unit === "" ? (Number.isInteger(value) ? String(value) : digits(value)) : withUnit(value, column.unit);
+    default:
+      return withUnit(value, column.unit);
+  }
 }

@@ -30,10 +30,13 @@ export function withUnit(value: number | null, unit: string): string {
   return `${digits(value / factor)} ${prefix}${unit}`;
 }
 
-/** A share in per cent. */
+/** A larger share is none: packets at the ends of a window may make a full link a little more than full. */
+const MOST_SHARE = 1.005;
+
+/** A share in per cent; a dash for none, and for what is above 1 and so no share. */
 export function percent(share: number | null): string {
-  if (share === null || Number.isNaN(share)) return "–";
-  const value = 100 * share;
+  if (share === null || Number.isNaN(share) || share > MOST_SHARE) return "–";
+  const value = 100 * Math.min(share, 1);
   return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(value >= 99.95 || value === 0 ? 0 : 1)} %`;
 }
 

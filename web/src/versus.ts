@@ -229,7 +229,7 @@ function tables(sides: Side[], chosen: number, store: Store, choose: (side: numb
   const side = known.find(([i]) => i === chosen)?.[0] ?? known[0][0];
   const page = sides[side].page as RunPage;
   const list = choice("Tables of", known, side, choose);
-  const names = { meanings: {}, link: (link: number) => linkName(page, link), choose: (link: number) => store.set({ chosen: link }) };
+  const names = { link: (link: number) => linkName(page, link), choose: (link: number) => store.set({ chosen: link }) };
   const shown = page.runs[0].tables.map((data) => {
     const [title, what] = TITLES[data.name] ?? [data.name, ""];
     const rows = data.rows.length > 0 ? table(data, names) : el("p", {}, "None.");

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 import becalm
-from becalm.report import payload
+from becalm.reports import payload
 
 SCENE = {
     "run": {"duration": "1 ms", "warmup": "200 us", "replications": 2},

@@ -60,8 +60,8 @@ test("every scene has a slider on every line that says so", () => {
 });
 
 test("another scheme takes the place of the old one and keeps what both have", () => {
-  const number = (name, preset, range) => ({ name, kind: "a finite number", default: preset, range, required: false, unit: "", help: "" });
-  const aimd = { name: "aimd", doc: "", parameters: [number("rmin", 0.004, "between 1e-6 and 1"), number("m", 2, "between 1.01 and 256")] };
+  const number = (name, preset, minimum, maximum) => ({ name, kind: "a finite number", default: preset, range: "", minimum, maximum, required: false, unit: "", help: "" });
+  const aimd = { name: "aimd", doc: "", parameters: [number("rmin", 0.004, 1e-6, 1), number("m", 2, 1.01, 256)] };
   const text = "[run]\nduration = \"1 ms\"\n\n[response.lipd]\nrmin = 0.5\nwindow = 3\n\n# Flows.\n[[flows]]\nname = \"f\"\n";
   const swap = swapped(text, "response", aimd);
   assert.match(swap, /\[response\.aimd\]\nrmin = 0\.5\nm = 2 +# slider "m" 1\.01\.\.32 log\n\n# Flows\.\n\[\[flows\]\]/);

@@ -4,7 +4,7 @@
 //!
 //! - `scenarios`: the scenarios, of files in `scenarios/`.
 //! - `measure`: one of them, in a process of its own.
-//! - `guard`: instructions per packet-hop, compared with committed figures.
+//! - `guard`: instructions and cache misses per packet-hop, compared with committed figures.
 
 mod guard;
 mod measure;
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::measure::{Figures, Manner, measure, measure_apart};
+use crate::measure::{Figures, Manner, duration, measure, measure_apart};
 use crate::scenarios::{Bench, SCENARIOS};
 
 /// Packet-hops per core-second on fixed scenarios.
@@ -38,13 +38,16 @@ struct Arguments {
     /// Simulated time in place of the scenarios' own, such as "30 us".
     #[arg(long)]
     duration: Option<String>,
+    /// Other values of the scenarios: a JSON pointer to a text of the resolved scenario, and the text.
+    #[arg(long, value_name = "POINTER=VALUE")]
+    set: Vec<String>,
     /// One JSON object per scenario instead of a table.
     #[arg(long)]
     json: bool,
     /// Prints the text of the scenarios without a run.
     #[arg(long, conflicts_with = "json")]
     show: bool,
-    /// Compares instructions per packet-hop with those of this file, without other runs.
+    /// Compares instructions and cache misses per packet-hop with those of this file, without other runs.
     #[arg(long, conflicts_with = "names")]
     guard: Option<PathBuf>,
     /// Writes that file anew.
@@ -83,7 +86,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         arguments.chosen().for_each(|bench| print!("{}", bench.text));
         return Ok(());
     }
-    let manner = Manner { runs: arguments.runs, threads: arguments.threads, duration: arguments.duration.clone() };
+    let changes =
+        arguments.duration.as_deref().map(duration).into_iter().chain(arguments.set.iter().cloned()).collect();
+    let manner = Manner { runs: arguments.runs, threads: arguments.threads, changes };
     if !arguments.json && !arguments.here {
         print_header();
     }
@@ -138,10 +143,17 @@ mod tests {
     #[test]
     fn a_short_run_has_figures() {
         let bench = scenarios::find("perm128_cc").expect("there is one");
-        let manner = Manner { runs: 2, threads: 1, duration: Some("20 us".to_string()) };
+        let manner = Manner { runs: 2, threads: 1, changes: vec![duration("20 us")] };
         let figures = measure(bench, &manner).expect("it runs");
         assert_eq!((figures.hosts, figures.port_pairs), (128, 384));
         assert!(figures.packet_hops > 10_000 && figures.packet_hops_per_core_second > 0.0);
-        assert!(measure(bench, &Manner { duration: Some("20".to_string()), ..manner }).is_err());
+        for (change, told) in [
+            (duration("20"), "perm128_cc: run.duration"),
+            ("/run/length=20 us".to_string(), "/run/length: no such value"),
+            ("20 us".to_string(), "20 us: must be POINTER=VALUE"),
+        ] {
+            let wrong = measure(bench, &Manner { changes: vec![change], ..manner.clone() }).err();
+            assert!(wrong.as_ref().is_some_and(|wrong| wrong.starts_with(told)), "{wrong:?}");
+        }
     }
 }

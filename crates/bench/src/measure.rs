@@ -42,15 +42,15 @@ pub struct Figures {
 pub struct Manner {
     pub runs: u32,
     pub threads: usize,
-    /// Simulated time in place of the scenario's own.
-    pub duration: Option<String>,
+    /// Changes of the scenario, as `POINTER=VALUE` with a JSON pointer to a text of the resolved scenario.
+    pub changes: Vec<String>,
 }
 
 impl Manner {
     fn arguments(&self) -> Vec<String> {
         let mut arguments =
             vec!["--here".to_string(), format!("--runs={}", self.runs), format!("--threads={}", self.threads)];
-        arguments.extend(self.duration.iter().map(|duration| format!("--duration={duration}")));
+        arguments.extend(self.changes.iter().map(|change| format!("--set={change}")));
         arguments
     }
 
@@ -97,7 +97,7 @@ pub fn measure(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
 fn run(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
     let before = memory("VmRSS:");
     let cpu = ProcessTime::now();
-    let scenario = read(bench, manner.duration.as_deref())?;
+    let scenario = read(bench, &manner.changes)?;
     let run = scenario.prepare(0, manner.threads).map_err(|error| error.to_string())?;
     let set_up_seconds = cpu.elapsed().as_secs_f64();
     let idle = memory("VmRSS:").zip(before).map(|(after, before)| after.saturating_sub(before));
@@ -137,12 +137,23 @@ impl Figures {
     }
 }
 
-/// The scenario, for another duration if one is given.
-fn read(bench: &Bench, duration: Option<&str>) -> Result<Scenario, String> {
+/// The change to another duration.
+pub fn duration(text: &str) -> String {
+    format!("/run/duration={text}")
+}
+
+/// The scenario, with the changes.
+fn read(bench: &Bench, changes: &[String]) -> Result<Scenario, String> {
     let scenario = Scenario::parse(bench.text, bench.name).map_err(|mistakes| mistakes.to_string())?;
-    let Some(duration) = duration else { return Ok(scenario) };
+    if changes.is_empty() {
+        return Ok(scenario);
+    }
     let mut values = scenario.resolved();
-    values["run"]["duration"] = duration.into();
+    for change in changes {
+        let (pointer, value) = change.split_once('=').ok_or_else(|| format!("{change}: must be POINTER=VALUE"))?;
+        let place = values.pointer_mut(pointer).ok_or_else(|| format!("{pointer}: no such value"))?;
+        *place = value.into();
+    }
     Scenario::from_json(&values, bench.name).map_err(|mistakes| mistakes.to_string())
 }
 

@@ -37,7 +37,7 @@ pub mod scheme;
 pub use echo::{EchoParams, Echoing};
 pub use marking::{Marking, MarkingParams};
 pub use response::{Responding, ResponseParams};
-pub use scheme::{EchoScheme, Feedback, MarkingScheme, ResponseScheme, SchemeDoc};
+pub use scheme::{Cnps, EchoScheme, Feedback, MarkingScheme, ResponseScheme, SchemeDoc};
 
 // For the macros of the registry, wherever a list is.
 #[doc(hidden)]

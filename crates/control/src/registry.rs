@@ -202,6 +202,12 @@ macro_rules! echoes {
                     $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::ack_every(params)),+
                 }
             }
+
+            fn cnps(params: &$params) -> $crate::Cnps {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::cnps(params)),+
+                }
+            }
         }
 
         impl $crate::becalm_fabric::policy::Echo for $running {
@@ -255,6 +261,12 @@ macro_rules! responses {
                 }
             }
 
+            fn can_be_tried(params: &$params) -> bool {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::can_be_tried(params)),+
+                }
+            }
+
             fn delays(params: &$params) -> Option<Vec<f64>> {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::delays(params)),+
@@ -272,6 +284,18 @@ macro_rules! responses {
             fn trail(&self) -> Option<u32> {
                 match self {
                     $(Self::$scheme(scheme) => scheme.trail()),+
+                }
+            }
+
+            fn is_steady(&self) -> bool {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.is_steady()),+
+                }
+            }
+
+            fn follows_sending(&self) -> bool {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.follows_sending()),+
                 }
             }
 

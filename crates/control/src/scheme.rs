@@ -42,6 +42,17 @@ pub trait MarkingScheme: Marker + Sized {
     }
 }
 
+/// The congestion notification packets (CNPs) of an echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cnps {
+    /// It sends none.
+    None,
+    /// It sends some.
+    Sent,
+    /// It sends some, and real adapters give them a class of their own.
+    Apart,
+}
+
 /// A way to answer the packets that arrive.
 pub trait EchoScheme: Echo + Sized {
     /// Its parameters.
@@ -55,6 +66,12 @@ pub trait EchoScheme: Echo + Sized {
     fn ack_every(params: &Self::Params) -> Option<u32> {
         let _ = params;
         Some(1)
+    }
+
+    /// Its congestion notification packets.
+    fn cnps(params: &Self::Params) -> Cnps {
+        let _ = params;
+        Cnps::None
     }
 }
 
@@ -93,6 +110,12 @@ pub trait ResponseScheme: Response + Sized {
     fn counts_marks(params: &Self::Params) -> bool {
         let _ = params;
         false
+    }
+
+    /// Whether a trial before the run finds out its properties. If not, checks that need one leave it alone.
+    fn can_be_tried(params: &Self::Params) -> bool {
+        let _ = params;
+        true
     }
 
     /// The delays of the table that it walks, in packet times; `None` without such a table.

@@ -13,8 +13,8 @@ use crate::ticket::{Compact, Next, Ticket};
 use crate::time::Time;
 use crate::windows::Windows;
 
-/// Windows with inboxes: the present one and those that follow.
-const SLOTS: usize = 8;
+/// Windows with inboxes, the present one and those that follow: the fewest and the most, both a power of two.
+const SLOTS: (usize, usize) = (8, 64);
 /// Events for which a new inbox has room.
 const FIRST_ROOM: usize = 16;
 /// No group has its turn.
@@ -30,13 +30,15 @@ pub(crate) struct Inboxes<E> {
     /// The present window, and its first and last time.
     window: u64,
     span: (Time, Time),
-    /// By (slot, group), where a window's slot is its number modulo [`SLOTS`].
+    /// Windows with inboxes, less one: a mask that takes the number of a window to its slot.
+    last_slot: usize,
+    /// By (slot, group).
     lists: Vec<Vec<Entry<E>>>,
     /// By slot: a bit for every group whose inbox is not empty.
-    filled: [Vec<u64>; SLOTS],
+    filled: Vec<Vec<u64>>,
     /// By slot: the time of the earliest event, [`Time::MAX`] where there is none. Of the present window: of those that
     /// have come or have been put back since it was opened.
-    first: [Time; SLOTS],
+    first: Vec<Time>,
     /// Empty lists, so that the memory that was read last is written next.
     spare: Vec<Vec<Entry<E>>>,
     /// The group that has its turn, or [`NOBODY`].
@@ -60,18 +62,21 @@ pub(crate) struct Inboxes<E> {
 }
 
 impl<E: Compact> Inboxes<E> {
-    /// Nothing pending; windows are no longer than `lookahead`.
-    pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time) -> Inboxes<E> {
-        let filled = || vec![0; groups.div_ceil(64)];
+    /// Nothing pending; windows are no longer than `lookahead`. Most events happen within `reach` after those that cause
+    /// them: so far inboxes are to go, if that does not take too many.
+    pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time, reach: Time) -> Inboxes<E> {
+        let ahead = reach.0.div_ceil(lookahead.0).saturating_add(1).min(SLOTS.1 as u64) as usize;
+        let slots = ahead.next_power_of_two().clamp(SLOTS.0, SLOTS.1);
         Inboxes {
             group_of,
             groups,
             windows: Windows::new(lookahead),
             window: 0,
             span: (Time::ZERO, Time::ZERO),
-            lists: (0..groups * SLOTS).map(|_| Vec::new()).collect(),
-            filled: std::array::from_fn(|_| filled()),
-            first: [Time::MAX; SLOTS],
+            last_slot: slots - 1,
+            lists: (0..groups * slots).map(|_| Vec::new()).collect(),
+            filled: vec![vec![0; groups.div_ceil(64)]; slots],
+            first: vec![Time::MAX; slots],
             spare: Vec::new(),
             turn: NOBODY,
             next: groups,
@@ -94,9 +99,9 @@ impl<E: Compact> Inboxes<E> {
         let ahead = window.wrapping_sub(self.window);
         if ahead == 0 && group == self.turn {
             self.push_local(time, key, &event());
-        } else if ahead < SLOTS as u64 {
+        } else if ahead <= self.last_slot as u64 {
             debug_assert!(ahead > 0 || self.turn == NOBODY, "an event of the present window for another group");
-            self.append(group, window as usize % SLOTS, time, || Entry { time, key, event: event() });
+            self.append(group, self.slot_of(window), time, || Entry { time, key, event: event() });
         } else {
             debug_assert!(window > self.window, "an event of a past window");
             self.push_far(Entry { time, key, event: event() });
@@ -263,10 +268,15 @@ impl<E: Compact> Inboxes<E> {
         Some(found(word, filled[word]))
     }
 
+    #[inline]
+    fn slot_of(&self, window: u64) -> usize {
+        window as usize & self.last_slot
+    }
+
     /// The slot of the present window.
     #[inline]
     fn slot(&self) -> usize {
-        self.window as usize % SLOTS
+        self.slot_of(self.window)
     }
 
     fn begin_turn(&mut self, group: usize) {
@@ -301,22 +311,19 @@ impl<E: Compact> Inboxes<E> {
 
     /// Opens the window of the next event: this one again or a later one; no group has its turn.
     fn open_window(&mut self) {
-        let next = (self.window..self.window + SLOTS as u64).find(|&window| self.first_of(window) < Time::MAX);
+        let last = self.window + self.last_slot as u64;
+        let next = (self.window..=last).find(|&window| self.first[self.slot_of(window)] < Time::MAX);
         self.window = match next {
             Some(window) => window,
             None => self.far.next_time().map_or(self.window, |time| self.windows.of(time)),
         };
         self.span = (self.windows.start(self.window), self.windows.end(self.window));
-        let reach = self.windows.end(self.window + SLOTS as u64 - 1);
+        let reach = self.windows.end(self.window + self.last_slot as u64);
         while let Some(Entry { time, key, event }) = self.far.pop_until(reach) {
             self.push(time, key, || event);
         }
         let slot = self.slot();
         (self.next, self.first[slot]) = (0, Time::MAX);
-    }
-
-    fn first_of(&self, window: u64) -> Time {
-        self.first[window as usize % SLOTS]
     }
 
     /// Whether all groups have handled what they may in the present window.

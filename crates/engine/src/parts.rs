@@ -135,6 +135,11 @@ where
         &self.simulators
     }
 
+    /// The parts, to be changed between two calls of [`Parts::run`].
+    pub fn simulators_mut(&mut self) -> &mut [Simulator<M>] {
+        &mut self.simulators
+    }
+
     /// The parts, for good.
     pub fn into_simulators(self) -> Vec<Simulator<M>> {
         self.simulators
@@ -330,12 +335,14 @@ mod tests {
         }
     }
 
-    fn cells(part_of: &[usize], parts: usize, groups: u16) -> Parts<Cells> {
+    /// Cells in groups; `reach` is in look-aheads.
+    fn cells(part_of: &[usize], parts: usize, (groups, reach): (u16, u64)) -> Parts<Cells> {
         let simulator = |part| {
             let states = vec![0; part_of.len()];
             let outboxes = (0..parts).map(|_| Vec::new()).collect();
             let mut simulator = Simulator::new(Cells { part, part_of: part_of.to_vec(), states, outboxes });
-            simulator.agenda.split((0..part_of.len() as u16).map(|cell| cell % groups).collect(), LOOKAHEAD);
+            let group_of = (0..part_of.len() as u16).map(|cell| cell % groups).collect();
+            simulator.agenda.split(group_of, LOOKAHEAD, LOOKAHEAD * reach);
             for cell in (0..part_of.len()).filter(|&cell| part_of[cell] == part) {
                 simulator.agenda.at(Time(cell as u64 % 3), Key::new(cell as u32, 0, 0, 0), 1);
             }
@@ -345,7 +352,7 @@ mod tests {
     }
 
     /// The cells' states after some time, run in two stages, and the number of events.
-    fn states(part_of: &[usize], parts: usize, groups: u16) -> (Vec<u64>, u64) {
+    fn states(part_of: &[usize], parts: usize, groups: (u16, u64)) -> (Vec<u64>, u64) {
         let mut run = cells(part_of, parts, groups);
         for until in [777, 4_000] {
             assert_eq!(run.run(Time(until), &mut |_| true), Some(Stop::Time));
@@ -361,18 +368,18 @@ mod tests {
         #[test]
         fn parts_and_groups_do_what_the_whole_does(
             part_of in prop::collection::vec(0usize..4, 5..20),
-            groups in 2u16..9,
+            groups in (2u16..9, 0u64..100),
         ) {
-            let whole = states(&vec![0; part_of.len()], 1, 1);
+            let whole = states(&vec![0; part_of.len()], 1, (1, 0));
             prop_assert_eq!(states(&vec![0; part_of.len()], 1, groups), whole.clone());
-            prop_assert_eq!(states(&part_of, 4, 1), whole.clone());
+            prop_assert_eq!(states(&part_of, 4, (1, 0)), whole.clone());
             prop_assert_eq!(states(&part_of, 4, groups), whole);
         }
     }
 
     #[test]
     fn a_run_can_be_stopped() {
-        let mut run = cells(&[0, 1], 2, 1);
+        let mut run = cells(&[0, 1], 2, (1, 0));
         assert_eq!(run.run(Time(u64::MAX / 2), &mut |_| false), None);
     }
 }

@@ -83,15 +83,16 @@ impl<E: Compact> Agenda<E> {
     }
 
     /// Cuts the model into groups: `group_of` names that of every target, and events for another group happen at least
-    /// `lookahead` after those that cause them. To be called before anything is scheduled.
+    /// `lookahead` after those that cause them. Most events happen within `reach` after those that cause them; the time that
+    /// a run takes depends on it, nothing else. To be called before anything is scheduled.
     ///
     /// # Panics
     /// If there is no look-ahead, or something is scheduled.
-    pub fn split(&mut self, group_of: Vec<u16>, lookahead: Time) {
+    pub fn split(&mut self, group_of: Vec<u16>, lookahead: Time, reach: Time) {
         let groups = group_of.iter().max().map_or(1, |&last| usize::from(last) + 1);
         assert!(lookahead > Time::ZERO && self.is_empty());
         if groups > 1 {
-            self.pending = Pending::Groups(Box::new(Inboxes::new(group_of, groups, lookahead)));
+            self.pending = Pending::Groups(Box::new(Inboxes::new(group_of, groups, lookahead, reach)));
         }
     }
 

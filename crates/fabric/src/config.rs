@@ -8,7 +8,7 @@ use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
 use crate::packet::Kind;
-pub use pfc::{FlowControl, Pfc, SharedPool};
+pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool};
 
 /// The room of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,11 @@ pub enum PathSelection {
         /// Idle time of a flow at a switch after which a new flowlet begins.
         gap: Time,
     },
+    /// To a region drawn by lot first, for every data packet (Valiant 1982). Needs [`crate::Detours`].
+    Valiant,
+    /// So if a product of queue and hops is smaller than on the way straight to the destination, as the source's switch
+    /// sees it (UGAL-L, Singh 2005).
+    Ugal,
 }
 
 impl PathSelection {
@@ -245,6 +250,8 @@ pub struct PacketConfig {
     pub cnp: u32,
     /// Virtual lane of ACKs and CNPs; `None`: that of the packet that they answer.
     pub answers_vl: Option<u8>,
+    /// Virtual lane of CNPs; `None`: that of ACKs.
+    pub cnp_vl: Option<u8>,
 }
 
 impl PacketConfig {
@@ -283,11 +290,24 @@ pub enum WhenFull {
     Drop,
 }
 
+/// The policy by which an adapter chooses between answers (ACKs and CNPs) and data of the same lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// They take turns. The packet whose turn it is waits for its credit, and nothing overtakes it on its lane.
+    Turns,
+    /// Answers go first. Where data lack credit, they get none until no answer waits.
+    First,
+}
+
 /// Settings of a host's adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
     /// Policy by which it chooses a flow.
     pub injection: Injection,
+    /// Policy by which it chooses between answers and data.
+    pub answers: Answers,
+    /// Whether an ACK that waits takes in those of the same flow that come after it, unless it has telemetry.
+    pub coalesces: bool,
     /// Rate at which data packets are fetched from memory; `None`: the rate of the link.
     pub injection_rate: Option<Rate>,
     /// Time that the host works on a message before its first packet can be fetched. It works on one message at a time,

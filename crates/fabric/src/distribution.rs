@@ -47,7 +47,7 @@ impl Distribution {
     pub fn size(&self, mean: u32, random: &mut Stream) -> u32 {
         match self {
             Distribution::Measured(cdf) => cdf.draw(mean, random),
-            law => law.span(Time(u64::from(mean)), random).0 as u32,
+            law => u32::try_from(law.span(Time(u64::from(mean)), random).0).unwrap_or(u32::MAX),
         }
     }
 }

@@ -21,6 +21,8 @@
 //! | [`sim`] | the model that the engine runs: its specification, construction, counters and guards |
 //! | [`parallel`] | one fabric on several threads |
 //!
+//! `docs/life-of-a-packet.md` follows one packet through these files.
+//!
 //! # Example
 //!
 //! Three flows share the link between two switches.
@@ -65,6 +67,8 @@
 //! let flows = vec![flow(0, "A1", "BC"), flow(1, "A2", "BC"), flow(2, "AV", "BV")];
 //! let adapter = AdapterConfig {
 //!     injection: Injection::RoundRobin,
+//!     answers: Answers::Turns,
+//!     coalesces: true,
 //!     injection_rate: None,
 //!     message_overhead: Time::ZERO,
 //!     drain_rate: None,
@@ -86,7 +90,7 @@
 //!         service: Distribution::Fixed,
 //!         flow_control: FlowControl::Credits,
 //!     },
-//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None },
 //!     adapters: vec![adapter; topology.host_count() as usize],
 //!     responses: vec![Free; flows.len()],
 //!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),
@@ -127,8 +131,9 @@ mod trail;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
-    AdapterConfig, Arbiter, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig, PathSelection, Pfc,
-    Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching, VlArbitration, WhenFull,
+    AdapterConfig, Answers, Arbiter, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig,
+    PathSelection, PauseResponse, Pfc, Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching, VlArbitration,
+    WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;
@@ -140,7 +145,7 @@ pub use message::Message;
 pub use network::generators::{ClosSpec, DragonflySpec, DumbbellSpec, FatTreeSpec, Level, TorusSpec};
 pub use network::latency::Unloaded;
 pub use network::link::Rate;
-pub use network::routing::{LaneChanges, Paths, PortClass, PortSet, Routes};
+pub use network::routing::{Detours, Heading, LaneChanges, Paths, PortClass, PortSet, Routes};
 pub use network::topology::{Cable, Node, NodeKind, Topology};
 pub use packet::{Kind, Packet};
 pub use parallel::fabric::ParallelFabric;

@@ -5,9 +5,10 @@ use becalm_engine::{Time, mix};
 use crate::ids::FlowId;
 
 /// The kind of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// A segment of a message.
+    #[default]
     Data,
     /// An acknowledgement of a data packet and of others that arrived before it.
     Ack,
@@ -17,13 +18,14 @@ pub enum Kind {
 
 /// A packet. With the time and the rank of an event it fills one cache line.
 // The order of the fields is that of memory: the number and the flow of a packet are read as one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet {
     /// Time at which its message was posted; for a flow that always has data, when the message's first packet was injected.
     /// Of an ACK or a CNP: time at which it was queued.
     pub posted: Time,
-    /// Time at which its header left the source. Of an ACK: that of the last packet that it covers.
+    /// Time at which its header left the source. Of an ACK: that of the packet that it answers, of the first where ACKs have
+    /// merged.
     pub injected: Time,
     /// Number of the packet within its flow and kind, from 0.
     pub sequence: u32,
@@ -46,7 +48,8 @@ pub struct Packet {
     pub last: bool,
     /// Set by a switch that sees congestion (ECN, FECN).
     pub marked: bool,
-    /// On an ACK: the data packets that it covers.
+    /// On an ACK: the data packets that it covers. On a data packet that makes a detour: one more than the region that it goes
+    /// to, until it has got there.
     pub covers: u16,
     /// On an ACK: the marked packets that it reports. On a CNP: 1.
     pub marks: u16,
@@ -62,6 +65,32 @@ impl Packet {
     #[inline]
     pub fn becn(&self) -> bool {
         self.marks > 0
+    }
+
+    /// The region that it goes to first, if it makes a detour and has not got there.
+    #[inline]
+    pub(crate) fn via(&self) -> Option<u32> {
+        (self.kind == Kind::Data && self.covers > 0).then(|| u32::from(self.covers) - 1)
+    }
+
+    /// Sends a data packet to a region first, or straight on.
+    pub(crate) fn set_via(&mut self, region: Option<u32>) {
+        self.covers = region.map_or(0, |region| region as u16 + 1);
+    }
+
+    /// Takes in a later ACK of the same flow, so that it says what both say; returns whether it can. Its times remain those
+    /// of the packet that it has answered first.
+    pub(crate) fn absorb(&mut self, later: &Packet) -> bool {
+        let acks = self.kind == Kind::Ack && later.kind == Kind::Ack && self.flow == later.flow;
+        if !acks || self.trail().is_some() || later.trail().is_some() {
+            return false;
+        }
+        let Some(covers) = self.covers.checked_add(later.covers) else { return false };
+        (self.covers, self.marks) = (covers, self.marks.saturating_add(later.marks));
+        if later.sequence > self.sequence {
+            (self.sequence, self.tie) = (later.sequence, later.tie);
+        }
+        true
     }
 
     /// Whether switches record its way.
@@ -109,4 +138,38 @@ pub(crate) fn common_tie(seed: u64, flow: FlowId, kind: Kind) -> u64 {
 #[inline]
 pub(crate) fn tie(common: u64, sequence: u32) -> u32 {
     mix(common, u64::from(sequence)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ack_takes_in_later_ones_of_its_flow() {
+        let ack = |sequence, covers, marks| Packet {
+            kind: Kind::Ack,
+            sequence,
+            covers,
+            marks,
+            injected: Time(u64::from(sequence)),
+            tie: sequence + 50,
+            ..Packet::default()
+        };
+        let mut waiting = ack(7, 2, 1);
+        assert!(waiting.absorb(&ack(9, 3, 0)));
+        assert_eq!(waiting, Packet { covers: 5, sequence: 9, tie: 59, ..ack(7, 2, 1) }, "the times of the first");
+        assert!(waiting.absorb(&ack(8, 1, 1)), "one that was overtaken");
+        assert_eq!((waiting.sequence, waiting.covers, waiting.marks), (9, 6, 2));
+        let before = waiting;
+        let mut recorded = ack(10, 1, 0);
+        recorded.set_trail(3);
+        let others = [
+            Packet { flow: FlowId(1), ..ack(10, 1, 0) },
+            Packet { kind: Kind::Cnp, ..ack(10, 0, 1) },
+            ack(10, u16::MAX, 0),
+            recorded,
+        ];
+        assert!(others.iter().all(|other| !waiting.absorb(other)));
+        assert_eq!(waiting, before);
+    }
 }

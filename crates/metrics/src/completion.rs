@@ -4,6 +4,7 @@ use becalm_engine::order;
 
 use crate::histogram;
 use crate::quantiles::Quantiles;
+use crate::schema;
 use crate::table::Table;
 
 /// Bits of the counts of completion times.
@@ -76,11 +77,11 @@ impl Summary {
 pub fn by_group(messages: &[Completion], groups: &[String], unfinished: Vec<u64>) -> Table {
     let of_groups = split(messages, groups.len());
     let summaries: Vec<Summary> = of_groups.iter().map(|messages| Summary::of(messages)).collect();
-    let table = Table::new("completion")
-        .with("group", "", groups.to_vec())
-        .with("messages", "messages", column(&summaries, |s| s.messages))
-        .with("unfinished", "messages", unfinished)
-        .with("bytes", "B", column(&summaries, |s| s.bytes));
+    let table = Table::new(&schema::COMPLETION)
+        .with("group", groups.to_vec())
+        .with("messages", column(&summaries, |s| s.messages))
+        .with("unfinished", unfinished)
+        .with("bytes", column(&summaries, |s| s.bytes));
     with_spreads(table, &summaries)
 }
 
@@ -95,11 +96,11 @@ pub fn by_size(messages: &[Completion], groups: &[String]) -> Table {
             summaries.push(Summary::of(bin));
         }
     }
-    let table = Table::new("completion_by_size")
-        .with("group", "", names)
-        .with("smallest", "B", column(&summaries, |s| s.smallest))
-        .with("largest", "B", column(&summaries, |s| s.largest))
-        .with("messages", "messages", column(&summaries, |s| s.messages));
+    let table = Table::new(&schema::COMPLETION_BY_SIZE)
+        .with("group", names)
+        .with("smallest", column(&summaries, |s| s.smallest))
+        .with("largest", column(&summaries, |s| s.largest))
+        .with("messages", column(&summaries, |s| s.messages));
     with_spreads(table, &summaries)
 }
 
@@ -109,7 +110,7 @@ pub fn histogram(messages: &[Completion], groups: &[String]) -> Table {
     for message in messages {
         times[message.group as usize].add((message.time * 1e9).round().max(1.0) as u64);
     }
-    histogram::table("completion_times", "group", "messages", groups.iter().cloned().zip(&times))
+    histogram::table(&schema::COMPLETION_TIMES, "messages", groups.iter().cloned().zip(&times))
 }
 
 fn split(messages: &[Completion], groups: usize) -> Vec<Vec<Completion>> {
@@ -140,18 +141,18 @@ fn column<T>(summaries: &[Summary], value: impl Fn(&Summary) -> T) -> Vec<T> {
 
 fn with_spreads(table: Table, summaries: &[Summary]) -> Table {
     table
-        .with("completion_mean", "s", column(summaries, |s| s.time.mean))
-        .with("completion_p50", "s", column(summaries, |s| s.time.p50))
-        .with("completion_p95", "s", column(summaries, |s| s.time.p95))
-        .with("completion_p99", "s", column(summaries, |s| s.time.p99))
-        .with("completion_p999", "s", column(summaries, |s| s.time.p999))
-        .with("completion_max", "s", column(summaries, |s| s.time.max))
-        .with("slowdown_mean", "", column(summaries, |s| s.slowdown.mean))
-        .with("slowdown_p50", "", column(summaries, |s| s.slowdown.p50))
-        .with("slowdown_p95", "", column(summaries, |s| s.slowdown.p95))
-        .with("slowdown_p99", "", column(summaries, |s| s.slowdown.p99))
-        .with("slowdown_p999", "", column(summaries, |s| s.slowdown.p999))
-        .with("slowdown_max", "", column(summaries, |s| s.slowdown.max))
+        .with("completion_mean", column(summaries, |s| s.time.mean))
+        .with("completion_p50", column(summaries, |s| s.time.p50))
+        .with("completion_p95", column(summaries, |s| s.time.p95))
+        .with("completion_p99", column(summaries, |s| s.time.p99))
+        .with("completion_p999", column(summaries, |s| s.time.p999))
+        .with("completion_max", column(summaries, |s| s.time.max))
+        .with("slowdown_mean", column(summaries, |s| s.slowdown.mean))
+        .with("slowdown_p50", column(summaries, |s| s.slowdown.p50))
+        .with("slowdown_p95", column(summaries, |s| s.slowdown.p95))
+        .with("slowdown_p99", column(summaries, |s| s.slowdown.p99))
+        .with("slowdown_p999", column(summaries, |s| s.slowdown.p999))
+        .with("slowdown_max", column(summaries, |s| s.slowdown.max))
 }
 
 #[cfg(test)]

@@ -57,22 +57,8 @@ pub(crate) mod tests {
 
     /// A data packet of a flow.
     pub(crate) fn packet(flow: u32, sequence: u32, posted: Time) -> Packet {
-        Packet {
-            posted,
-            injected: posted,
-            flow: FlowId(flow),
-            destination: 0,
-            sequence,
-            size: 2068,
-            tie: 0,
-            kind: Kind::Data,
-            vl: 0,
-            last: true,
-            marked: false,
-            held: 0,
-            covers: 0,
-            marks: 0,
-        }
+        let flow = FlowId(flow);
+        Packet { posted, injected: posted, flow, sequence, size: 2068, last: true, ..Packet::default() }
     }
 
     fn of(hops: &[(u64, u16, Packet)]) -> u64 {

@@ -2,6 +2,7 @@
 
 use becalm_engine::Time;
 
+use crate::schema;
 use crate::table::Table;
 use crate::tree::Role;
 
@@ -74,20 +75,20 @@ impl Frames {
     pub fn tables(self, groups: &[String]) -> [Table; 2] {
         let seconds = |times: &[Time]| times.iter().map(|time| time.as_secs()).collect::<Vec<_>>();
         let [occupancy, role, busy, stalled, marked] = self.rows;
-        let frames = Table::new("frames")
-            .with("time", "s", seconds(&self.times))
-            .with("vl", "", self.vls.iter().map(|&vl| u64::from(vl)).collect::<Vec<_>>())
-            .with("occupancy", "", occupancy)
-            .with("role", "", role)
-            .with("busy", "", busy)
-            .with("stalled", "", stalled)
-            .with("marked", "", marked);
+        let frames = Table::new(&schema::FRAMES)
+            .with("time", seconds(&self.times))
+            .with("vl", self.vls.iter().map(|&vl| u64::from(vl)).collect::<Vec<_>>())
+            .with("occupancy", occupancy)
+            .with("role", role)
+            .with("busy", busy)
+            .with("stalled", stalled)
+            .with("marked", marked);
         let name = |&number: &u32| groups[number as usize].clone();
-        let groups = Table::new("frames_groups")
-            .with("time", "s", seconds(&self.groups.times))
-            .with("group", "", self.groups.numbers.iter().map(name).collect::<Vec<_>>())
-            .with("rate", "B/s", self.groups.rates)
-            .with("marked_share", "", self.groups.marked);
+        let groups = Table::new(&schema::FRAMES_GROUPS)
+            .with("time", seconds(&self.groups.times))
+            .with("group", self.groups.numbers.iter().map(name).collect::<Vec<_>>())
+            .with("rate", self.groups.rates)
+            .with("marked_share", self.groups.marked);
         [frames, groups]
     }
 }

@@ -1,6 +1,7 @@
 //! Tables of histograms of times.
 
 use crate::quantiles::Quantiles;
+use crate::schema::TableSchema;
 use crate::table::Table;
 
 /// Ranges between a time and its double: 2 to this power.
@@ -8,11 +9,10 @@ const BITS: u8 = 4;
 
 /// A table of histograms, one row per range of times that holds something.
 ///
-/// `named` gives a name and counts of whole nanoseconds; `what` is the column of the names, `unit` that of the counts.
+/// `named` gives the name of a group and counts of whole nanoseconds; `counted` is the column of the counts.
 pub(crate) fn table<'a>(
-    name: &'static str,
-    what: &'static str,
-    unit: &'static str,
+    schema: &'static TableSchema,
+    counted: &str,
     named: impl IntoIterator<Item = (String, &'a Quantiles)>,
 ) -> Table {
     let (mut names, mut from, mut to, mut counts) = (vec![], vec![], vec![], vec![]);
@@ -24,5 +24,5 @@ pub(crate) fn table<'a>(
             counts.push(count);
         }
     }
-    Table::new(name).with(what, "", names).with("from", "s", from).with("to", "s", to).with(unit, unit, counts)
+    Table::new(schema).with("group", names).with("from", from).with("to", to).with(counted, counts)
 }

@@ -8,12 +8,14 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`table`] | named columns with units |
-//! | [`fairness`] | Jain's index |
+//! | [`schema`] | the declaration of every table: columns, kinds, units, meanings |
+//! | [`table`] | a table of a schema |
+//! | [`fairness`], [`sharing`] | Jain's index, max-min fair rates |
 //! | [`ports`] | ports as indices of flat arrays |
 //! | `quantiles`, `histogram` | compact histograms, tables of them |
 //! | [`fingerprint`], [`latency`], [`occupancy`], [`queues`], [`spans`], [`pauses`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
 //! | [`recorder`] | a recording of single packets for traces, in a run of its own |
+//! | [`calls`] | the calls of the seams with their answers, in such a run |
 //! | [`completion`] | completion times and slowdowns of messages |
 //! | [`watch`] | all of them as the one observer of a run |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
@@ -28,25 +30,10 @@
 //! ```
 //! use becalm_engine::Time;
 //! use becalm_fabric::policy::Observer;
-//! use becalm_fabric::{FlowId, Kind, Packet};
-//! use becalm_metrics::{Data, Hosts, Table, jain};
+//! use becalm_fabric::Packet;
+//! use becalm_metrics::{Data, Hosts, Table, jain, schema};
 //!
-//! let packet = |destination, marked| Packet {
-//!     posted: Time::ZERO,
-//!     injected: Time::ZERO,
-//!     flow: FlowId(0),
-//!     destination,
-//!     sequence: 0,
-//!     size: 2068,
-//!     tie: 0,
-//!     kind: Kind::Data,
-//!     vl: 0,
-//!     last: true,
-//!     marked,
-//!     held: 0,
-//!     covers: 0,
-//!     marks: 0,
-//! };
+//! let packet = |destination, marked| Packet { destination, size: 2068, last: true, marked, ..Packet::default() };
 //! // Two hosts, observed from 10 us on.
 //! let mut hosts = Hosts::new(Time::from_us(10), 2);
 //! hosts.delivered(Time::from_us(5), &packet(0, false));
@@ -56,10 +43,13 @@
 //! assert_eq!((received[0].bytes, received[0].fecn), (2068, 1));
 //! assert_eq!(jain(&[received[0].bytes as f64, received[1].bytes as f64]), 1.0);
 //!
-//! let table = Table::new("hosts").with("packets", "packets", vec![received[0].packets, received[1].packets]);
-//! assert_eq!(table.columns[0].data, Data::U64(vec![1, 1]));
+//! let table = Table::new(&schema::HOSTS).with("host", vec!["H0".to_string(), "H1".to_string()]);
+//! let table = table.with("sent_packets", vec![0_u64, 0]).with("sent_bytes", vec![0_u64, 0]);
+//! let table = table.with("received_packets", vec![received[0].packets, received[1].packets]);
+//! assert_eq!(table.column("received_packets"), Some(&Data::U64(vec![1, 1])));
 //! ```
 
+pub mod calls;
 pub mod completion;
 pub mod fairness;
 pub mod fingerprint;
@@ -75,7 +65,9 @@ pub mod ports;
 mod quantiles;
 pub mod queues;
 pub mod recorder;
+pub mod schema;
 pub mod series;
+pub mod sharing;
 pub mod snapshots;
 pub mod spans;
 pub mod table;

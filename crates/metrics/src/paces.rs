@@ -3,6 +3,7 @@
 use becalm_engine::Time;
 use becalm_fabric::policy::Pace;
 
+use crate::schema;
 use crate::table::Table;
 
 /// The paces of a group's flows at one time.
@@ -51,15 +52,15 @@ impl Paces {
     /// All samples, with the groups' names.
     pub fn table(&self, groups: &[String]) -> Table {
         let column = |value: fn(&Sample) -> f64| self.samples.iter().map(value).collect::<Vec<_>>();
-        Table::new("paces")
-            .with("time", "s", column(|sample| sample.time.as_secs()))
-            .with("group", "", self.samples.iter().map(|s| groups[s.group as usize].clone()).collect::<Vec<_>>())
-            .with("gap_mean", "packet times", column(|sample| sample.gap_mean))
-            .with("gap_max", "packet times", column(|sample| sample.gap_max))
-            .with("delay_mean", "s", column(|sample| sample.delay_mean))
-            .with("delay_max", "s", column(|sample| sample.delay_max))
-            .with("window_mean", "packets", column(|sample| sample.window_sum / sample.flows))
-            .with("window_sum", "packets", column(|sample| sample.window_sum))
+        Table::new(&schema::PACES)
+            .with("time", column(|sample| sample.time.as_secs()))
+            .with("group", self.samples.iter().map(|s| groups[s.group as usize].clone()).collect::<Vec<_>>())
+            .with("gap_mean", column(|sample| sample.gap_mean))
+            .with("gap_max", column(|sample| sample.gap_max))
+            .with("delay_mean", column(|sample| sample.delay_mean))
+            .with("delay_max", column(|sample| sample.delay_max))
+            .with("window_mean", column(|sample| sample.window_sum / sample.flows))
+            .with("window_sum", column(|sample| sample.window_sum))
     }
 }
 

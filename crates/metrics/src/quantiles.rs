@@ -1,16 +1,21 @@
 //! Quantiles of whole numbers, from counts in buckets that grow with the numbers.
 //!
 //! The buckets are those of an HDR histogram. Only the range between the smallest and the largest bucket in use is
-//! stored: latencies of one flow are near each other, and there are as many such histograms as flows.
+//! stored: latencies of one flow are near each other, and there are as many such histograms as flows. Of the first few
+//! numbers the buckets themselves are stored: with all-to-all traffic most flows have no more.
 
 /// Buckets that are stored together.
 const CHUNK: u32 = 16;
+/// Numbers whose buckets are stored one by one; as many as fill a cache line.
+const FEW: usize = 16;
 
 /// Counts of numbers: exact below 2 to the `bits + 1`, from there on in 2 to the `bits` buckets between a power of two
 /// and the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantiles {
     bits: u8,
+    /// Whether there are counts of buckets; if not, there are the buckets of a few numbers.
+    counted: bool,
     /// The bucket of the first count.
     first: u32,
     counts: Vec<u32>,
@@ -19,7 +24,15 @@ pub(crate) struct Quantiles {
 impl Quantiles {
     /// Empty counts, with quantiles within one part in 2 to the `bits`.
     pub fn new(bits: u8) -> Quantiles {
-        Quantiles { bits, first: 0, counts: Vec::new() }
+        Quantiles { bits, counted: false, first: 0, counts: Vec::new() }
+    }
+
+    /// Looks at the place where a number would be counted, so that it comes from memory.
+    #[inline]
+    pub fn peek(&self, value: u64) -> u32 {
+        let counted = self.bucket(value).wrapping_sub(self.first) as usize;
+        let place = if self.counted { counted } else { self.counts.len().wrapping_sub(1) };
+        self.counts.get(place).copied().unwrap_or(0)
     }
 
     /// Counts a number.
@@ -31,18 +44,27 @@ impl Quantiles {
     /// Adds the counts of another one with as many bits.
     pub fn join(&mut self, other: &Quantiles) {
         debug_assert_eq!(self.bits, other.bits);
-        for (bucket, &count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
+        for (bucket, count) in other.buckets() {
             self.add_to(bucket, count);
         }
+    }
+
+    /// The buckets in use, lowest first, and their counts; of a few numbers one by one.
+    fn buckets(&self) -> Vec<(u32, u32)> {
+        if self.counted {
+            return (self.first..).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
+        }
+        let mut few: Vec<(u32, u32)> = self.counts.iter().map(|&bucket| (bucket, 1)).collect();
+        few.sort_unstable();
+        few
     }
 
     /// The largest number of the bucket in which the given share of `total` counts is reached; `None` without counts.
     pub fn quantile(&self, share: f64, total: u64) -> Option<u64> {
         let wanted = ((share * total as f64).ceil() as u64).max(1);
         let mut reached = 0;
-        let mut buckets = (self.first..).zip(&self.counts);
-        let found = buckets.find(|(_, count)| {
-            reached += u64::from(**count);
+        let found = self.buckets().into_iter().find(|(_, count)| {
+            reached += u64::from(*count);
             reached >= wanted
         });
         found.map(|(bucket, _)| self.largest(bucket))
@@ -54,7 +76,7 @@ impl Quantiles {
     pub fn ranges(&self, bits: u8) -> Vec<(u64, u64, u64)> {
         let coarse = Quantiles::new(bits.min(self.bits));
         let mut ranges: Vec<(u32, u64)> = Vec::new();
-        for (bucket, &count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
+        for (bucket, count) in self.buckets() {
             let range = coarse.bucket(self.largest(bucket));
             match ranges.last_mut() {
                 Some((last, sum)) if *last == range => *sum += u64::from(count),
@@ -67,11 +89,33 @@ impl Quantiles {
 
     #[inline]
     fn add_to(&mut self, bucket: u32, count: u32) {
+        if !self.counted {
+            if count == 1 && self.counts.len() < FEW {
+                return self.add_to_few(bucket);
+            }
+            self.count_few();
+        }
         if bucket.wrapping_sub(self.first) as usize >= self.counts.len() {
             self.make_room(bucket);
         }
         let own = &mut self.counts[(bucket - self.first) as usize];
         *own = own.saturating_add(count);
+    }
+
+    fn add_to_few(&mut self, bucket: u32) {
+        if self.counts.is_empty() {
+            self.counts.reserve_exact(FEW);
+        }
+        self.counts.push(bucket);
+    }
+
+    /// Counts the few numbers whose buckets are stored.
+    #[cold]
+    fn count_few(&mut self) {
+        self.counted = true;
+        for bucket in std::mem::take(&mut self.counts) {
+            self.add_to(bucket, 1);
+        }
     }
 
     #[cold]

@@ -6,6 +6,7 @@ use becalm_fabric::{NodeId, PortId};
 
 use crate::ports::Ports;
 use crate::quantiles::Quantiles;
+use crate::schema;
 use crate::table::Table;
 
 /// Buckets of lengths: 2 to this power between a power of two and the next.
@@ -107,17 +108,17 @@ impl Queues {
             (0..outputs.len()).flat_map(|output| (0..self.vls as u8).map(move |vl| (output, vl))).collect();
         let queues: Vec<Queue> = rows.iter().map(|&(output, vl)| self.over_time(outputs[output], vl, end)).collect();
         let quantile = |place: usize| queues.iter().map(|queue| queue.quantiles[place]).collect::<Vec<_>>();
-        Table::new("queues")
-            .with("from", "", rows.iter().map(|(output, _)| ends[*output].0.clone()).collect::<Vec<_>>())
-            .with("from_port", "", rows.iter().map(|(output, _)| ends[*output].1).collect::<Vec<_>>())
-            .with("to", "", rows.iter().map(|(output, _)| ends[*output].2.clone()).collect::<Vec<_>>())
-            .with("vl", "", rows.iter().map(|(_, vl)| u64::from(*vl)).collect::<Vec<_>>())
-            .with("mean", "B", queues.iter().map(|queue| queue.mean).collect::<Vec<_>>())
-            .with("min", "B", queues.iter().map(|queue| queue.min).collect::<Vec<_>>())
-            .with("p50", "B", quantile(0))
-            .with("p95", "B", quantile(1))
-            .with("p99", "B", quantile(2))
-            .with("max", "B", queues.iter().map(|queue| queue.max).collect::<Vec<_>>())
+        Table::new(&schema::QUEUES)
+            .with("from", rows.iter().map(|(output, _)| ends[*output].0.clone()).collect::<Vec<_>>())
+            .with("from_port", rows.iter().map(|(output, _)| ends[*output].1).collect::<Vec<_>>())
+            .with("to", rows.iter().map(|(output, _)| ends[*output].2.clone()).collect::<Vec<_>>())
+            .with("vl", rows.iter().map(|(_, vl)| u64::from(*vl)).collect::<Vec<_>>())
+            .with("mean", queues.iter().map(|queue| queue.mean).collect::<Vec<_>>())
+            .with("min", queues.iter().map(|queue| queue.min).collect::<Vec<_>>())
+            .with("p50", quantile(0))
+            .with("p95", quantile(1))
+            .with("p99", quantile(2))
+            .with("max", queues.iter().map(|queue| queue.max).collect::<Vec<_>>())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use becalm_engine::Time;
 
+use crate::schema;
 use crate::table::Table;
 use crate::tree::Role;
 
@@ -27,13 +28,13 @@ pub fn table(snapshots: &[Snapshot], ends: &[(String, u64, String)]) -> Table {
     let text = |value: fn(&(String, u64, String)) -> &String| {
         snapshots.iter().map(|s| value(&ends[s.link]).clone()).collect::<Vec<_>>()
     };
-    Table::new("snapshots")
-        .with("time", "s", snapshots.iter().map(|s| s.time.as_secs()).collect::<Vec<_>>())
-        .with("from", "", text(|(from, ..)| from))
-        .with("from_port", "", snapshots.iter().map(|s| ends[s.link].1).collect::<Vec<_>>())
-        .with("to", "", text(|(.., to)| to))
-        .with("vl", "", snapshots.iter().map(|s| u64::from(s.vl)).collect::<Vec<_>>())
-        .with("occupancy", "", snapshots.iter().map(|s| s.occupancy).collect::<Vec<_>>())
-        .with("waiting", "B", snapshots.iter().map(|s| s.waiting).collect::<Vec<_>>())
-        .with("role", "", snapshots.iter().map(|s| s.role.name().to_string()).collect::<Vec<_>>())
+    Table::new(&schema::SNAPSHOTS)
+        .with("time", snapshots.iter().map(|s| s.time.as_secs()).collect::<Vec<_>>())
+        .with("from", text(|(from, ..)| from))
+        .with("from_port", snapshots.iter().map(|s| ends[s.link].1).collect::<Vec<_>>())
+        .with("to", text(|(.., to)| to))
+        .with("vl", snapshots.iter().map(|s| u64::from(s.vl)).collect::<Vec<_>>())
+        .with("occupancy", snapshots.iter().map(|s| s.occupancy).collect::<Vec<_>>())
+        .with("waiting", snapshots.iter().map(|s| s.waiting).collect::<Vec<_>>())
+        .with("role", snapshots.iter().map(|s| s.role.name().to_string()).collect::<Vec<_>>())
 }

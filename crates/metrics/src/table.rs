@@ -1,4 +1,6 @@
-//! Tables: named columns of equal length, with units.
+//! Tables: the columns that their schema declares, of equal length.
+
+use crate::schema::{Kind, TableSchema};
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,15 @@ impl Data {
     /// Whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether a column of this kind may have such values.
+    fn suits(&self, kind: Kind) -> bool {
+        match self {
+            Data::Text(_) => kind == Kind::Name,
+            Data::Bytes(_) => kind == Kind::Row,
+            Data::U64(_) | Data::F64(_) => !matches!(kind, Kind::Name | Kind::Row),
+        }
     }
 }
 
@@ -72,20 +83,39 @@ pub struct Table {
     pub name: &'static str,
     /// Columns of equal length.
     pub columns: Vec<Column>,
+    schema: &'static TableSchema,
 }
 
 impl Table {
-    /// A table without columns.
-    pub fn new(name: &'static str) -> Table {
-        Table { name, columns: Vec::new() }
+    /// A table of this schema, without columns yet.
+    pub fn new(schema: &'static TableSchema) -> Table {
+        Table { name: schema.name, columns: Vec::new(), schema }
     }
 
-    /// Adds a column, as long as the others.
-    pub fn with(mut self, name: &'static str, unit: &'static str, data: impl Into<Data>) -> Table {
+    /// Adds the next column of the schema, as long as the others.
+    ///
+    /// # Panics
+    /// When the schema has another column in this place, or one of another kind.
+    pub fn with(mut self, name: &str, data: impl Into<Data>) -> Table {
         let data = data.into();
+        let next = self.schema.all_columns().nth(self.columns.len());
+        let fits = next.is_some_and(|next| next.name == name && data.suits(next.kind));
+        let Some(next) = next.filter(|_| fits) else {
+            panic!("table {}: its schema has {next:?} in place of the column {name}", self.name)
+        };
         debug_assert!(self.columns.is_empty() || data.len() == self.rows(), "column {name} of {}", self.name);
-        self.columns.push(Column { name, unit, data });
+        self.columns.push(Column { name: next.name, unit: next.unit, data });
         self
+    }
+
+    /// Its declaration.
+    pub fn schema(&self) -> &'static TableSchema {
+        self.schema
+    }
+
+    /// Whether it has all columns of its schema.
+    pub fn is_complete(&self) -> bool {
+        self.columns.len() == self.schema.all_columns().count()
     }
 
     /// Number of rows.
@@ -102,12 +132,26 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::LATENCIES;
 
     #[test]
     fn columns_are_found_by_name() {
-        let table = Table::new("links").with("from", "", vec!["A".to_string()]).with("rate", "B/s", vec![1e9]);
-        assert_eq!(table.rows(), 1);
-        assert_eq!(table.column("rate"), Some(&Data::F64(vec![1e9])));
+        let table = Table::new(&LATENCIES).with("group", vec!["g".to_string()]).with("from", vec![1e-9]);
+        assert_eq!((table.rows(), table.is_complete()), (1, false));
+        assert_eq!((table.column("from"), table.columns[1].unit), (Some(&Data::F64(vec![1e-9])), "s"));
         assert_eq!(table.column("to"), None);
+        assert!(table.with("to", vec![2e-9]).with("packets", vec![1]).is_complete());
+    }
+
+    #[test]
+    #[should_panic(expected = "in place of the column rate")]
+    fn a_column_that_is_not_declared_is_refused() {
+        let _ = Table::new(&LATENCIES).with("rate", vec![1e9]);
+    }
+
+    #[test]
+    #[should_panic(expected = "in place of the column group")]
+    fn a_column_of_another_kind_is_refused() {
+        let _ = Table::new(&LATENCIES).with("group", vec![1e9]);
     }
 }

@@ -1,10 +1,11 @@
 //! The congestion tree: roots and branches among the outputs, and their times.
 
-use becalm_engine::{Time, order};
+use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::{NodeId, NodeKind, Packet, PortId, Topology};
 
 use crate::ports::Ports;
+use crate::schema;
 use crate::table::Table;
 
 /// The role of an output in a congestion tree.
@@ -93,6 +94,9 @@ struct Lane {
     since: Time,
 }
 
+/// Periods that each lane keeps, however many lanes there are.
+pub const LEAST_PERIODS: usize = 16;
+
 /// The episodes of one virtual lane of an output: as root, and as branch.
 type Episodes = (Episode, Episode);
 
@@ -102,11 +106,59 @@ struct Record<'a> {
     episodes: &'a mut Episodes,
     /// The place of the lane, and the periods of all lanes if they are kept.
     at: usize,
-    log: &'a mut Option<Vec<(usize, Period)>>,
+    log: &'a mut Option<Log>,
 }
 
 /// A role with its start and its end.
 type Period = (Role, Time, Time);
+
+/// The periods of all lanes.
+#[derive(Clone, Debug)]
+struct Log {
+    /// Periods that a lane keeps at most; they are merged to half of that.
+    most: usize,
+    lanes: Vec<Periods>,
+}
+
+/// The periods of one lane, in the order of their times.
+#[derive(Clone, Debug, Default)]
+struct Periods {
+    all: Vec<Period>,
+    /// Periods and gaps that are shorter are merged with their neighbours.
+    resolution: Time,
+}
+
+impl Periods {
+    fn add(&mut self, period: Period, most: usize) {
+        self.push(period);
+        let full = self.all.len() > most;
+        while full && self.all.len() > most / 2 {
+            let (first, last) = (self.all[0].1, self.all[self.all.len() - 1].2);
+            let least = last.since(first).0 / (8 * most as u64);
+            self.resolution = Time(2 * self.resolution.0.max(least).max(1));
+            let all = std::mem::take(&mut self.all);
+            all.into_iter().for_each(|period| self.push(period));
+        }
+    }
+
+    /// Appends a period, or merges it with the last one: where the gap is short, and one of the two is short or they have
+    /// the same role. The longer one gives the role.
+    fn push(&mut self, period: Period) {
+        let (role, begin, end) = period;
+        if let Some(last) = self.all.last_mut() {
+            let short = |begin: Time, end: Time| end.since(begin) < self.resolution;
+            let one_is_short = short(last.1, last.2) || short(begin, end) || last.0 == role;
+            if short(last.2, begin) && one_is_short {
+                if end.since(begin) > last.2.since(last.1) {
+                    last.0 = role;
+                }
+                last.2 = end;
+                return;
+            }
+        }
+        self.all.push(period);
+    }
+}
 
 impl Record<'_> {
     fn add(&mut self, role: Role, start: Time, end: Time) {
@@ -116,7 +168,7 @@ impl Record<'_> {
             Role::Branch => self.episodes.1.add(self.from, start, end),
         }
         if let Some(log) = self.log {
-            log.push((self.at, (role, start, end)));
+            log.lanes[self.at].add((role, start, end), log.most);
         }
     }
 }
@@ -152,7 +204,7 @@ pub struct Tree {
     /// Apart from the lanes, since they are large and seldom used.
     episodes: Vec<Episodes>,
     /// The periods that have ended, if they are kept.
-    log: Option<Vec<(usize, Period)>>,
+    log: Option<Log>,
 }
 
 impl Tree {
@@ -170,9 +222,10 @@ impl Tree {
         Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, episodes, log: None }
     }
 
-    /// Keeps every period from now on, for [`Tree::spans`].
-    pub fn keep_spans(&mut self) {
-        self.log = Some(Vec::new());
+    /// Keeps periods from now on, for [`Tree::spans`]: about so many, shared evenly among the lanes.
+    pub fn keep_spans(&mut self, most: usize) {
+        let most = (most / self.lanes.len().max(1)).max(LEAST_PERIODS);
+        self.log = Some(Log { most, lanes: vec![Periods::default(); self.lanes.len()] });
     }
 
     /// The place of a lane.
@@ -212,21 +265,20 @@ impl Tree {
         episodes
     }
 
-    /// All periods from time zero until `end`, by output, virtual lane and time; none if they are not kept.
+    /// The periods from time zero until `end`, by output, virtual lane and time; none if they are not kept.
     pub fn spans(&self, end: Time) -> Vec<Span> {
         let Some(log) = &self.log else { return Vec::new() };
-        let last = self.lanes.iter().enumerate().map(|(at, lane)| (at, (lane.role, lane.since, end)));
-        let mut all: Vec<(usize, Period)> = log.iter().copied().chain(last).collect();
-        all.retain(|(_, (role, begin, end))| *role != Role::Calm && begin < end);
-        order::sort_by_key(&mut all, |(at, (_, begin, _))| (*at, *begin));
-        let span = |(at, (role, begin, end)): (usize, Period)| Span {
-            port: (at / self.vls) as u32,
-            vl: (at % self.vls) as u8,
-            role,
-            begin,
-            end,
-        };
-        all.into_iter().map(span).collect()
+        let mut spans = Vec::new();
+        for (at, (kept, lane)) in log.lanes.iter().zip(&self.lanes).enumerate() {
+            let mut kept = kept.clone();
+            if lane.role != Role::Calm {
+                kept.add((lane.role, lane.since, end), log.most);
+            }
+            let (port, vl) = ((at / self.vls) as u32, (at % self.vls) as u8);
+            let all = kept.all.into_iter().filter(|(_, begin, end)| begin < end);
+            spans.extend(all.map(|(role, begin, end)| Span { port, vl, role, begin, end }));
+        }
+        spans
     }
 }
 
@@ -236,7 +288,7 @@ impl Joint for Tree {
         self.ports.take_over(&mut self.episodes, &other.episodes, theirs);
         // Every part sees the events of its own nodes alone.
         if let (Some(mine), Some(its)) = (&mut self.log, other.log) {
-            mine.extend(its);
+            self.ports.take_over(&mut mine.lanes, &its.lanes, theirs);
         }
     }
 }
@@ -278,14 +330,14 @@ impl Observer for Tree {
 /// The table `spans`; `ends` names both ends of every link, in the order of [`Ports`], with the port at its beginning.
 pub fn table(spans: &[Span], ends: &[(String, u64, String)]) -> Table {
     let end = |span: &Span| &ends[span.port as usize];
-    Table::new("spans")
-        .with("from", "", spans.iter().map(|span| end(span).0.clone()).collect::<Vec<_>>())
-        .with("from_port", "", spans.iter().map(|span| end(span).1).collect::<Vec<_>>())
-        .with("to", "", spans.iter().map(|span| end(span).2.clone()).collect::<Vec<_>>())
-        .with("vl", "", spans.iter().map(|span| u64::from(span.vl)).collect::<Vec<_>>())
-        .with("role", "", spans.iter().map(|span| span.role.name().to_string()).collect::<Vec<_>>())
-        .with("begin", "s", spans.iter().map(|span| span.begin.as_secs()).collect::<Vec<_>>())
-        .with("end", "s", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
+    Table::new(&schema::SPANS)
+        .with("from", spans.iter().map(|span| end(span).0.clone()).collect::<Vec<_>>())
+        .with("from_port", spans.iter().map(|span| end(span).1).collect::<Vec<_>>())
+        .with("to", spans.iter().map(|span| end(span).2.clone()).collect::<Vec<_>>())
+        .with("vl", spans.iter().map(|span| u64::from(span.vl)).collect::<Vec<_>>())
+        .with("role", spans.iter().map(|span| span.role.name().to_string()).collect::<Vec<_>>())
+        .with("begin", spans.iter().map(|span| span.begin.as_secs()).collect::<Vec<_>>())
+        .with("end", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -344,7 +396,7 @@ mod tests {
     #[test]
     fn spans_are_all_periods_from_the_start_to_the_end() {
         let mut tree = tree(10);
-        tree.keep_spans();
+        tree.keep_spans(100);
         for (now, bytes) in [(1, 90), (3, 0), (8, 90)] {
             tree.queue(Time(now), TRUNK, 0, bytes);
         }
@@ -352,6 +404,32 @@ mod tests {
         let span = |role, begin, end| Span { port: 0, vl: 0, role, begin: Time(begin), end: Time(end) };
         let expected = [span(Role::Root, 1, 3), span(Role::Root, 8, 9), span(Role::Branch, 9, 20)];
         assert_eq!(tree.spans(Time(20)), expected);
+    }
+
+    #[test]
+    fn many_spans_are_merged_and_the_long_ones_stay() {
+        let mut tree = tree(0);
+        tree.keep_spans(0);
+        // Periods of 1 ns every 2 ns, but for two long ones in a silence.
+        for i in 0..1_000_000u64 {
+            let begin = 2_000 * i;
+            let silent = (400_000..=600_000).contains(&i);
+            if silent && i != 450_000 && i != 550_000 {
+                continue;
+            }
+            tree.queue(Time(begin), TRUNK, 0, 90);
+            tree.queue(Time(begin + if silent { 50_000_000 } else { 1_000 }), TRUNK, 0, 0);
+        }
+        let spans = tree.spans(Time(2_000_000_000));
+        assert!((4..=LEAST_PERIODS).contains(&spans.len()), "{}", spans.len());
+        assert!(spans.iter().all(|span| span.role == Role::Root));
+        assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].begin));
+        for begin in [900_000_000, 1_100_000_000] {
+            let long = spans.iter().find(|span| span.begin == Time(begin)).unwrap();
+            assert_eq!(long.end, Time(begin + 50_000_000));
+        }
+        let busy: u64 = spans.iter().map(|span| span.end.since(span.begin).0).sum();
+        assert!((1_600_000_000..1_710_000_000).contains(&busy), "{busy}");
     }
 
     #[test]

@@ -73,9 +73,9 @@ impl Watch {
         self
     }
 
-    /// Keeps every period in which an output was root or branch.
-    pub fn with_spans_of_roles(mut self) -> Watch {
-        self.tree.keep_spans();
+    /// Keeps the periods in which outputs were root or branch: about so many.
+    pub fn with_spans_of_roles(mut self, most: usize) -> Watch {
+        self.tree.keep_spans(most);
         self
     }
 }
@@ -153,6 +153,10 @@ impl Observer for Watch {
         if let Some(pauses) = &mut self.pauses {
             pauses.set(now, input, vl, paused);
         }
+    }
+
+    fn settle(&mut self) {
+        self.latency.settle();
     }
 
     #[inline]

@@ -1,9 +1,14 @@
 //! The only place where Rust errors become Python exceptions; the classes live in `becalm.errors`.
 
+use becalm_external::Failure;
 use becalm_fabric::FabricError;
+use becalm_scenario::RunError;
 use becalm_schema::{Error, Errors};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+use crate::external::INTERRUPTED;
 
 /// Most errors that a message lists; a file that is not a scenario has thousands.
 const MOST_LISTED: usize = 50;
@@ -39,6 +44,19 @@ pub fn from_fabric(py: Python<'_>, error: &FabricError) -> PyErr {
         _ => exception(py, "FabricError").and_then(|class| class.call1((message,))),
     };
     raised.map_or_else(|e| e, PyErr::from_value)
+}
+
+/// The exception of a run that gives no results; `raised` is what a progress function has raised.
+pub fn from_run(py: Python<'_>, error: RunError, raised: Option<PyErr>) -> PyErr {
+    match error {
+        RunError::Interrupted => raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        RunError::Scheme(Failure { problem, .. }) if problem == INTERRUPTED => PyKeyboardInterrupt::new_err(()),
+        RunError::Fabric(error) => from_fabric(py, &error),
+        RunError::Scheme(_) | RunError::Unprovided(_) => {
+            let raised = exception(py, "SchemeError").and_then(|class| class.call1((error.to_string(),)));
+            raised.map_or_else(|e| e, PyErr::from_value)
+        }
+    }
 }
 
 fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {

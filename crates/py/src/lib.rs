@@ -2,18 +2,26 @@
 //!
 //! - `scenario`: a checked scenario as a Python object.
 //! - `run`: one replication, with progress and Ctrl-C.
+//! - `step`: runs that go on in steps, one or many side by side.
 //! - `trace`: a run that records single packets.
 //! - `report`: results as the payload of a page.
 //! - `columns`: result tables as NumPy arrays.
+//! - `external`, `seen`: schemes from outside, and what those in Python see.
+//! - `lines`: lines of keys in files that Python checks.
 //! - `errors`: the only place where Rust errors become Python exceptions.
 //!
 //! The user interface is in the Python package above; this crate makes no decisions.
 
 mod columns;
+mod driving;
 mod errors;
+mod external;
+mod lines;
 mod report;
 mod run;
 mod scenario;
+mod seen;
+mod step;
 mod trace;
 
 use pyo3::prelude::*;
@@ -36,6 +44,48 @@ fn bytes(text: &str) -> Option<f64> {
     becalm_schema::bytes(text)
 }
 
+/// x to the power of y, with the same bits on every machine.
+#[pyfunction]
+fn power(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
+
+/// e to the power of x, with the same bits on every machine.
+#[pyfunction]
+fn exponential(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// The natural logarithm of x, with the same bits on every machine.
+#[pyfunction]
+fn logarithm(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// The addresses of the C functions behind `power`, `exponential` and `logarithm`.
+#[pyfunction]
+fn addresses() -> [usize; 3] {
+    becalm_external::addresses()
+}
+
+/// Sizes and offsets in bytes of the types of the C interface, as the core has them: by `type.` and `type.field`.
+#[pyfunction]
+fn abi_layout() -> Vec<(String, usize)> {
+    becalm_external::layout()
+}
+
+/// The C header of schemes from outside, `becalm.h`.
+#[pyfunction]
+fn header() -> &'static str {
+    becalm_external::HEADER
+}
+
+/// The declaration of every result table and its columns, as JSON.
+#[pyfunction]
+fn result_schema() -> String {
+    becalm_scenario::result_schema().to_string()
+}
+
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 fn json_schema() -> String {
@@ -49,17 +99,35 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("model", env!("BECALM_MODEL"))?;
     module.add("compiler", env!("BECALM_COMPILER"))?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<external::Scheme>()?;
+    module.add_function(wrap_pyfunction!(external::drive, module)?)?;
+    module.add_class::<step::Run>()?;
+    module.add_class::<step::Workers>()?;
+    module.add_class::<seen::Flow>()?;
+    module.add_class::<seen::Ack>()?;
+    module.add_class::<seen::Hop>()?;
+    module.add_class::<seen::Sent>()?;
+    module.add_class::<seen::Shape>()?;
+    module.add_class::<seen::Packet>()?;
+    module.add_class::<seen::Received>()?;
+    module.add_class::<seen::Switch>()?;
     module.add_function(wrap_pyfunction!(scenario::parse, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::pack, module)?)?;
-    module.add_function(wrap_pyfunction!(report::fabric, module)?)?;
     module.add_function(wrap_pyfunction!(report::layout, module)?)?;
-    module.add_function(wrap_pyfunction!(report::paths, module)?)?;
+    module.add_function(wrap_pyfunction!(result_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(power, module)?)?;
+    module.add_function(wrap_pyfunction!(exponential, module)?)?;
+    module.add_function(wrap_pyfunction!(logarithm, module)?)?;
+    module.add_function(wrap_pyfunction!(header, module)?)?;
+    module.add_function(wrap_pyfunction!(abi_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(addresses, module)?)?;
     module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(lines::toml_lines, module)?)?;
     Ok(())
 }

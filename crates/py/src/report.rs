@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-use crate::columns;
 use crate::scenario::Scenario;
 
 /// A replication from Python: number, fingerprint, packet-hops, `{table: [(column, unit, values), ...]}`.
@@ -49,12 +48,6 @@ pub fn pack<'py>(py: Python<'py>, header: &str) -> PyResult<Bound<'py, PyBytes>>
     Ok(PyBytes::new(py, &py.detach(|| deflated(&becalm_report::Pack::default().whole(header)))))
 }
 
-/// The nodes and cables of a scenario's fabric, `{"nodes": [(column, unit, values), ...], "cables": [...]}`.
-#[pyfunction]
-pub fn fabric<'py>(py: Python<'py>, scenario: &Bound<'py, Scenario>) -> PyResult<Bound<'py, PyDict>> {
-    columns::to_python(py, scenario.get().inner.fabric_tables().into())
-}
-
 /// Where the nodes of a scenario's fabric are drawn, in the order of the table of nodes.
 ///
 /// Returns `(form, x, y)`: `rows`, `dumbbell`, `grid`, `groups` or `circle`, and arrays of float64, from 0 on the left to 1
@@ -64,19 +57,6 @@ pub fn layout<'py>(py: Python<'py>, scenario: &Bound<'py, Scenario>) -> (&'stati
     let inner = &scenario.get().inner;
     let made = py.detach(|| becalm_report::Layout::new(inner.topology()));
     (made.form.name(), made.x.into_pyarray(py), made.y.into_pyarray(py))
-}
-
-/// The links that every flow crosses: those of flow `i` are `links[starts[i]:starts[i + 1]]`, as rows of the table `links`.
-///
-/// Returns `(starts, links)`, arrays of uint32.
-#[pyfunction]
-pub fn paths<'py>(
-    py: Python<'py>,
-    scenario: &Bound<'py, Scenario>,
-) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>) {
-    let inner = &scenario.get().inner;
-    let found = py.detach(|| inner.flow_paths());
-    (found.starts.into_pyarray(py), found.links.into_pyarray(py))
 }
 
 fn json(text: &str) -> PyResult<Value> {

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use becalm_scenario::{Progress, Results, RunError};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use becalm_scenario::{Progress, Results};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -39,8 +38,7 @@ pub fn run<'py>(
             report(progress.as_ref(), &end(inner, &results))?;
             to_python(py, results)
         }
-        Err(RunError::Interrupted) => Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
-        Err(RunError::Fabric(error)) => Err(errors::from_fabric(py, &error)),
+        Err(error) => Err(errors::from_run(py, error, raised)),
     }
 }
 
@@ -72,7 +70,7 @@ fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
     })
 }
 
-fn to_python(py: Python<'_>, results: Results) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("fingerprint", results.fingerprint)?;
     dict.set_item("events", results.events)?;

@@ -1,22 +1,22 @@
 //! A run that records single packets.
 
 use becalm_engine::Time;
-use becalm_scenario::{RunError, TraceSpec};
+use becalm_scenario::TraceSpec;
 
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::scenario::Scenario;
 use crate::{columns, errors, run};
 
-/// Runs one replication of a scenario and records flows and links, by their numbers, from `start` until `stop`, in s:
-/// at most `most` rows of each table. None stands for all flows, or all links.
+/// Runs one replication of a scenario and records flows and links, by their numbers, from `start` until `stop`, in ps:
+/// at most `most` rows of each table. None stands for all flows, or all links. If `calls` is a list of switches, also the
+/// calls of the responses of the flows, and of the markers of these switches, by their places among the switches.
 ///
 /// `progress` is that of `run`. Returns `{"tables": ..., "fingerprint": ..., "end": ...}`; `end` is in ps.
 /// Raises `FabricError`.
 #[pyfunction]
-#[pyo3(signature = (scenario, replication, flows, links, start, stop, most, progress = None))]
+#[pyo3(signature = (scenario, replication, flows, links, start, stop, most, calls = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the arguments are those of the function in Python")]
 pub fn trace<'py>(
     py: Python<'py>,
@@ -27,10 +27,11 @@ pub fn trace<'py>(
     start: u64,
     stop: u64,
     most: usize,
+    calls: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let inner = &scenario.get().inner;
-    let spec = TraceSpec { flows, links, from: Time(start), until: Time(stop), most };
+    let spec = TraceSpec { flows, links, calls, from: Time(start), until: Time(stop), most };
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| inner.trace(replication, &spec, &mut run::reporter(progress.as_ref(), &mut raised)));
     match outcome {
@@ -41,7 +42,6 @@ pub fn trace<'py>(
             dict.set_item("end", trace.end.0)?;
             Ok(dict)
         }
-        Err(RunError::Interrupted) => Err(raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
-        Err(RunError::Fabric(error)) => Err(errors::from_fabric(py, &error)),
+        Err(error) => Err(errors::from_run(py, error, raised)),
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn crossing(scenario: &Scenario, tables: &Tables, pack: &mut Pack) ->
     if rates.len() != ends.len() {
         return Value::Null;
     }
-    let (links, paths) = (scenario.directions(), scenario.flow_paths());
+    let (links, paths) = (scenario.directions(), scenario.flow_paths(*scenario.sections().run.seed));
     let mut crossings = vec![Crossing::default(); links.len()];
     for (flow, (&rate, &(source, _, group))) in rates.iter().zip(&ends).enumerate() {
         for &link in paths.of(flow) {

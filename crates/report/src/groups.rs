@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use becalm_metrics::Data;
 use becalm_scenario::Scenario;
 use serde_json::{Value, json};
 
 use crate::pack::Pack;
-use crate::ranking::{Cell, Shown};
+use crate::ranking::Shown;
+use crate::schema::Schema;
 use crate::tables::Tables;
 
 /// Rates, and marked shares where frames have them, of all groups, one after the other; null where nothing was recorded.
@@ -68,7 +68,7 @@ pub(crate) fn latencies(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -
 }
 
 /// The table of groups, with rates for each source and the share that arrived of what was offered.
-pub(crate) fn table(scenario: &Scenario, tables: &Tables) -> Option<Shown> {
+pub(crate) fn table<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
     let names = tables.text("groups", "group");
     if names.is_empty() {
         return None;
@@ -85,19 +85,18 @@ pub(crate) fn table(scenario: &Scenario, tables: &Tables) -> Option<Shown> {
         of.iter().zip(values).filter(|(group, _)| *group == name).map(|(_, value)| value).sum()
     };
     let got = names.iter().map(|name| sum("delivered", name) / sum("offered", name)).collect::<Vec<f64>>();
-    let mut shown = Shown::new("groups", names.len());
-    shown.text("group", names);
-    shown.count("flows", &tables.numbers("groups", "flows"));
-    shown.count("sources", &sources);
-    shown.number("rate", "B/s", &rates);
-    shown.number("rate_per_source", "B/s", &rates.iter().zip(&sources).map(|(r, n)| r / n).collect::<Vec<_>>());
-    shown.share("delivered_of_offered", &got);
-    shown.cells("jain", "index", "", tables.numbers("groups", "jain").into_iter().map(Cell::Number).collect());
-    shown.share("marked_share", &tables.numbers("groups", "marked_share"));
-    for column in tables.columns("groups").iter().filter(|column| column.name.starts_with("latency_")) {
-        if let Data::F64(values) = &column.data {
-            shown.number(&column.name, &column.unit, values);
-        }
+    let rows: Vec<usize> = (0..names.len()).collect();
+    let mut shown = Shown::new("groups", "groups", schema, names.len());
+    let each: Vec<f64> = rates.iter().zip(&sources).map(|(rate, sources)| rate / sources).collect();
+    ["group", "flows"].into_iter().for_each(|name| shown.column(tables, name, &rows));
+    shown.derived("sources", "count", "hosts", "Hosts that send.", &sources);
+    shown.column(tables, "rate", &rows);
+    shown.derived("rate_per_source", "rate", "B/s", "`rate` over the number of sources.", &each);
+    let meaning = "Bytes that arrived over bytes offered, as in the table `victims`.";
+    shown.derived("delivered_of_offered", "share", "", meaning, &got);
+    let shown_before = ["flows", "rate", "share"];
+    for column in tables.columns("groups").iter().skip(1).filter(|c| !shown_before.contains(&c.name.as_str())) {
+        shown.column(tables, &column.name, &rows);
     }
     Some(shown)
 }

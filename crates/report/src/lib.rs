@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`pack`] | the format: a header and typed arrays, deflated |
 //! | [`tables`] | the result tables of a replication, by name |
+//! | `schema` | what the tables are declared to be |
 //! | [`layout`] | where the nodes of a fabric are drawn |
 //! | `fabric`, `frames`, `ranking`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
 //! | [`payload()`] | all of them for the replications of a run |
@@ -21,6 +22,7 @@ pub mod layout;
 pub mod pack;
 pub mod payload;
 mod ranking;
+mod schema;
 pub mod tables;
 
 pub use layout::Layout;

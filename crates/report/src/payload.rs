@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::pack::{Deflate, Filter, Pack};
 use crate::ranking::{self, Shown};
+use crate::schema::Schema;
 use crate::tables::Tables;
 use crate::{crossing, fabric, frames, groups, growth};
 
@@ -58,6 +59,7 @@ pub fn payload(scenario: &Scenario, runs: &[Run], about: &Value, options: Option
 }
 
 fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, every: usize) -> Payload {
+    let schema = Schema::of(about);
     let mut pack = Pack::default();
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     let fabric = fabric::fabric(scenario, &mut pack);
@@ -68,12 +70,12 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
                 omitted.push(name);
             }
         }
-        shown.push(one(scenario, run, frames, &mut pack));
+        shown.push(one(scenario, run, &schema, frames, &mut pack));
     }
     let sections = scenario.sections();
     let header = json!({
         "kind": "run",
-        "about": about,
+        "about": without_schema(about),
         "duration": (*sections.run.duration).as_secs(),
         "warmup": (*sections.run.warmup).as_secs(),
         "groups": scenario.group_names(),
@@ -87,13 +89,14 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
     Payload { bytes, every, omitted }
 }
 
-fn one(scenario: &Scenario, run: &Run, frames: Value, pack: &mut Pack) -> Value {
+fn one(scenario: &Scenario, run: &Run, schema: &Schema, frames: Value, pack: &mut Pack) -> Value {
     let tables = &run.tables;
-    let mut shown: Vec<Shown> = Vec::new();
-    shown.extend(groups::table(scenario, tables));
-    shown.extend(ranking::links(tables));
-    shown.extend(ranking::victims(tables));
-    shown.extend(ranking::tree(scenario, tables));
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    shown.extend(groups::table(scenario, tables, schema));
+    shown.extend(ranking::links(tables, schema));
+    shown.extend(ranking::victims(tables, schema));
+    shown.extend(ranking::tree(scenario, tables, schema));
+    shown.extend(ranking::others(tables, schema));
     json!({
         "replication": run.replication,
         "fingerprint": run.fingerprint,
@@ -109,6 +112,13 @@ fn one(scenario: &Scenario, run: &Run, frames: Value, pack: &mut Pack) -> Value 
     })
 }
 
+/// The texts of a page's header, without the declarations, which columns have by then.
+fn without_schema(about: &Value) -> Value {
+    let mut about = about.clone();
+    about.as_object_mut().map(|texts| texts.remove("schema"));
+    about
+}
+
 /// Shares of every link over the measured window, as bytes; null without the table.
 fn links(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
     let column = |name: &str| tables.numbers("links", name);
@@ -116,7 +126,7 @@ fn links(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
     if busy.is_empty() {
         return Value::Null;
     }
-    let lanes = *scenario.sections().switch.vls as usize;
+    let lanes = usize::from(scenario.sections().vls());
     // The lane that was longest root or branch stands for its link.
     let roles = |name: &str| -> Vec<f64> {
         let largest = |lane: &[f64]| lane.iter().copied().fold(0.0, f64::max);
@@ -171,7 +181,7 @@ mod tests {
         }
         let tables = run["tables"].as_array().unwrap();
         let names: Vec<&str> = tables.iter().map(|table| table["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["groups", "hottest", "blocked", "victims", "tree"]);
+        assert_eq!(names, ["groups", "hottest", "blocked", "victims", "tree", "flows", "buffers", "hosts"]);
         // The host's own link is full, and the only root.
         let column = |name: &str, at: usize| {
             let table = tables.iter().find(|table| table["name"] == name).unwrap();
@@ -188,6 +198,31 @@ mod tests {
         let run = &header["runs"][0];
         assert!(run["frames"].is_null() && run["growth"].is_null() && run["crossing"].is_object());
         assert_eq!(header["fabric"]["names"].as_array().unwrap().len(), 22);
+    }
+
+    #[test]
+    fn a_table_that_this_core_does_not_make_is_shown_as_it_is_declared() {
+        let scenario = Scenario::parse(
+            "[run]\nduration = \"1 us\"\n[topology.dumbbell]\n[[flows]]\nname = \"f\"\nfrom = [\"B1\"]\nto = [\"BC\"]\n",
+            "f.toml",
+        )
+        .unwrap_or_else(|errors| panic!("{errors}"));
+        let mut tables = Tables::default();
+        let column = |name: &str, data| crate::Column { name: name.to_string(), unit: String::new(), data };
+        let values =
+            [column("what", vec!["a".to_string(), "b".to_string()].into()), column("part", vec![0.25, 0.5].into())];
+        tables.insert("probe".to_string(), values.into());
+        let declared = |name: &str, kind: &str| json!({"name": name, "kind": kind, "unit": "", "meaning": "It."});
+        let columns = [declared("what", "name"), declared("part", "share")];
+        let probe = json!({"name": "probe", "rows": "One.", "over_time": false, "rank": "part", "columns": columns});
+        let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, tables };
+        let made = payload(&scenario, &[run], &json!({"schema": [probe]}), Options::default());
+        let length = u64::from_le_bytes(made.bytes[..8].try_into().unwrap()) as usize;
+        let header: Value = serde_json::from_slice(&made.bytes[8..8 + length]).unwrap();
+        let shown = &header["runs"][0]["tables"][0];
+        assert_eq!((&shown["about"], &shown["rows"]), (&json!("One."), &json!([["b", 0.5], ["a", 0.25]])));
+        assert_eq!(shown["columns"][1], json!({"name": "part", "kind": "share", "unit": "", "meaning": "It."}));
+        assert!(header["about"]["schema"].is_null());
     }
 
     #[test]

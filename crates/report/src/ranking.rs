@@ -4,12 +4,13 @@ use becalm_engine::order;
 use becalm_scenario::Scenario;
 use serde_json::{Value, json};
 
+use crate::schema::{Declared, Schema};
 use crate::tables::Tables;
 
 /// Rows of a table that a page shows.
 const MOST_ROWS: usize = 40;
-/// A victim got less than this share of what it offers.
-const HURT: f64 = 0.9;
+/// Tables that other parts of a page show.
+const ELSEWHERE: [&str; 6] = ["groups", "links", "victims", "tree", "latencies", "completion_times"];
 
 /// A value of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,56 +36,66 @@ impl Cell {
 
 struct Column {
     name: String,
-    kind: &'static str,
+    kind: String,
     unit: String,
+    meaning: String,
     cells: Vec<Cell>,
 }
 
-/// A table as a page shows it: columns are `text`, `count`, `share`, `index`, `number` with a unit, or `link`, a place
-/// in the list of links.
-pub(crate) struct Shown {
-    name: &'static str,
+/// A table as a page shows it; columns have the kinds of the schema, or are `link`, a place in the list of links.
+pub(crate) struct Shown<'a> {
+    name: String,
+    /// What a row stands for; empty for tables that the page has words for.
+    about: String,
     total: usize,
     columns: Vec<Column>,
+    /// The table that its columns come from.
+    source: &'a str,
+    schema: &'a Schema,
 }
 
-impl Shown {
-    /// A table without columns, which stands for `total` rows.
-    pub fn new(name: &'static str, total: usize) -> Shown {
-        Shown { name, total, columns: Vec::new() }
+impl<'a> Shown<'a> {
+    /// A table without columns, which stands for `total` rows of a table of the results.
+    pub fn new(name: &str, source: &'a str, schema: &'a Schema, total: usize) -> Shown<'a> {
+        Shown { name: name.to_string(), about: String::new(), total, columns: Vec::new(), source, schema }
     }
 
-    pub fn cells(&mut self, name: &str, kind: &'static str, unit: &str, cells: Vec<Cell>) {
-        self.columns.push(Column { name: name.to_string(), kind, unit: unit.to_string(), cells });
+    fn cells(&mut self, name: &str, declared: Declared<'_>, cells: Vec<Cell>) {
+        let Declared { kind, unit, meaning } = declared;
+        let [name, kind, unit, meaning] = [name, kind, unit, meaning].map(str::to_string);
+        self.columns.push(Column { name, kind, unit, meaning, cells });
     }
 
-    fn numbers(&mut self, name: &str, kind: &'static str, unit: &str, values: &[f64]) {
-        self.cells(name, kind, unit, values.iter().map(|&value| Cell::Number(value)).collect());
+    /// A column that the results do not have.
+    pub fn derived(&mut self, name: &str, kind: &str, unit: &str, meaning: &str, values: &[f64]) {
+        self.cells(name, Declared { kind, unit, meaning }, values.iter().map(|&value| Cell::Number(value)).collect());
     }
 
-    pub fn text(&mut self, name: &str, values: &[String]) {
-        self.cells(name, "text", "", values.iter().cloned().map(Cell::Text).collect());
+    /// Rows of a column, as its schema declares it; nothing if the results lack it or it has a row of bytes in each cell.
+    pub fn column(&mut self, tables: &Tables, name: &str, rows: &[usize]) {
+        let Some(declared) = self.schema.column(self.source, name) else { return };
+        let (text, numbers) = (tables.text(self.source, name), tables.numbers(self.source, name));
+        let cells: Vec<Cell> = match text.is_empty() {
+            false => pick(text, rows).into_iter().map(Cell::Text).collect(),
+            true => pick(&numbers, rows).into_iter().map(Cell::Number).collect(),
+        };
+        if cells.len() == rows.len() && declared.kind != "row" {
+            self.cells(name, declared, cells);
+        }
     }
 
-    pub fn count(&mut self, name: &str, values: &[f64]) {
-        self.numbers(name, "count", "", values);
-    }
-
-    pub fn share(&mut self, name: &str, values: &[f64]) {
-        self.numbers(name, "share", "", values);
-    }
-
-    pub fn number(&mut self, name: &str, unit: &str, values: &[f64]) {
-        self.numbers(name, "number", unit, values);
+    fn links(&mut self, places: impl Iterator<Item = usize>) {
+        let declared = Declared { kind: "link", unit: "", meaning: "The link." };
+        self.cells("link", declared, places.map(|place| Cell::Number(place as f64)).collect());
     }
 
     pub fn json(&self) -> Value {
         let rows = self.columns.first().map_or(0, |column| column.cells.len());
-        let columns: Vec<Value> =
-            self.columns.iter().map(|c| json!({"name": c.name, "kind": c.kind, "unit": c.unit})).collect();
+        let column = |c: &Column| json!({"name": c.name, "kind": c.kind, "unit": c.unit, "meaning": c.meaning});
+        let columns: Vec<Value> = self.columns.iter().map(column).collect();
         let row = |i: usize| self.columns.iter().map(|column| column.cells[i].json()).collect::<Vec<_>>();
         let rows: Vec<_> = (0..rows).map(row).collect();
-        json!({"name": self.name, "total": self.total, "columns": columns, "rows": rows})
+        json!({"name": self.name, "about": self.about, "total": self.total, "columns": columns, "rows": rows})
     }
 }
 
@@ -100,74 +111,82 @@ fn pick<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
 }
 
 /// `hottest` and `blocked`: the links with the highest utilization, and those that waited longest for credit.
-pub(crate) fn links(tables: &Tables) -> Vec<Shown> {
-    let column = |name: &str| tables.numbers("links", name);
-    let (busy, stalled) = (column("utilization"), column("stalled_share"));
-    let table = |name: &'static str, measure: &[f64]| {
-        let rows = ranked(measure.len(), |row| measure[row], |row| measure[row] > 0.0);
-        let mut shown = Shown::new(name, rows.len());
-        let rows = &rows[..rows.len().min(MOST_ROWS)];
-        shown.numbers("link", "link", "", &rows.iter().map(|&row| row as f64).collect::<Vec<_>>());
-        shown.number("rate", "B/s", &pick(&column("rate"), rows));
-        shown.share("utilization", &pick(&busy, rows));
-        shown.share("stalled_share", &pick(&stalled, rows));
-        shown.number("xmit_wait", "s", &pick(&column("xmit_wait"), rows));
-        shown.count("marked", &pick(&column("marked"), rows));
+pub(crate) fn links<'a>(tables: &Tables, schema: &'a Schema) -> Vec<Shown<'a>> {
+    let table = |name: &str, by: &str| {
+        let measure = tables.numbers("links", by);
+        let mut rows = ranked(measure.len(), |row| measure[row], |row| measure[row] > 0.0);
+        let mut shown = Shown::new(name, "links", schema, rows.len());
+        rows.truncate(MOST_ROWS);
+        shown.links(rows.iter().copied());
+        for column in ["rate", "utilization", "stalled_share", "xmit_wait", "marked"] {
+            shown.column(tables, column, &rows);
+        }
         shown
     };
-    if busy.is_empty() { Vec::new() } else { vec![table("hottest", &busy), table("blocked", &stalled)] }
+    match tables.columns("links").is_empty() {
+        true => Vec::new(),
+        false => vec![table("hottest", "utilization"), table("blocked", "stalled_share")],
+    }
 }
 
 /// `tree`: roots, by the time since which they are, then branches; the place of a row among the links follows from the
 /// order of both tables.
-pub(crate) fn tree(scenario: &Scenario, tables: &Tables) -> Option<Shown> {
+pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
     let roles = tables.text("tree", "role");
-    let lanes = *scenario.sections().switch.vls as usize;
+    let lanes = usize::from(scenario.sections().vls());
     let (since, root) = (tables.numbers("tree", "since"), |row: usize| roles[row] == "root");
     let mut rows = ranked(roles.len(), |row| -since[row], |row| roles[row] != "calm");
     order::sort_by_key(&mut rows, |&row| !root(row));
-    let mut shown = Shown::new("tree", rows.len());
+    let mut shown = Shown::new("tree", "tree", schema, rows.len());
     rows.truncate(MOST_ROWS);
-    shown.numbers("link", "link", "", &rows.iter().map(|row| (row / lanes) as f64).collect::<Vec<_>>());
+    shown.links(rows.iter().map(|row| row / lanes));
     if lanes > 1 {
-        shown.count("vl", &pick(&tables.numbers("tree", "vl"), &rows));
+        shown.column(tables, "vl", &rows);
     }
-    shown.text("role", &pick(roles, &rows));
-    for (name, unit) in [("since", "s"), ("longest", "s")] {
-        shown.number(name, unit, &pick(&tables.numbers("tree", name), &rows));
-    }
-    for name in ["root_share", "branch_share"] {
-        shown.share(name, &pick(&tables.numbers("tree", name), &rows));
+    for name in ["role", "since", "longest", "root_share", "branch_share", "offered", "contributors"] {
+        shown.column(tables, name, &rows);
     }
     (!roles.is_empty()).then_some(shown)
 }
 
-/// `victims`: hosts and groups with more victims of congestion than contributors, those that got least first.
-pub(crate) fn victims(tables: &Tables) -> Option<Shown> {
-    let column = |name: &str| tables.numbers("victims", name);
-    let (victims, contributors, share) = (column("victims"), column("contributors"), column("delivered_share"));
-    let mut rows = hurt(&victims, &contributors, &share);
-    let mut shown = Shown::new("victims", rows.len());
+/// `victims`: hosts and groups with victims of congestion, those that lose most first.
+pub(crate) fn victims<'a>(tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
+    let mut rows = hurt(tables);
+    let mut shown = Shown::new("victims", "victims", schema, rows.len());
     rows.truncate(MOST_ROWS);
-    shown.text("host", &pick(tables.text("victims", "host"), &rows));
-    shown.text("group", &pick(tables.text("victims", "group"), &rows));
-    shown.count("flows", &pick(&column("flows"), &rows));
-    shown.count("victims", &pick(&victims, &rows));
-    shown.number("offered", "B/s", &pick(&column("offered"), &rows));
-    shown.number("delivered", "B/s", &pick(&column("delivered"), &rows));
-    shown.share("delivered_share", &pick(&share, &rows));
-    (!share.is_empty()).then_some(shown)
+    let columns = ["host", "group", "flows", "victims", "own_link", "offered", "delivered", "delivered_share", "lost"];
+    columns.into_iter().for_each(|name| shown.column(tables, name, &rows));
+    (!tables.columns("victims").is_empty()).then_some(shown)
 }
 
-fn hurt(victims: &[f64], contributors: &[f64], share: &[f64]) -> Vec<usize> {
-    ranked(share.len(), |row| -share[row], |row| victims[row] > contributors[row] && share[row] < HURT)
+/// Every other table that is no recording over time: a new table needs no line here.
+pub(crate) fn others<'a>(tables: &'a Tables, schema: &'a Schema) -> impl Iterator<Item = Shown<'a>> {
+    let names = tables.names().filter(|name| !ELSEWHERE.contains(name));
+    names.filter_map(|name| {
+        let about = schema.summary(name)?.to_string();
+        let columns = tables.columns(name);
+        let count = columns.first()?.data.len();
+        let mut rows: Vec<usize> = (0..count).collect();
+        if let Some(rank) = schema.rank(name) {
+            let measure = tables.numbers(name, rank);
+            let known = |row: usize| measure.get(row).copied().filter(|value| !value.is_nan()).unwrap_or(f64::MIN);
+            rows = ranked(count, known, |_| true);
+        }
+        rows.truncate(MOST_ROWS);
+        let mut shown = Shown { about, ..Shown::new(name, name, schema, count) };
+        columns.iter().for_each(|column| shown.column(tables, &column.name, &rows));
+        Some(shown)
+    })
+}
+
+fn hurt(tables: &Tables) -> Vec<usize> {
+    let (victims, lost) = (tables.numbers("victims", "victims"), tables.numbers("victims", "lost"));
+    ranked(victims.len(), |row| lost.get(row).copied().unwrap_or(0.0), |row| victims[row] > 0.0)
 }
 
 /// Numbers of the nodes of hosts that are victims.
 pub(crate) fn victim_nodes(scenario: &Scenario, tables: &Tables) -> Vec<u32> {
-    let column = |name: &str| tables.numbers("victims", name);
-    let rows = hurt(&column("victims"), &column("contributors"), &column("delivered_share"));
-    let hosts = tables.text("victims", "host");
+    let (rows, hosts) = (hurt(tables), tables.text("victims", "host"));
     let names: std::collections::HashMap<&str, u32> =
         (0u32..).zip(scenario.topology().nodes()).map(|(i, node)| (node.name.as_str(), i)).collect();
     let mut nodes: Vec<u32> = rows.iter().filter_map(|&row| names.get(hosts[row].as_str()).copied()).collect();

@@ -23,6 +23,11 @@ impl Tables {
         self.0.push((name, columns));
     }
 
+    /// The names of all tables.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
     /// All columns of a table; none if it is missing.
     pub fn columns(&self, table: &str) -> &[Column] {
         self.0.iter().find(|(name, _)| name == table).map_or(&[], |(_, columns)| columns)

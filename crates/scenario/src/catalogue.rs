@@ -1,6 +1,7 @@
 //! The contents of scenarios, as data for lists and generated pages.
 
 use becalm_control::{Echoing, Marking, Responding, SchemeDoc};
+use becalm_metrics::schema::{ColumnSchema, RESULTS, TableSchema};
 use becalm_schema::{Choice, Field, FieldDoc, OptionDoc, Table};
 use serde_json::{Value, json};
 
@@ -50,6 +51,25 @@ pub fn catalogue() -> Value {
             section::<Observe>("observe"),
         ],
     })
+}
+
+/// The declaration of every result table: `name`, `rows` (what a row stands for), `asked_by` (the setting that asks for
+/// it), `over_time`, `rank` (the column that orders its rows on a page) and `columns`, each with `name`, `kind`, `unit` and
+/// `meaning`.
+pub fn result_schema() -> Value {
+    let column =
+        |c: &ColumnSchema| json!({"name": c.name, "kind": c.kind.name(), "unit": c.unit, "meaning": c.meaning});
+    let table = |table: &&TableSchema| {
+        json!({
+            "name": table.name,
+            "rows": table.rows,
+            "asked_by": table.asked_by,
+            "over_time": table.over_time,
+            "rank": table.rank,
+            "columns": table.all_columns().map(column).collect::<Vec<_>>(),
+        })
+    };
+    RESULTS.iter().map(table).collect()
 }
 
 /// JSON Schema of a scenario.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use becalm_engine::Time;
-use becalm_fabric::{FlowId, Kind, LaneChanges, NodeId, NodeKind, PathSelection, Paths, PortId};
-use becalm_metrics::{Ports, Table};
+use becalm_fabric::{FabricError, FlowId, Kind, NodeId, PathSelection, Paths, PortId, Routes};
+use becalm_metrics::Ports;
 
 use crate::resolve::Flow;
 use crate::scenario::Scenario;
@@ -24,18 +24,35 @@ pub struct Direction {
 
 /// The links that the packets of every flow cross, in their order: those of flow `i` are
 /// `links[starts[i]..starts[i + 1]]`, as places in the list of links.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowPaths {
     /// One more than there are flows.
     pub starts: Vec<u32>,
     /// Places in [`Scenario::directions`] and in the table `links`.
     pub links: Vec<u32>,
+    /// Of each of these, the share of the flow's packets; empty if all take every link of their path.
+    shares: Vec<f32>,
 }
 
 impl FlowPaths {
     /// The links of one flow.
     pub fn of(&self, flow: usize) -> &[u32] {
-        &self.links[self.starts[flow] as usize..self.starts[flow + 1] as usize]
+        &self.links[self.places(flow)]
+    }
+
+    /// The places of the links of one flow.
+    pub fn places(&self, flow: usize) -> Range<usize> {
+        self.starts[flow] as usize..self.starts[flow + 1] as usize
+    }
+
+    /// The share of the flow's packets that takes the link at a place.
+    pub fn share(&self, place: usize) -> f64 {
+        self.shares.get(place).map_or(1.0, |&share| f64::from(share))
+    }
+
+    /// Whether the packets of a flow take different paths.
+    pub fn varies(&self, flow: usize) -> bool {
+        !self.shares.is_empty() && self.places(flow).any(|place| self.share(place) < 1.0)
     }
 }
 
@@ -64,29 +81,33 @@ impl Scenario {
         self.sections.groups().map(|group| group.name.to_string()).collect()
     }
 
-    /// The links that every flow crosses in the first replication: all that its packets can take.
-    pub fn flow_paths(&self) -> FlowPaths {
+    /// The links that every flow crosses with a run's seed: all that its packets can take.
+    pub fn flow_paths(&self, seed: u64) -> FlowPaths {
         let topology = &self.network.topology;
         let (paths, ports) = (Paths::new(topology, &self.network.routes), Ports::new(topology));
-        let mut found = FlowPaths { starts: vec![0], links: Vec::new() };
+        let mut found = FlowPaths { starts: vec![0], ..FlowPaths::default() };
+        let varies = !self.sections.switch.paths.config().keeps_order();
         for flow in 0..self.plan.flows.len() {
-            let links = self.ways(&paths, flow as u32, *self.sections.run.seed);
-            found.links.extend(links.iter().map(|&port| ports.index(port) as u32));
+            let links = self.ways(&paths, flow as u32, seed);
+            found.links.extend(links.iter().map(|&(port, _)| ports.index(port) as u32));
+            if varies {
+                found.shares.extend(links.iter().map(|&(_, share)| share as f32));
+            }
             found.starts.push(found.links.len() as u32);
         }
         found
     }
 
-    /// The ports by which the data packets of a flow can leave, in the order of its path, with a run's seed. Several at a
-    /// switch, if it chooses anew for every packet.
-    pub(crate) fn ways(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<PortId> {
+    /// The ports by which the data packets of a flow can leave, in the order of its path, with a run's seed, and the share of
+    /// them that does. Several at a switch, if it chooses for every packet.
+    pub(crate) fn ways(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<(PortId, f64)> {
         let &Flow { source, destination, .. } = &self.plan.flows[flow as usize];
         let ways = match self.sections.switch.paths.config() {
-            PathSelection::Destination => paths.path(source, destination),
+            PathSelection::Destination => paths.path(source, destination).map(evenly),
             PathSelection::Flow { salted } => {
-                paths.hashed((source, destination), (FlowId(flow), Kind::Data), seed, salted)
+                paths.hashed((source, destination), (FlowId(flow), Kind::Data), seed, salted).map(evenly)
             }
-            _ => paths.ports(source, destination),
+            _ => ways_of_pair(paths, &self.network.routes, (source, destination)),
         };
         ways.expect("the paths are checked")
     }
@@ -94,33 +115,26 @@ impl Scenario {
     /// The virtual lanes that a flow of a service level uses.
     pub(crate) fn lanes(&self, sl: u32) -> Range<u8> {
         let first = self.sections.switch.vl(sl).expect("checked") as u8;
-        let lanes = if self.network.routes.lanes().is_some() { LaneChanges::LANES } else { 1 };
-        first..first + lanes
+        first..first + self.sections.lanes_of_level() as u8
     }
+}
 
-    /// The tables `nodes` and `cables`.
-    ///
-    /// The level of a host is 0, that of a switch its distance from the nearest host.
-    pub fn fabric_tables(&self) -> [Table; 2] {
-        let topology = &self.network.topology;
-        let nodes = topology.nodes();
-        let kind = |kind| if kind == NodeKind::Host { "host" } else { "switch" };
-        let name = |port: PortId| topology.node(port.node).name.clone();
-        let cables = topology.cables();
-        let nodes = Table::new("nodes")
-            .with("node", "", nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>())
-            .with("kind", "", nodes.iter().map(|node| kind(node.kind).to_string()).collect::<Vec<_>>())
-            .with("level", "", topology.levels().into_iter().map(u64::from).collect::<Vec<_>>())
-            .with("ports", "", nodes.iter().map(|node| u64::from(node.degree)).collect::<Vec<_>>());
-        let cables = Table::new("cables")
-            .with("a", "", cables.iter().map(|cable| name(cable.a)).collect::<Vec<_>>())
-            .with("a_port", "", cables.iter().map(|cable| u64::from(cable.a.port)).collect::<Vec<_>>())
-            .with("b", "", cables.iter().map(|cable| name(cable.b)).collect::<Vec<_>>())
-            .with("b_port", "", cables.iter().map(|cable| u64::from(cable.b.port)).collect::<Vec<_>>())
-            .with("rate", "B/s", cables.iter().map(|cable| cable.rate.bytes_per_second()).collect::<Vec<_>>())
-            .with("delay", "s", cables.iter().map(|cable| cable.delay.as_secs()).collect::<Vec<_>>());
-        [nodes, cables]
+/// The ports by which packets from one host to another can leave, those nearer to the source first, each with the share of
+/// the packets that takes it if equal ports are used evenly.
+pub(crate) fn ways_of_pair(
+    paths: &Paths<'_>,
+    routes: &Routes,
+    (source, destination): (NodeId, NodeId),
+) -> Result<Vec<(PortId, f64)>, FabricError> {
+    if routes.has_equal_ports() || routes.detours().is_some() {
+        return paths.shares(source, destination);
     }
+    Ok(evenly(paths.path(source, destination)?))
+}
+
+/// The ports of a path, each with all packets.
+fn evenly(ports: Vec<PortId>) -> Vec<(PortId, f64)> {
+    ports.into_iter().map(|port| (port, 1.0)).collect()
 }
 
 #[cfg(test)]
@@ -133,7 +147,7 @@ mod tests {
         let text = "[run]\nduration = \"1 ms\"\n[topology.dumbbell]\nremote = 1\nlocal = 1\n[[flows]]\nname = \"f\"\n\
                     from = [\"A1\", \"B1\"]\nto = [\"BC\"]\n";
         let scenario = Scenario::parse(text, "paths.toml").unwrap();
-        let (links, paths) = (scenario.directions(), scenario.flow_paths());
+        let (links, paths) = (scenario.directions(), scenario.flow_paths(0));
         let name = |node: NodeId| scenario.topology().node(node).name.as_str();
         let way = |flow| {
             let ends = paths.of(flow).iter().map(|&link| &links[link as usize]);
@@ -151,10 +165,23 @@ mod tests {
     fn levels_are_distances_from_hosts() {
         let text = "[run]\nduration = \"1 ms\"\n[topology.tree]\nports = 4\nlevels = 3\n[[flows]]\nname = \"f\"\n\
                     from = [\"H1\"]\nto = [\"H0\"]\n";
-        let [nodes, cables] = Scenario::parse(text, "levels.toml").unwrap().fabric_tables();
-        let Some(Data::U64(levels)) = nodes.column("level") else { panic!("numbers") };
+        let scenario = Scenario::parse(text, "levels.toml").unwrap();
+        let tables = scenario.network_tables();
+        let Some(Data::U64(levels)) = tables[0].column("level") else { panic!("numbers") };
         let count = |level| levels.iter().filter(|&&each| each == level).count();
         assert_eq!([0, 1, 2, 3].map(count), [16, 8, 8, 4]);
-        assert_eq!(cables.rows(), 48);
+        assert_eq!(tables[1].rows(), 2 * 48);
+    }
+
+    #[test]
+    fn equal_ports_share_the_packets_of_a_flow() {
+        let text = "[run]\nduration = \"1 ms\"\n[topology.tree]\nports = 4\nlevels = 3\n[switch.paths.packet]\n[[flows]]\n\
+                    name = \"f\"\nfrom = [\"H15\"]\nto = [\"H0\"]\n";
+        let scenario = Scenario::parse(text, "shares.toml").unwrap();
+        let paths = scenario.flow_paths(0);
+        let shares: Vec<f64> = (0..paths.links.len()).map(|place| paths.share(place)).collect();
+        // From the host, 2 up, 4 up, 4 down, 2 down, to the host.
+        assert_eq!((shares.len(), shares[0], shares[1], shares[3], *shares.last().unwrap()), (14, 1.0, 0.5, 0.25, 1.0));
+        assert!((shares.iter().sum::<f64>() - 6.0).abs() < 1e-6);
     }
 }

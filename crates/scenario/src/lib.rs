@@ -4,9 +4,10 @@
 //!
 //! - [`sections`]: the sections of a scenario, one file each, as values with their places.
 //! - `resolve`: from names to one network and its flows.
+//! - `link`: from the names of schemes from outside to their code.
 //! - `check`: checks that its parts fit together; all errors at once.
 //! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
-//!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::work_estimate`] its work, [`Scenario::routing`] the paths.
+//!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::work_estimate`] its work, [`Scenario::network_tables`] the network and the paths.
 //! - `assemble`: the model, as the fabric needs it.
 //! - `fabric`: its nodes, links and paths, for those who show them.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
@@ -34,9 +35,10 @@ mod assemble;
 mod catalogue;
 mod check;
 mod fabric;
+mod link;
 mod memory;
+mod network;
 mod resolve;
-mod routing;
 mod run;
 mod scenario;
 pub mod sections;
@@ -47,9 +49,9 @@ mod variants;
 mod warnings;
 mod work;
 
-pub use catalogue::{catalogue, json_schema};
+pub use catalogue::{catalogue, json_schema, result_schema};
 pub use fabric::{Direction, FlowPaths};
 pub use memory::MemoryEstimate;
-pub use run::{Prepared, Progress, Results, RunError};
+pub use run::{Course, Prepared, Progress, Results, RunError};
 pub use scenario::Scenario;
 pub use trace::{Trace, TraceSpec};

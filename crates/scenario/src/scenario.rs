@@ -1,9 +1,11 @@
 //! A scenario that has been read, completed and checked.
 
+use becalm_external::Provided;
 use becalm_fabric::Topology;
 use becalm_schema::{Errors, Field, Node, Origin, Review, parse};
 
 use crate::check;
+use crate::link::{self, link};
 use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 
@@ -16,21 +18,52 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether all its schemes may run on several threads.
+    pub fn is_native(&self) -> bool {
+        link::is_native(&self.sections)
+    }
+
+    /// The name of a scheme whose code was not provided.
+    pub fn unprovided(&self) -> Option<&str> {
+        link::unprovided(&self.sections)
+    }
+
     /// Reads a TOML text; `file` is the name under which errors are reported.
     ///
     /// # Errors
     /// All errors of the text, those of single values and those of values that do not fit together.
     pub fn parse(text: &str, file: &str) -> Result<Scenario, Errors> {
-        Scenario::parse_changed(text, file, Vec::new())
+        Scenario::parse_changed(text, file, Vec::new(), None)
     }
 
-    /// Reads a TOML text in which options have set some keys; their errors are reported under the option.
+    /// Reads a TOML text in which options have set some keys; their errors are reported under the option. The files that it
+    /// names may take so many bytes of `memory`.
     ///
     /// # Errors
     /// Those of [`Scenario::parse`].
-    pub fn parse_changed(text: &str, file: &str, origins: Vec<Origin>) -> Result<Scenario, Errors> {
-        let mut errors = Errors { origins, ..Errors::new(file) };
-        let scenario = parse(text, &mut errors).and_then(|root| Scenario::read(&root, &mut errors));
+    pub fn parse_changed(
+        text: &str,
+        file: &str,
+        origins: Vec<Origin>,
+        memory: Option<u64>,
+    ) -> Result<Scenario, Errors> {
+        Scenario::parse_with(text, file, origins, memory, Some(&Provided::default()))
+    }
+
+    /// Reads a TOML text that may name schemes from outside, which are provided. Without `provided`, code is not looked for,
+    /// and the scenario can be looked at, not run.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::parse_changed`]; a scheme that is named and not provided, and its parameters.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        origins: Vec<Origin>,
+        memory: Option<u64>,
+        provided: Option<&Provided>,
+    ) -> Result<Scenario, Errors> {
+        let mut errors = Errors { origins, memory, ..Errors::new(file) };
+        let scenario = parse(text, &mut errors).and_then(|root| Scenario::read(&root, provided, &mut errors));
         errors.settle(scenario)
     }
 
@@ -40,14 +73,17 @@ impl Scenario {
     /// Those of [`Scenario::parse`], without lines.
     pub fn from_json(json: &serde_json::Value, file: &str) -> Result<Scenario, Errors> {
         let mut errors = Errors::new(file);
-        let scenario = Scenario::read(&Node::from_json(json), &mut errors);
+        let scenario = Scenario::read(&Node::from_json(json), Some(&Provided::default()), &mut errors);
         errors.settle(scenario)
     }
 
     /// Parses, resolves and checks. `None` after an error without which nothing can be resolved.
-    fn read(root: &Node, errors: &mut Errors) -> Option<Scenario> {
-        let sections = Sections::read(root, errors)?;
+    fn read(root: &Node, provided: Option<&Provided>, errors: &mut Errors) -> Option<Scenario> {
+        let mut sections = Sections::read(root, errors)?;
         let mut review = Review::new(root, errors);
+        if let Some(provided) = provided {
+            link(&mut sections, provided, &mut review);
+        }
         check::sections(&sections, &mut review);
         let network = Network::build(&sections, &mut review)?;
         check::network(&sections, &network, &mut review);
@@ -69,6 +105,17 @@ impl Scenario {
     /// The network.
     pub fn topology(&self) -> &Topology {
         &self.network.topology
+    }
+
+    /// The groups of flows, jobs included: name, first flow, and the one after the last.
+    pub fn flow_groups(&self) -> Vec<(String, u32, u32)> {
+        let groups = self.sections.groups().zip(&self.plan.groups);
+        groups.map(|(group, flows)| (group.name.to_string(), flows.start, flows.end)).collect()
+    }
+
+    /// Number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.plan.flows.len()
     }
 
     /// Number of runs that it asks for.

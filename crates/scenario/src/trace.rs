@@ -1,45 +1,36 @@
-//! Traces: single packets, messages, waits, roles and gaps of one replication, as tables.
+//! Traces: single packets, messages, waits, roles, gaps and calls of the seams of one replication, as tables.
 
-use becalm_control::{Echoing, Marking, Responding, ResponseScheme};
+mod calls;
+mod spec;
+
+use becalm_control::{Responding, ResponseScheme};
 use becalm_engine::Time;
+use becalm_external::Faults;
 use becalm_fabric::policy::Response;
-use becalm_fabric::{Fabric, FlowId, Kind, PortId};
+use becalm_fabric::{FlowId, Kind, PortId};
+use becalm_metrics::calls::Heard;
 use becalm_metrics::recorder::{Period, Recorder, Recording, Selection};
-use becalm_metrics::{Ports, Table};
+use becalm_metrics::schema::TableSchema;
+use becalm_metrics::{Ports, Table, schema};
 
+pub use self::spec::TraceSpec;
+use self::spec::Traced;
 use crate::assemble::Traffic;
 use crate::run::{Progress, RunError};
 use crate::scenario::Scenario;
 use crate::sections::Settings;
 
-/// What is traced: `None` stands for all.
-#[derive(Clone, Debug)]
-pub struct TraceSpec {
-    /// Numbers of flows, in the order of the table `flows`.
-    pub flows: Option<Vec<u32>>,
-    /// Numbers of links, in the order of the table `links`.
-    pub links: Option<Vec<u32>>,
-    /// Start.
-    pub from: Time,
-    /// End; the run ends there.
-    pub until: Time,
-    /// Most rows of each table.
-    pub most: usize,
-}
-
 /// A trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// `packets`, `messages`, `waits`, `roles`, `gaps`; times in ps, links and flows by number.
+    /// `packets`, `messages`, `waits`, `roles`, `gaps`, `marker_calls`, `response_calls`; times in ps, links, flows and
+    /// switches by number.
     pub tables: Vec<Table>,
     /// The fingerprint of the run up to its end: that of [`Scenario::run`] where the trace has all of it.
     pub fingerprint: u64,
     /// End of the trace.
     pub end: Time,
 }
-
-/// The model of a traced run.
-type Traced = Fabric<Responding, Marking, Echoing, Recorder>;
 
 impl Scenario {
     /// Of each flow: bytes of a data packet besides its payload.
@@ -65,32 +56,52 @@ impl Scenario {
     ) -> Result<Trace, RunError> {
         let duration = spec.until.min(*self.sections.run.duration);
         let ports: Vec<PortId> = self.network.links.iter().map(|link| link.from).collect();
-        let vls = *self.sections.switch.vls as u8;
+        let vls = self.sections.vls();
         let selection = self.selection(spec, duration);
         let recorder = Recorder::new(&self.network.topology, vls, self.capacity_bytes(), self.headers(), selection);
-        let seed = self.sections.run.seed.wrapping_add(u64::from(replication));
-        let mut simulator = Traced::simulator(self.fabric_spec(seed, Traffic::All), recorder)?;
+        if let Some(name) = self.unprovided() {
+            return Err(RunError::Unprovided(name.to_string()));
+        }
+        let faults = Faults::default();
+        let fabric = self.fabric_spec(self.seed(replication), Traffic::All, &faults);
+        let heard = calls::Selected::of(&fabric, spec);
+        let (mut responses, mut switches) = (heard.responses.iter(), heard.switches.iter());
+        let fabric = fabric.with_seams(
+            |response| Heard::new(response, *responses.next().expect("one for each response")),
+            |marker| Heard::new(marker, *switches.next().expect("one for each switch")),
+        );
+        let mut simulator = Traced::simulator(fabric, recorder)?;
         let step = *self.sections.observe.step;
         let mut target = Time::ZERO;
-        while target < duration && !simulator.model.observer.is_over(simulator.now()) {
+        while target < duration
+            && !simulator.model.observer.is_over(simulator.now())
+            && calls::count(&simulator.model) <= spec.most
+        {
             target = target.saturating_add(step).min(duration);
             while simulator.run(target, 1 << 16) == becalm_engine::Stop::Events {
                 let (time, events) = (simulator.now(), simulator.events());
                 let packet_hops = simulator.model.packet_hops();
+                if faults.any() {
+                    break;
+                }
                 if !progress(&Progress { time, duration, events, packet_hops }) {
                     return Err(RunError::Interrupted);
                 }
             }
+            faults.first().map_or(Ok(()), |failure| Err(self.explained(failure)))?;
             for flow in 0..self.plan.flows.len() as u32 {
                 let gap = simulator.model.flow(FlowId(flow)).pace.gap;
                 simulator.model.observer.gap(target, flow, gap);
             }
         }
+        // What happens at the end itself belongs to the run.
+        let called = calls::Calls::of(&simulator.model, &heard, Time(target.0 + 1), spec.most);
         let recorder = simulator.model.observer;
         let fingerprint = recorder.fingerprint.value();
-        // What happens at the end itself belongs to the run.
-        let recording = recorder.finish(Time(target.0 + 1), &ports);
-        Ok(Trace { tables: self.traced(&recording), fingerprint, end: recording.end.min(target) })
+        let recording = recorder.finish(called.end, &ports);
+        let mut tables = self.traced(&recording);
+        tables.extend(called.tables(recording.end));
+        Ok(Trace { tables, fingerprint, end: recording.end.min(target) })
     }
 
     fn selection(&self, spec: &TraceSpec, until: Time) -> Selection {
@@ -119,8 +130,8 @@ impl Scenario {
         vec![
             packets(recording, &ports),
             messages(recording),
-            periods("waits", &recording.waits, &ports),
-            periods("roles", &recording.roles, &ports),
+            periods(&schema::TRACE_WAITS, &recording.waits, &ports),
+            periods(&schema::TRACE_ROLES, &recording.roles, &ports),
             gaps(recording),
         ]
     }
@@ -134,47 +145,47 @@ fn packets(recording: &Recording, ports: &Ports) -> Table {
         Kind::Ack => 1,
         Kind::Cnp => 2,
     };
-    Table::new("packets")
-        .with("time", "ps", column(&|hop| hop.time.0))
-        .with("link", "", column(&|hop| ports.index(hop.port) as u64))
-        .with("flow", "", column(&|hop| u64::from(hop.flow)))
-        .with("kind", "", column(&|hop| kind(hop.kind)))
-        .with("sequence", "", column(&|hop| u64::from(hop.sequence)))
-        .with("vl", "", column(&|hop| u64::from(hop.vl)))
-        .with("size", "B", column(&|hop| u64::from(hop.size)))
-        .with("payload", "B", column(&|hop| u64::from(hop.payload)))
-        .with("first", "", column(&|hop| u64::from(hop.first)))
-        .with("last", "", column(&|hop| u64::from(hop.last)))
-        .with("fecn", "", column(&|hop| u64::from(hop.marked)))
-        .with("becn", "", column(&|hop| u64::from(hop.becn)))
-        .with("posted", "ps", column(&|hop| hop.posted.0))
+    Table::new(&schema::TRACE_PACKETS)
+        .with("time", column(&|hop| hop.time.0))
+        .with("link", column(&|hop| ports.index(hop.port) as u64))
+        .with("flow", column(&|hop| u64::from(hop.flow)))
+        .with("kind", column(&|hop| kind(hop.kind)))
+        .with("sequence", column(&|hop| u64::from(hop.sequence)))
+        .with("vl", column(&|hop| u64::from(hop.vl)))
+        .with("size", column(&|hop| u64::from(hop.size)))
+        .with("payload", column(&|hop| u64::from(hop.payload)))
+        .with("first", column(&|hop| u64::from(hop.first)))
+        .with("last", column(&|hop| u64::from(hop.last)))
+        .with("fecn", column(&|hop| u64::from(hop.marked)))
+        .with("becn", column(&|hop| u64::from(hop.becn)))
+        .with("posted", column(&|hop| hop.posted.0))
 }
 
 fn messages(recording: &Recording) -> Table {
     let column = |value: &dyn Fn(&becalm_metrics::recorder::Arrival) -> u64| {
         recording.messages.iter().map(value).collect::<Vec<_>>()
     };
-    Table::new("messages")
-        .with("posted", "ps", column(&|message| message.delivery.posted.0))
-        .with("arrived", "ps", column(&|message| message.time.0))
-        .with("flow", "", column(&|message| u64::from(message.delivery.flow.0)))
-        .with("number", "", column(&|message| message.delivery.number))
-        .with("bytes", "B", column(&|message| message.delivery.bytes))
+    Table::new(&schema::TRACE_MESSAGES)
+        .with("posted", column(&|message| message.delivery.posted.0))
+        .with("arrived", column(&|message| message.time.0))
+        .with("flow", column(&|message| u64::from(message.delivery.flow.0)))
+        .with("number", column(&|message| message.delivery.number))
+        .with("bytes", column(&|message| message.delivery.bytes))
 }
 
-fn periods(name: &'static str, periods: &[Period], ports: &Ports) -> Table {
+fn periods(schema: &'static TableSchema, periods: &[Period], ports: &Ports) -> Table {
     let column = |value: &dyn Fn(&Period) -> u64| periods.iter().map(value).collect::<Vec<_>>();
-    Table::new(name)
-        .with("begin", "ps", column(&|period| period.begin.0))
-        .with("end", "ps", column(&|period| period.end.0))
-        .with("link", "", column(&|period| ports.index(period.port) as u64))
-        .with("vl", "", column(&|period| u64::from(period.vl)))
-        .with("role", "", periods.iter().map(|period| period.role.name().to_string()).collect::<Vec<_>>())
+    Table::new(schema)
+        .with("begin", column(&|period| period.begin.0))
+        .with("end", column(&|period| period.end.0))
+        .with("link", column(&|period| ports.index(period.port) as u64))
+        .with("vl", column(&|period| u64::from(period.vl)))
+        .with("role", periods.iter().map(|period| period.role.name().to_string()).collect::<Vec<_>>())
 }
 
 fn gaps(recording: &Recording) -> Table {
-    Table::new("gaps")
-        .with("time", "ps", recording.gaps.iter().map(|gap| gap.time.0).collect::<Vec<_>>())
-        .with("flow", "", recording.gaps.iter().map(|gap| u64::from(gap.flow)).collect::<Vec<_>>())
-        .with("gap", "packet times", recording.gaps.iter().map(|gap| gap.gap).collect::<Vec<_>>())
+    Table::new(&schema::TRACE_GAPS)
+        .with("time", recording.gaps.iter().map(|gap| gap.time.0).collect::<Vec<_>>())
+        .with("flow", recording.gaps.iter().map(|gap| u64::from(gap.flow)).collect::<Vec<_>>())
+        .with("gap", recording.gaps.iter().map(|gap| gap.gap).collect::<Vec<_>>())
 }

@@ -16,10 +16,18 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid and probably not meant: responses that never hear of congestion; with PFC, headroom that
+    /// Settings that are valid and probably not meant: files that say what can hardly be meant; responses that never hear of congestion; with PFC, headroom that
     /// can overflow, thresholds at which links run dry, and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
-        [unheard::warnings(&self.sections), self.pause_warnings()].concat()
+        [self.file_warnings(), unheard::warnings(&self.sections), self.pause_warnings()].concat()
+    }
+
+    fn file_warnings(&self) -> Vec<String> {
+        let schedules = self.sections.jobs.iter().filter_map(|job| {
+            let goal = job.goal.as_ref().map(|goal| &goal.0);
+            goal.or_else(|| job.chakra.as_ref().map(|chakra| &chakra.0))
+        });
+        schedules.flat_map(|schedule| schedule.warnings.clone()).collect()
     }
 
     fn pause_warnings(&self) -> Vec<String> {
@@ -70,7 +78,7 @@ impl Scenario {
     /// Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 4: an input can feed all
     /// n outputs, each with less than the threshold of marking. With shared memory, those of other lanes lower XOFF.
     fn pauses_first(&self, pfc: &Pfc) -> Option<String> {
-        let vls = *self.sections.switch.vls as u8;
+        let vls = self.sections.vls();
         let (shapes, fastest) = (self.network.switch_shapes(vls, self.capacity_bytes()), self.fastest());
         let marks = shapes.iter().zip(self.network.topology.switches()).filter_map(|(shape, switch)| {
             let at = Marking::marks_at(&self.sections.marking, shape, fastest[switch.index()]);
@@ -96,9 +104,11 @@ impl Scenario {
     fn threshold(&self, pfc: &Pfc, ports: u64, outputs: u64) -> u64 {
         let own = u64::from(self.capacity_bytes());
         let Some(pool) = pfc.pool else { return own / outputs };
-        let vls = u64::from(*self.sections.switch.vls);
+        let vls = u64::from(self.sections.vls());
         let shared = pool.bytes.unwrap_or(own * ports * vls) as f64;
-        (pool.alpha * shared / (outputs as f64 * (1.0 + vls as f64 * pool.alpha))) as u64
+        // The lane of notification packets takes next to nothing.
+        let busy = f64::from(*self.sections.switch.vls);
+        (pool.alpha * shared / (outputs as f64 * (1.0 + busy * pool.alpha))) as u64
     }
 
     /// The rate of each node's fastest link, by number of the node.

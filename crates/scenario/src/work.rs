@@ -17,7 +17,7 @@ impl Scenario {
         let flow = |number: usize| &self.plan.flows[number];
         self.cap(&mut bytes, |number| flow(number).source);
         self.cap(&mut bytes, |number| flow(number).destination);
-        let (paths, mtu) = (self.flow_paths(), f64::from(self.sections.packet.mtu.0));
+        let (paths, mtu) = (self.flow_paths(*self.sections.run.seed), f64::from(self.sections.packet.mtu.0));
         let acks = Echoing::ack_every(&self.sections.echo).map_or(0.0, |every| 1.0 / f64::from(every));
         let hops = |number: usize| paths.of(number).len() as f64;
         bytes.iter().enumerate().map(|(number, bytes)| bytes / mtu * hops(number) * (1.0 + acks)).sum()

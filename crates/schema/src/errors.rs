@@ -64,6 +64,8 @@ pub struct Errors {
     pub list: Vec<Error>,
     /// Keys that options have set.
     pub origins: Vec<Origin>,
+    /// Bytes of memory that files which the document names may take; any number if `None`.
+    pub memory: Option<u64>,
 }
 
 impl Errors {

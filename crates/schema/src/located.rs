@@ -60,6 +60,11 @@ impl<T> Located<T> {
         self.value.as_ref()
     }
 
+    /// The value, to be completed; `None` after an error.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.value.as_mut()
+    }
+
     /// The value itself; `None` after an error.
     pub(crate) fn into_value(self) -> Option<T> {
         self.value

@@ -82,7 +82,12 @@ impl FieldDoc {
         self
     }
 
-    /// All of it as JSON, for generated pages.
+    /// The first of these bounds that its schema has; null without one.
+    fn bound(&self, keywords: [&str; 2]) -> serde_json::Value {
+        keywords.into_iter().find_map(|keyword| self.schema.get(keyword).cloned()).unwrap_or_default()
+    }
+
+    /// All of it as JSON, for generated pages; bounds are null where they are no numbers.
     pub fn to_json(&self) -> serde_json::Value {
         json!({
             "name": self.name,
@@ -91,6 +96,8 @@ impl FieldDoc {
             "default": self.default,
             "required": self.required,
             "range": self.range,
+            "minimum": self.bound(["minimum", "exclusiveMinimum"]),
+            "maximum": self.bound(["maximum", "exclusiveMaximum"]),
             "help": self.help,
         })
     }

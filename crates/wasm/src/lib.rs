@@ -72,7 +72,9 @@ pub fn run(
     let results = match scenario.run(replication, 1, progress) {
         Ok(results) => results,
         Err(RunError::Interrupted) => return (json!({"failed": "stopped"}), Vec::new()),
-        Err(RunError::Fabric(error)) => return (json!({"failed": error.to_string()}), Vec::new()),
+        Err(error @ (RunError::Fabric(_) | RunError::Scheme(_) | RunError::Unprovided(_))) => {
+            return (json!({"failed": error.to_string()}), Vec::new());
+        }
     };
     let fingerprint = format!("{:016x}", results.fingerprint);
     let told = json!({
@@ -127,7 +129,7 @@ fn hash(node: &Node, hasher: &mut DefaultHasher) {
 /// The texts of a page's header: the playground writes its own.
 fn about() -> Value {
     json!({
-        "title": "", "facts": [], "notes": [], "diagnosis": [], "meanings": {}, "scenario": "", "parameters": [],
+        "title": "", "facts": [], "notes": [], "diagnosis": [], "scenario": "", "parameters": [],
         "again": {"file": "", "commands": [], "note": ""}, "provenance": [],
     })
 }

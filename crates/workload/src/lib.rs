@@ -57,5 +57,5 @@ pub use error::{ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
 pub use mistakes::{Mistake, Mistakes};
-pub use program::{Action, Op, OpId, Part, Program, When};
+pub use program::{Action, Op, OpId, Part, Program, Reading, When};
 pub use rank::{Rank, Span, Surroundings, Turn};

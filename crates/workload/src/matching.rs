@@ -20,6 +20,8 @@ pub struct Arrival {
 pub(crate) struct Matching {
     posted: VecDeque<u32>,
     unexpected: VecDeque<Arrival>,
+    /// The first receive that is shorter than its message.
+    short: Option<u32>,
 }
 
 impl Matching {
@@ -30,7 +32,11 @@ impl Matching {
         if place.is_none() {
             self.posted.push_back(receive);
         }
-        place.and_then(|place| self.unexpected.remove(place))
+        let found = place.and_then(|place| self.unexpected.remove(place));
+        if let Some(arrival) = found {
+            self.fits(receive, arrival, program);
+        }
+        found
     }
 
     /// Takes in a message; gives the receive for it, if it is posted already.
@@ -39,7 +45,27 @@ impl Matching {
         if place.is_none() {
             self.unexpected.push_back(arrival);
         }
-        place.and_then(|place| self.posted.remove(place))
+        let found = place.and_then(|place| self.posted.remove(place));
+        if let Some(receive) = found {
+            self.fits(receive, arrival, program);
+        }
+        found
+    }
+
+    /// Notes a receive that has less room than its message needs, an error in MPI.
+    fn fits(&mut self, receive: u32, arrival: Arrival, program: &Program) {
+        let bytes = |op: u32| match program.op(op).action {
+            Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes,
+            Action::Calc { .. } => 0,
+        };
+        if bytes(receive) < bytes(arrival.send) {
+            self.short = self.short.or(Some(receive));
+        }
+    }
+
+    /// The first receive that was shorter than its message.
+    pub fn first_short(&self) -> Option<u32> {
+        self.short
     }
 
     /// The first receive that waits for a message.

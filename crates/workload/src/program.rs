@@ -106,6 +106,15 @@ pub struct Program {
     pub(crate) lanes: u16,
 }
 
+/// A program that was read from files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The program.
+    pub program: Program,
+    /// What the files may not be meant to say.
+    pub warnings: Vec<String>,
+}
+
 /// The bit of an edge to an operation that waits for the start of another one.
 pub(crate) const START: u32 = 1 << 31;
 

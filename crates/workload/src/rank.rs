@@ -195,9 +195,14 @@ impl Rank {
         self.spans.as_deref().unwrap_or(&[])
     }
 
-    /// The first operation that has not ended, when nothing is left to happen: a posted receive before others.
+    /// The first operation that has not ended, when nothing is left to happen, a posted receive before others; or a receive
+    /// that was shorter than its message.
     pub fn stuck(&self, program: &Program) -> Option<Stuck> {
-        let (op, why) = match (self.matching.first_posted(), self.matching.first_unexpected()) {
+        let waits = (self.matching.first_posted(), self.matching.first_unexpected());
+        let (op, why) = match waits {
+            _ if self.matching.first_short().is_some() => {
+                (self.matching.first_short()?, "is shorter than the message that it gets")
+            }
             (Some(receive), _) => (receive, "waits for a message that nobody sends"),
             (None, Some(arrival)) => (arrival.send, "sends a message that nobody receives"),
             (None, None) if self.is_done() => return None,

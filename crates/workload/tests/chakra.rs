@@ -1,18 +1,31 @@
 //! Chakra execution traces.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use becalm_engine::Time;
-use becalm_workload::chakra::{Trace, program};
-use becalm_workload::{Action, LogGops, Mistakes, Program, goal};
+use becalm_workload::chakra::{Gathered, Trace, program};
+use becalm_workload::{Action, LogGops, Mistakes, Program, Reading, goal};
 
 fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/chakra").join(name)).unwrap()
 }
 
+fn reading(names: &[String], gathered: Gathered) -> Result<Reading, Mistakes> {
+    let traces: Result<Vec<Trace>, Mistakes> =
+        names.iter().map(|name| Trace::read(&bytes(name), name, u64::MAX)).collect();
+    program(&traces?, "trace", gathered)
+}
+
 fn read(names: &[&str]) -> Result<Program, Mistakes> {
-    let traces: Result<Vec<Trace>, Mistakes> = names.iter().map(|name| Trace::read(&bytes(name), name)).collect();
-    program(&traces?, "trace")
+    let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+    reading(&names, Gathered::Part).map(|read| read.program)
+}
+
+/// The program of the ranks of a trace.
+fn of_ranks(name: &str, ranks: u32, gathered: Gathered) -> Reading {
+    let names: Vec<String> = (0..ranks).map(|rank| format!("{name}.{rank}.et")).collect();
+    reading(&names, gathered).unwrap()
 }
 
 /// Four ranks compute for 100 us, add up 1 MB, compute for 20 us; then 0 sends 64 KiB to 1, and 2 and 3 gather 4 kB.
@@ -48,7 +61,89 @@ fn a_trace_becomes_a_program_that_ends() {
 #[test]
 fn its_goal_text_means_the_same() {
     let program = read(&STEP).unwrap();
-    assert_eq!(goal::parse(&goal::write(&program), "again.goal").unwrap(), program);
+    assert_eq!(goal::parse(&goal::write(&program), "again.goal").unwrap().program, program);
+}
+
+/// Nanoseconds of a program in ASTRA-sim's analytical network with 50 GB/s and 500 ns, where a message takes
+/// 500 ns + bytes / (50 GB/s), whatever else there is. All messages must have the same size.
+fn astra_ns(program: &Program) -> f64 {
+    let sent = (0..program.len() as u32).filter_map(|number| match program.op(number).action {
+        Action::Send { bytes, .. } => Some(bytes),
+        _ => None,
+    });
+    let sizes: BTreeSet<u64> = sent.collect();
+    assert_eq!(sizes.len(), 1, "{sizes:?}");
+    let latency = Time(500_000 + 20 * sizes.first().unwrap());
+    let ends = LogGops { latency, ..LogGops::FREE }.ends(program).unwrap();
+    ends.iter().max().unwrap().0 as f64 / 1000.0
+}
+
+/// Its `Ring`: steps, and the part of the vector in each. Its pairs of an all-to-all are steps here too.
+#[test]
+fn rings_take_the_time_that_astra_sim_says() {
+    for (name, ranks, steps, part) in [
+        ("all_gather", 8, 7.0, 1.0),
+        ("all_reduce", 4, 6.0, 1.0 / 4.0),
+        ("reduce_scatter", 4, 3.0, 1.0 / 4.0),
+        ("all_to_all", 4, 3.0, 1.0 / 4.0),
+    ] {
+        let read = of_ranks(name, ranks, Gathered::Part);
+        assert_eq!(read.warnings, [""; 0]);
+        let (found, expected) = (astra_ns(&read.program), steps * (500.0 + 1_048_576.0 * part / 50.0));
+        assert!((found - expected).abs() < 0.2, "{name}: {found} ns, not {expected}");
+    }
+}
+
+#[test]
+fn the_size_of_an_all_gather_has_two_meanings() {
+    let ends = |gathered| astra_ns(&of_ranks("all_gather", 8, gathered).program).round();
+    assert_eq!((ends(Gathered::Part), ends(Gathered::Whole)), (150_301.0, 21_850.0));
+}
+
+#[test]
+fn every_kind_of_whole_number_is_read() {
+    let program = of_ranks("kinds", 2, Gathered::Part).program;
+    let mut sizes: Vec<u64> = (0..program.len() as u32)
+        .filter_map(|number| match program.op(number).action {
+            Action::Send { bytes, .. } => Some(bytes),
+            _ => None,
+        })
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert_eq!(sizes, [500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4500, 5000]);
+    let told = read(&["negative.0.et"]).unwrap_err().to_string();
+    assert!(told.contains("node 1: `comm_size` must be a whole number from 0 on, not -8"), "{told}");
+}
+
+#[test]
+fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
+    let read = of_ranks("pytorch", 2, Gathered::Part);
+    let told = "trace: 6 control dependencies on nodes that are not there are ignored; the first: pytorch.0.et: node 6 on \
+                node 3";
+    assert_eq!(read.warnings, [told]);
+    read.program.check().unwrap();
+    // 30 us and 50 us one after the other, and then each sends its 4 kB to the other.
+    assert_eq!((read.program.bytes(0, 1), read.program.bytes(1, 0)), (4096, 4096));
+    let ends = LogGops::FREE.ends(&read.program).unwrap();
+    assert_eq!(ends, [Time::from_us(80); 2]);
+}
+
+#[test]
+fn what_inflates_beyond_all_bounds_is_refused() {
+    use std::io::Write;
+    let zipped = |bytes: &[u8]| {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        writer.write_all(bytes).unwrap();
+        writer.finish().unwrap()
+    };
+    let told = |bytes: &[u8], most| Trace::read(bytes, "x.et", most).unwrap_err().to_string();
+    let zeros = zipped(&vec![0; 64 << 20]);
+    assert_eq!(told(&zeros, u64::MAX), "x.et: is more than 200 times longer when it is not compressed: no trace is");
+    assert_eq!(told(&zeros, 1000), "x.et: takes more than 1000 bytes of memory when it is not compressed");
+    // Nodes without anything take two orders of magnitude more than their bytes.
+    let told = told(&zipped(&vec![0; 900_000]), 10_000_000);
+    assert!(told.ends_with("its nodes take more than 9100000 bytes of memory"), "{told}");
 }
 
 #[test]
@@ -61,15 +156,15 @@ fn mistakes_name_their_file_and_node() {
     assert!(told.contains("wrong.0.et: node 4: `comm_type` 3 is not supported; valid: 0 all-reduce"), "{told}");
     assert!(told.contains("wrong.0.et: node 5: `comm_src`: there is no rank 1"), "{told}");
     let told = read(&["wrong.0.et", "wrong.1.et"]).unwrap_err().to_string();
-    assert_eq!(told, "wrong.1.et: byte 51: has a node of type 9; valid: 0 to 7");
+    assert_eq!(told, "wrong.1.et: byte 43: has a node of type 9; valid: 0 to 7");
 }
 
 #[test]
 fn files_of_another_kind_are_refused() {
-    let told = |bytes: &[u8]| Trace::read(bytes, "x.et").unwrap_err().to_string();
+    let told = |bytes: &[u8]| Trace::read(bytes, "x.et", u64::MAX).unwrap_err().to_string();
     assert_eq!(told(b""), "x.et: is empty; a Chakra execution trace begins with its metadata");
     assert!(told(b"num_ranks 2\nrank 0 {\n}\n").starts_with("x.et: byte 0: is no Chakra execution trace"));
-    assert!(told(&bytes("old.0.et")).contains("has version 0.0.4; valid: 1.0 and later"));
+    assert!(told(&bytes("old.0.et")).contains("has version 0.0.1; valid: 0.0.4, 1.0 and later"));
     assert!(told(&bytes("cut.0.et")).contains("is no Chakra execution trace: it ends within a message"));
     let zipped = bytes("step.3.et.gz");
     assert!(told(&zipped[..zipped.len() - 9]).contains("is not whole"));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use becalm_engine::Time;
-use becalm_workload::{LogGops, goal};
+use becalm_workload::{Action, LogGops, Program, goal};
 use cpu_time::ThreadTime;
 
 fn data() -> PathBuf {
@@ -15,9 +15,16 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(data().join(name)).unwrap()
 }
 
+/// The program of a text without warnings.
+fn parse(text: &str) -> Program {
+    let read = goal::parse(text, "good.goal").unwrap();
+    assert_eq!(read.warnings, [""; 0]);
+    read.program
+}
+
 #[test]
 fn a_binomial_reduce_ends_when_the_reference_says() {
-    let program = goal::parse(&read("binomial_reduce_8.goal"), "reduce.goal").unwrap();
+    let program = parse(&read("binomial_reduce_8.goal"));
     assert_eq!((program.ranks(), program.len()), (8, 14));
     program.check().unwrap();
     let ends = LogGops::LOGGOPSIM.ends(&program).unwrap();
@@ -27,7 +34,7 @@ fn a_binomial_reduce_ends_when_the_reference_says() {
 
 #[test]
 fn all_of_the_grammar_is_read() {
-    let program = goal::parse(&read("ring_of_two.goal"), "ring.goal").unwrap();
+    let program = parse(&read("ring_of_two.goal"));
     assert_eq!((program.ranks(), program.len(), program.lanes()), (2, 7, 2));
     let shown: Vec<String> =
         (0..7).map(|number| format!("{} {}", program.op(number).action, program.op(number).lane)).collect();
@@ -47,8 +54,46 @@ fn all_of_the_grammar_is_read() {
 #[test]
 fn what_is_written_is_read_again() {
     for name in ["ring_of_two.goal", "binomial_reduce_8.goal"] {
-        let program = goal::parse(&read(name), name).unwrap();
-        assert_eq!(goal::parse(&goal::write(&program), "again.goal").unwrap(), program, "{name}");
+        let program = parse(&read(name));
+        assert_eq!(parse(&goal::write(&program)), program, "{name}");
+    }
+}
+
+#[test]
+fn of_a_label_that_is_there_twice_the_first_counts() {
+    let text = "num_ranks 1\nrank 0 {\na: calc 10\na: calc 20\na: calc 30\nb: calc 1 cpu 1\nb requires a\n}\n";
+    let read = goal::parse(text, "twice.goal").unwrap();
+    let told = "twice.goal: 2 labels are there already in their rank, the first: `a` in line 4, after line 3; the earlier \
+                operation keeps the label";
+    assert_eq!(read.warnings, [told]);
+    let waiting: Vec<_> = (0..4).map(|op| read.program.waiting(op).count()).collect();
+    assert_eq!(waiting, [1, 0, 0, 0]);
+    assert_eq!(read.program.op(0).action, Action::Calc { time: Time::from_ns(10) });
+}
+
+#[test]
+fn a_compiled_schedule_is_that_of_its_text() {
+    let bytes = |name: &str| std::fs::read(data().join("compiled").join(name)).unwrap();
+    let read_compiled = |name: &str| goal::read_compiled(&bytes(name), name);
+    assert!(goal::is_compiled(&bytes("ring_of_two.bin")) && !goal::is_compiled(b"num_ranks 2"));
+    assert_eq!(read_compiled("ring_of_two.bin").unwrap().program, parse(&read("ring_of_two.goal")));
+    for (name, problem) in [
+        ("cut.bin", "rank 1: its part, from byte 222 to 363, is not in the file"),
+        ("spoilt.bin", "was spoilt by a simulation that ran with --save-mem: compile it again"),
+        ("nic.bin", "rank 0: operation 0 has nic 1: must be 0, hosts have one adapter"),
+        ("far.bin", "rank 0: operation 0 names rank 2; the ranks are 0 to 1"),
+    ] {
+        assert_eq!(read_compiled(name).unwrap_err().to_string(), format!("{name}: {problem}"));
+    }
+    // Any cut and any byte is a program or a message.
+    let good = bytes("ring_of_two.bin");
+    for at in 8..good.len() {
+        let _ = goal::read_compiled(&good[..at], "cut").unwrap_err();
+        for byte in [0, 1, 0x7f, 0x80, 0xff] {
+            let mut other = good.clone();
+            other[at] = byte;
+            let _ = goal::read_compiled(&other, "other");
+        }
     }
 }
 
@@ -92,7 +137,7 @@ fn a_million_operations_are_read_in_less_than_two_seconds() {
     let text = long();
     let timed = || {
         let begin = ThreadTime::now();
-        let program = goal::parse(&text, "long.goal").unwrap();
+        let program = parse(&text);
         (program, begin.elapsed())
     };
     // The first that a busy machine does not slow down.

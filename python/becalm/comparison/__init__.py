@@ -33,6 +33,7 @@ from becalm.lab.model import Outcome, Point
 from becalm.lab.runner import Lab
 from becalm.progress import SweepProgress
 from becalm.scenario import Scenario
+from becalm.schemes.loading import is_code
 
 __all__ = ["SEEDS", "Scene", "Scheme", "chosen_scenes", "chosen_schemes", "compare", "shown", "to_json"]
 
@@ -128,9 +129,13 @@ def compare(
 def chosen_schemes(given: Sequence[Named | Scheme] | None = None) -> list[Scheme]:
     """Return the schemes of these names and files; if not given, becalm's own with all of its responses."""
     if given is not None:
-        return [each if isinstance(each, Scheme) else schemes_.find(each) for each in given]
+        return [each if isinstance(each, Scheme) else _named(each) for each in given]
     known = [schemes_.find(name) for name in schemes_.names()]
     return [*known, *schemes_.unnamed(known)]
+
+
+def _named(name: Named) -> Scheme:
+    return schemes_.of_code(str(name)) if is_code(str(name)) else schemes_.find(name)
 
 
 def chosen_scenes(given: Sequence[Named | Scene] | None = None) -> list[Scene]:

@@ -7,8 +7,9 @@ import tomllib
 from collections.abc import Iterator
 
 from becalm import contents, manager
-from becalm.comparison.scene import Scene, Table
+from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme
+from becalm.documents import Table
 from becalm.errors import BecalmError, ScenarioError
 from becalm.scenario import Scenario
 
@@ -74,7 +75,7 @@ def _laid_over(scene: Scene, scheme: Scheme, control: Table) -> Table:
 def _scenario(data: Table, scene: Scene, scheme: Scheme) -> Scenario:
     name = f"{scheme.name} on {scene.name}"
     try:
-        return Scenario(data, name=name)
+        return Scenario(data, name=name, schemes=scheme.own)
     except ScenarioError as error:
         places = [_RESTART.fullmatch(mistake["key"]) for mistake in error.mistakes]
         idle = {int(place[1]) for place in places if place}
@@ -84,4 +85,4 @@ def _scenario(data: Table, scene: Scene, scheme: Scheme) -> Scenario:
             {key: value for key, value in group.items() if key != "restart" or number not in idle}
             for number, group in enumerate(data["flows"])
         ]
-        return Scenario({**data, "flows": flows}, name=name)
+        return Scenario({**data, "flows": flows}, name=name, schemes=scheme.own)

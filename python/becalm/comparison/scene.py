@@ -22,27 +22,27 @@ link = "leaf3->H31"
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated
 
+from pydantic import AfterValidator, ConfigDict, Field
+
+from becalm import documents
 from becalm.comparison.shelf import Shelf
-from becalm.mistakes import Mistakes, read_toml
+from becalm.documents import Part, Table, wrong
+from becalm.mistakes import read_text
 from becalm.quantities import seconds
 
-Table: TypeAlias = dict[str, Any]
-
 PART = "compare"
-KEYS = ("name", "victims", "contributors", "link", "hot_spot_degree", "sizes", "longest")
 ORDER = ("dumbbell", "hot_spot", "incast", "storage", "all_reduce", "websearch")
 """Scenes that come first; others follow by their names."""
 SIZES = (30_000, 1_000_000)
 LONGEST = 4
 MOST = 1024
 """Most times that a scene may run longer."""
-
-_SHELF = Shelf("scene", ORDER)
 
 
 @dataclass(frozen=True)
@@ -80,20 +80,33 @@ def _scaled(time: str, factor: float) -> str:
     return f"{seconds(time) * factor * 1e6:.10g} us"
 
 
-def names() -> list[str]:
-    """Return the names of the scenes that come with becalm, as `--scene` takes them."""
-    return _SHELF.names()
+def _rising(sizes: list[int]) -> list[int]:
+    if sizes != sorted(set(sizes)):
+        raise wrong("must be a list of rising numbers of bytes")
+    return sizes
 
 
-def find(name: str | PathLike[str]) -> Scene:
-    """Return a scene by its name, or read it from a file.
+class _Compare(Part):
+    name: str | None = None
+    victims: list[str] = Field([])
+    contributors: list[str] = Field([])
+    link: str | None = Field(None, pattern="->", description='a link, such as "A->B"')
+    hot_spot_degree: int | None = Field(None, ge=2)
+    sizes: Annotated[list[Annotated[int, Field(gt=0)]], AfterValidator(_rising)] = Field([*SIZES])
+    longest: int = Field(LONGEST, ge=1, le=MOST, description=f"1 to {MOST}")
 
-    Raises:
-        BecalmError: no such name and no such file; the message lists the names.
-        ScenarioError: with all mistakes of the file.
 
-    """
-    return read(_SHELF.path(name))
+class _Run(Part):
+    model_config = ConfigDict(extra="allow")
+
+    duration: str = Field(description='a time, such as "20 ms"')
+
+
+class _File(Part):
+    model_config = ConfigDict(extra="allow")
+
+    run: _Run
+    compare: _Compare = _Compare()
 
 
 def read(path: str | PathLike[str]) -> Scene:
@@ -104,69 +117,40 @@ def read(path: str | PathLike[str]) -> Scene:
         ScenarioError: with all mistakes of `[compare]`; those of the scenario come with the first scheme.
 
     """
-    data = read_toml(path)
-    mistakes = Mistakes(path)
-    told = data.pop(PART, {})
-    if not isinstance(told, dict):
-        mistakes.add(None, PART, str(told), "must be a table")
-        mistakes.check()
-    for key in told:
-        if key not in KEYS:
-            mistakes.add(None, f"{PART}.{key}", "", "unknown key", ", ".join(KEYS))
-    _check_scenario(data, mistakes)
-    found = _measured(told, data, mistakes)
-    mistakes.check()
-    bare = {key: value for key, value in data.items() if key not in ("marking", "echo", "response")}
-    return Scene(told.get("name", Path(path).stem.replace("_", " ")), bare, **found)
-
-
-def _check_scenario(data: Table, mistakes: Mistakes) -> None:
-    if not isinstance(data.get("run"), dict) or not isinstance(data["run"].get("duration"), str):
-        mistakes.add(None, "run.duration", "", "is missing", 'a time, such as "20 ms"')
+    data, mistakes = documents.parse(read_text(path), str(path))
+    found = documents.noted(data, _File, mistakes)
     for kind in ("flows", "jobs"):
-        for group in _groups(data, kind):
+        for place, group in _groups(data, kind):
             if "response" in group:
-                problem = "a scene leaves the response to the schemes"
-                mistakes.add(None, f"{kind}.{group.get('name', '?')}.response", "", problem)
-
-
-def _groups(data: Table, kind: str) -> list[Table]:
-    """Return the groups that can be read; mistakes in the others come with the first scheme."""
-    found = data.get(kind, [])
-    return [group for group in found if isinstance(group, dict)] if isinstance(found, list) else []
-
-
-def _measured(told: Table, data: Table, mistakes: Mistakes) -> Table:
-    groups = [str(group.get("name")) for group in _groups(data, "flows")]
-    found: Table = {}
-    for key in ("victims", "contributors"):
-        names = told.get(key, [])
-        if not isinstance(names, list) or any(name not in groups for name in names):
-            mistakes.add(None, f"{PART}.{key}", str(names), "must be a list of groups", ", ".join(groups))
-        found[key] = tuple(names) if isinstance(names, list) else ()
-    if not isinstance(told.get("link", ""), str) or "->" not in told.get("link", "->"):
-        mistakes.add(None, f"{PART}.link", str(told["link"]), "must be a link", '"A->B"')
-    if not isinstance(told.get("name", ""), str):
-        mistakes.add(None, f"{PART}.name", str(told["name"]), "must be a text")
-    found["link"] = told.get("link")
-    degree, longest, sizes = (
-        told.get("hot_spot_degree"),
-        told.get("longest", LONGEST),
-        told.get("sizes", list(SIZES)),
+                mistakes.add(None, f"{kind}[{place}].response", "", "a scene leaves it to the schemes")
+    said = found.compare if found else _Compare()
+    known = [str(group.get("name")) for _, group in _groups(data, "flows")]
+    for key, names in (("victims", said.victims), ("contributors", said.contributors)):
+        for place, name in enumerate(names):
+            if name not in known:
+                mistakes.add(None, f"{PART}.{key}[{place}]", f'"{name}"', "no such group", ", ".join(known))
+    mistakes.check()
+    left = (PART, "marking", "echo", "response")
+    return Scene(
+        name=said.name or Path(path).stem.replace("_", " "),
+        data={key: value for key, value in data.items() if key not in left},
+        victims=tuple(said.victims),
+        contributors=tuple(said.contributors),
+        link=said.link,
+        hot_spot_degree=said.hot_spot_degree,
+        sizes=tuple(said.sizes),
+        longest=said.longest,
     )
-    if degree is not None and not (_whole(degree) and degree >= 2):
-        mistakes.add(None, f"{PART}.hot_spot_degree", str(degree), "must be a whole number", "2 or more")
-    if not (_whole(longest) and 1 <= longest <= MOST):
-        mistakes.add(None, f"{PART}.longest", str(longest), "must be a whole number", f"1 to {MOST}")
-    if (
-        not isinstance(sizes, list)
-        or not all(_whole(size) and size > 0 for size in sizes)
-        or sizes != sorted(set(sizes))
-    ):
-        mistakes.add(None, f"{PART}.sizes", str(sizes), "must be a list of rising numbers of bytes")
-        sizes = []
-    return {**found, "hot_spot_degree": degree, "longest": longest, "sizes": tuple(sizes)}
 
 
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _groups(data: Table, kind: str) -> Iterator[tuple[int, Table]]:
+    """Yield the groups that can be read; mistakes in the others come with the first scheme."""
+    found = data.get(kind, [])
+    for place, group in enumerate(found if isinstance(found, list) else []):
+        if isinstance(group, dict):
+            yield place, group
+
+
+SCENES = Shelf("scene", ORDER, read)
+"""Those that come with becalm."""
+names, find = SCENES.names, SCENES.find

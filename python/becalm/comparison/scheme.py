@@ -19,13 +19,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated
 
-from becalm import contents, manager
+from pydantic import Field, model_validator
+
+from becalm import contents, documents, manager
 from becalm.comparison.shelf import Shelf
-from becalm.mistakes import Mistakes, read_toml
-
-Table: TypeAlias = dict[str, Any]
+from becalm.documents import Part, Table, one_of, wrong
+from becalm.schemes.loading import Provided, load
 
 CHOSEN = ("marking", "echo", "response")
 """Tables that take the place of the scene's."""
@@ -39,10 +40,15 @@ ORDER = (
 )
 """Schemes that come first in tables; others follow by their names."""
 
-NO_SCHEMES = ("none", "fixed", "table")
+NO_SCHEMES = ("none", "fixed", "table", "external")
 """Responses that are no scheme of their own: without feedback, or without behaviour of their own."""
 
-_SHELF = Shelf("scheme", ORDER)
+COMPANIONS: dict[str, Table] = {
+    "response": {"marking": {"input_triggered": {}}, "echo": {"ack": {}}},
+    "marking": {"echo": {"ack": {}}, "response": {"lipd": {}}},
+    "echo": {"marking": {"ramp": {}}, "response": {"dcqcn": {}}},
+}
+"""What a scheme of one's own works with, by its seam: those of LIPD or, for an echo, of DCQCN."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +60,47 @@ class Scheme:
     """Tables of a scenario: see `CHOSEN` and `LAID_OVER`."""
     guideline: str | None = None
     """The guideline that says what marking, echo and response should be for a scene."""
+    own: tuple[Provided, ...] = ()
+    """Schemes of one's own that the tables name."""
 
 
-def names() -> list[str]:
-    """Return the names of the schemes that come with becalm, as `--scheme` takes them."""
-    return _SHELF.names()
-
-
-def find(name: str | PathLike[str]) -> Scheme:
-    """Return a scheme by its name, or read it from a file.
+def of_code(reference: str) -> Scheme:
+    """Return a scheme of one's own, FILE:NAME, with its `COMPANIONS`.
 
     Raises:
-        BecalmError: no such name and no such file; the message lists the names.
-        ScenarioError: with all mistakes of the file.
+        SchemeError: it cannot be loaded.
 
     """
-    return read(_SHELF.path(name))
+    own = load(reference)
+    name, seam = own.core.name, own.core.seam
+    tables = {**COMPANIONS[seam], seam: {"external": {"name": name}}}
+    if seam == "response" and not own.core.needs_marks:
+        tables["marking"] = {"none": {}}
+    return Scheme(name, tables, own=(own,))
+
+
+class _File(Part):
+    name: str | None = Field(None, min_length=1)
+    guideline: Annotated[str, one_of(manager.GUIDELINES)] | None = None
+    marking: Table | None = None
+    echo: Table | None = None
+    response: Table | None = None
+    switch: Table | None = None
+    adapter: Table | None = None
+    packet: Table | None = None
+
+    def tables(self) -> Table:
+        """Return the tables of a scenario that are there."""
+        return self.model_dump(include={*CHOSEN, *LAID_OVER}, exclude_none=True)
+
+    @model_validator(mode="after")
+    def _fits(self) -> _File:
+        there = self.tables()
+        if self.guideline is None and not there:
+            raise wrong("nothing to lay over a scene", ", ".join(KEYS[1:]))
+        if self.guideline is not None and (both := [key for key in CHOSEN if key in there]):
+            raise wrong(f"{', '.join(both)}: not together with guideline, which derives it")
+        return self
 
 
 def read(path: str | PathLike[str]) -> Scheme:
@@ -80,32 +111,8 @@ def read(path: str | PathLike[str]) -> Scheme:
         ScenarioError: with all mistakes; those of values inside of its tables come with the first scene.
 
     """
-    data = read_toml(path)
-    mistakes = Mistakes(path)
-    for key in data:
-        if key not in KEYS:
-            mistakes.add(None, key, "", "unknown key", ", ".join(KEYS))
-    for key in (*CHOSEN, *LAID_OVER):
-        if not isinstance(data.get(key, {}), dict):
-            mistakes.add(None, key, str(data[key]), "must be a table")
-    name, guideline = data.get("name", Path(path).stem), data.get("guideline")
-    if not isinstance(name, str) or not name.strip():
-        mistakes.add(None, "name", str(name), "must be a text")
-    if guideline is not None:
-        _check_guideline(guideline, data, mistakes)
-    elif not any(key in data for key in (*CHOSEN, *LAID_OVER)):
-        mistakes.add(None, "response", "", "is missing", "any of " + ", ".join(KEYS[1:]))
-    mistakes.check()
-    tables = {key: data[key] for key in (*CHOSEN, *LAID_OVER) if key in data}
-    return Scheme(name, tables, guideline)
-
-
-def _check_guideline(guideline: object, data: Table, mistakes: Mistakes) -> None:
-    if guideline not in manager.GUIDELINES:
-        mistakes.add(None, "guideline", str(guideline), "unknown", ", ".join(manager.GUIDELINES))
-    for key in CHOSEN:
-        if key in data:
-            mistakes.add(None, key, "", "does not go with guideline, which derives it")
+    found, _ = documents.read(path, _File)
+    return Scheme(found.name or Path(path).stem, found.tables(), found.guideline)
 
 
 def unnamed(known: Sequence[Scheme]) -> list[Scheme]:
@@ -119,3 +126,8 @@ def unnamed(known: Sequence[Scheme]) -> list[Scheme]:
     guided = {"ibta"} if any(scheme.guideline for scheme in known) else set()
     rest = [entry.name for entry in catalogue["response"] if entry.name not in {*has, *guided, *NO_SCHEMES}]
     return [Scheme(name, {"response": {name: {}}}) for name in rest]
+
+
+SCHEMES = Shelf("scheme", ORDER, read)
+"""Those that come with becalm."""
+names, find = SCHEMES.names, SCHEMES.find

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from becalm.errors import BecalmError
 from becalm.mistakes import short
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
-class Shelf:
+class Shelf(Generic[T]):
     """A folder of TOML files of one kind."""
 
     kind: str
     """What one of them is called in messages."""
     order: Sequence[str]
     """Names that come first; others follow by the alphabet."""
+    read: Callable[[Path], T]
+    """Reads a file."""
 
     @property
     def folder(self) -> Path:
@@ -47,3 +52,13 @@ class Shelf:
         raise BecalmError(
             f"{self.kind} `{short(str(name))}`: {problem}; valid: a TOML file, or one of {', '.join(names)}"
         )
+
+    def find(self, name: str | PathLike[str]) -> T:
+        """Return what a name or a file holds.
+
+        Raises:
+            BecalmError: no such name and no such file; the message lists the names.
+            ScenarioError: with all mistakes of the file.
+
+        """
+        return self.read(self.path(name))

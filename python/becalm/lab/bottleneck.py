@@ -126,7 +126,9 @@ def _point(outcome: Outcome) -> dict[str, Label]:
     """
     results = outcome.results
     ends = {"from": SWITCH, "to": RECEIVER}
-    queue, link, flows = only(results.queues, ends), only(results.links, ends), results.flows
+    # Notifications have a lane of their own.
+    queue = only(results.queues, {**ends, "vl": 0})
+    link, flows = only(results.links, ends), results.flows
     sizes = results.scenario.resolved["packet"]
     packet = sum(int(str(sizes[key]).split()[0]) for key in ("mtu", "header"))
     lengths = {name: queue[name] / packet for name in ("mean", "min", "p50", "p95", "p99", "max")}

@@ -33,31 +33,61 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias, cast
 
-from becalm.errors import BecalmError
+from pydantic import AfterValidator, Field, create_model
+
+from becalm.documents import Part, Table, noted, one_of, parse, wrong
+from becalm.errors import BecalmError, ScenarioError
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import Expectation, expectation, is_number
 from becalm.lab.model import CLASSES, KINDS, Measured, Remarks, Statement, Tables
 from becalm.lab.printed import Drawn
-from becalm.lab.printed import read as read_drawn
-from becalm.mistakes import reason
+from becalm.mistakes import Mistakes
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
 """Finds the measure that a paper calls by a name; raises `LookupError` with what is valid."""
 
 REMARKS = ("note", "kind", "class", "proof", "reading")
-TEXTS = ("id", "quote", "measure", "same_as", *REMARKS)
 TABLES = ("args", "each", "drawn")
-KEYS = (*TEXTS, "paper", *EXPECTED, *TABLES, "short")
-"""All keys of a claim."""
 REQUIRED = ("quote", "paper", "measure")
 DERIVED = ("note", "paper", "measure")
 """What a derived claim needs: no sentence is quoted, so the note says what is claimed."""
+
+
+def _paper(value: object) -> object:
+    if not (is_number(value) or (isinstance(value, str) and value)):
+        raise wrong("must be a number or a text")
+    return value
+
+
+_PAGE = r"\.md#"
+_HEADING = "a page and a heading, such as PAPER/readings.md#heading"
+
+
+class _Keys(Part):
+    """The keys of a claim but those of what it expects."""
+
+    id: str = Field(min_length=1, description="a text")
+    quote: str | None = None
+    measure: str | None = None
+    same_as: str | None = None
+    note: str | None = None
+    kind: Annotated[str, one_of(list(KINDS))] | None = None
+    class_: Annotated[str, one_of(list(CLASSES))] | None = Field(None, alias="class")
+    proof: str | None = Field(None, pattern=_PAGE, description=_HEADING)
+    reading: str | None = Field(None, pattern=_PAGE, description=_HEADING)
+    paper: Annotated[Any, AfterValidator(_paper)] = None
+    args: Table | None = None
+    each: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = None
+    drawn: Drawn | None = None
+    short: bool = True
+
+
+_Claim = create_model("_Claim", __base__=_Keys, **dict.fromkeys(EXPECTED, (Any, None)))  # type: ignore[call-overload]
 
 
 class ClaimsError(BecalmError, ValueError):
@@ -100,9 +130,10 @@ class Source:
     """A file of claims as it was read: the claims of each figure by their names, and the mistakes so far."""
 
     paper: str
-    file: str
     figures: dict[str, dict[str, Entry]]
-    mistakes: list[str]
+    places: dict[tuple[str, str], str]
+    """By figure and name of a claim: its path in the file, such as `fig4a[0]`."""
+    mistakes: Mistakes
 
 
 def read(paper: str, file: str, text: str) -> Source:
@@ -118,23 +149,24 @@ def read(paper: str, file: str, text: str) -> Source:
 
     """
     try:
-        data = tomllib.loads(text)
-    except (RecursionError, ValueError) as error:
-        raise ClaimsError(f"{file}: {reason(error)}") from error
-    source = Source(paper, file, {}, [])
+        data, mistakes = parse(text, file)
+    except ScenarioError as error:
+        raise ClaimsError(str(error)) from error
+    source = Source(paper, {}, {}, mistakes)
     for figure, claims in data.items():
         if not isinstance(claims, list) or not all(isinstance(claim, dict) for claim in claims):
-            source.mistakes.append(f"{file}: {figure}: must be tables of claims, [[{figure}]]")
+            mistakes.add(None, figure, "", "must be tables of claims", f"[[{figure}]]")
             continue
         named = source.figures.setdefault(figure, {})
-        for place, claim in enumerate(claims, 1):
-            name = claim.get("id")
-            if not isinstance(name, str) or not name:
-                source.mistakes.append(f"{file}: {figure}: claim {place}: needs an `id`, a text")
-            elif name in named:
-                source.mistakes.append(f"{file}: {figure}: {name}: a second claim with this id")
-            else:
-                named[name] = claim
+        for place, claim in enumerate(claims):
+            at = f"{figure}[{place}]"
+            if noted(claim, _Claim, mistakes, at) is None:
+                continue
+            if claim["id"] in named:
+                mistakes.add(None, f"{at}.id", repr(claim["id"]), "a second claim with this id")
+                continue
+            named[claim["id"]] = claim
+            source.places[figure, claim["id"]] = at
     return source
 
 
@@ -153,32 +185,31 @@ def statements(
         ClaimsError: mistakes, all at once; each with file, figure, claim and what would be valid.
 
     """
-    figures = list(figures)
-    mistakes = list(source.mistakes)
-    mistakes += [
-        f"{source.file}: {figure}: no such figure; valid: {', '.join(figures)}"
-        for figure in source.figures
-        if figure not in figures
-    ]
-    mistakes += [
-        f"{source.file}: {figure}: has no claim" for figure in figures if figure not in source.figures
-    ]
+    figures, mistakes = list(figures), source.mistakes
+    for figure in source.figures:
+        if figure not in figures:
+            mistakes.add(None, figure, "", "no such figure", ", ".join(figures))
+    for figure in figures:
+        if figure not in source.figures:
+            mistakes.add(None, figure, "", "has no claim")
     made: dict[str, list[Statement]] = {figure: [] for figure in figures}
     for figure, claims in source.figures.items():
         for name, claim in claims.items():
             try:
                 statement = _statement(source.paper, claim, measures, others)
             except (ValueError, LookupError) as error:
-                mistakes += [f"{source.file}: {figure}: {name}: {line}" for line in error.args]
+                for problem in error.args:
+                    mistakes.add(None, source.places[figure, name], "", f"{name}: {problem}")
             else:
                 made.setdefault(figure, []).append(statement)
-    if mistakes:
-        raise ClaimsError("\n".join(mistakes))
+    try:
+        mistakes.check()
+    except ScenarioError as error:
+        raise ClaimsError(str(error)) from error
     return {figure: tuple(made[figure]) for figure in figures}
 
 
 def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[str], Source]) -> Statement:
-    _check_keys(claim)
     home = paper
     if "same_as" in claim:
         model, model_paper = _model(claim["same_as"], others)
@@ -214,7 +245,7 @@ def _drawn(claim: Entry, expect: Expectation) -> Drawn | None:
         return None
     if expect.region is None:
         raise ValueError("drawn: an order has no value that could be drawn")
-    return read_drawn(claim["drawn"])
+    return Drawn.model_validate(claim["drawn"])
 
 
 def _remarks(claim: Entry) -> Remarks:
@@ -244,35 +275,3 @@ def _merged(model: Entry, claim: Entry) -> dict[str, Any]:
     if "measure" in claim:
         kept = {key: value for key, value in kept.items() if key not in TABLES}
     return {**kept, **claim}
-
-
-def _check_keys(claim: Entry) -> None:
-    """Check names and types of a claim's keys."""
-    wrong = []
-    for key, value in claim.items():
-        if key not in KEYS:
-            wrong.append(f"{key}: no such key; valid: {', '.join(KEYS)}")
-        elif key in TEXTS and not isinstance(value, str):
-            wrong.append(f"{key} = {value!r}: must be a text")
-        elif key == "kind" and value not in KINDS:
-            wrong.append(f"kind = {value!r}: no such kind; valid: {', '.join(KINDS)}")
-        elif key == "class" and value not in CLASSES:
-            wrong.append(f"class = {value!r}: no such class; valid: {', '.join(CLASSES)}")
-        elif key in ("proof", "reading") and ".md#" not in value:
-            wrong.append(
-                f"{key} = {value!r}: must name a page and a heading, such as PAPER/readings.md#heading"
-            )
-        elif key == "paper" and not (is_number(value) or (isinstance(value, str) and value)):
-            wrong.append(f"paper = {value!r}: must be a number or a text")
-        elif key == "short" and not isinstance(value, bool):
-            wrong.append(f"short = {value!r}: must be true or false")
-        elif key in TABLES and not isinstance(value, dict):
-            wrong.append(f"{key} = {value!r}: must be a table")
-        elif key == "each":
-            wrong += [
-                f"each.{name} = {values!r}: must be a list of values"
-                for name, values in value.items()
-                if not isinstance(values, list) or not values
-            ]
-    if wrong:
-        raise ValueError(*wrong)

@@ -18,8 +18,22 @@ from typing import Any
 
 from becalm.lab import claims
 from becalm.lab.model import Experiment
-from becalm.papers import PAPERS
 
+PAPERS = (
+    "santos2002",
+    "santos2003",
+    "gran2010",
+    "pfister2005",
+    "ramakrishnan1990",
+    "alizadeh2010",
+    "zhu2015",
+    "mittal2015",
+    "kumar2020",
+    "li2019",
+    "pfc",
+    "dixit2013",
+)
+"""Names of the packages, in the order in which they are listed."""
 FILE = "claims.toml"
 SHARED = {"common": "becalm.papers.common", "lab": "becalm.lab"}
 """Packages whose measures all papers may name, after these prefixes."""

@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from becalm import jsons
-from becalm.lab.discovery import about, select
+from becalm.lab.discovery import PAPERS, about, select
 from becalm.lab.model import Claim, Remarks, Report
 from becalm.lab.reports import replace_file, reproduce
 from becalm.lab.text import count, measured, of_kind, score, seeds
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
-from becalm.papers import PAPERS
 from becalm.progress import SweepProgress
 
 VERDICTS = "verdicts.json"

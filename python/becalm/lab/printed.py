@@ -15,17 +15,18 @@ A claim says where its value is in the figure, with its key `drawn`:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from becalm.lab.expect import Region, is_number
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from becalm.documents import Part, one_of, wrong
+from becalm.lab.expect import Region
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KEYS = ("panel", "over", "along", "like")
 GREY = "#666666"
 FONT = 8
 VALUE, BAND, LEAST, MOST = "paper's value", "paper, with tolerance", "paper: at least", "paper: at most"
@@ -34,41 +35,28 @@ LEAST_MARKS, MOST_MARKS = (10, 9), (11, 8)
 _LINE: Mapping[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 6}
 
 
-@dataclass(frozen=True)
-class Drawn:
+def _listed(panel: object) -> object:
+    return panel if isinstance(panel, list) else [panel]
+
+
+def _rising(ends: list[float]) -> list[float]:
+    if ends[0] >= ends[1]:
+        raise wrong("begins at or above its end")
+    return ends
+
+
+class Drawn(Part):
     """Where a claim's value is in its figure."""
 
-    panels: tuple[int, ...] = (0,)
-    over: tuple[float, float] | None = None
-    along: str = "y"
-    like: str | None = None
-
-
-def read(keys: Mapping[str, Any]) -> Drawn:
-    """Read the key `drawn` of a claim.
-
-    Raises:
-        ValueError: a key or value that is not valid; the message says what is.
-
-    """
-    if wrong := [key for key in keys if key not in KEYS]:
-        raise ValueError(f"drawn.{wrong[0]}: no such key; valid: {', '.join(KEYS)}")
-    panels = keys.get("panel", 0)
-    panels = panels if isinstance(panels, list) else [panels]
-    if not panels or not all(isinstance(each, int) and each >= 0 for each in panels):
-        raise ValueError(f"drawn.panel = {keys['panel']!r}: must be a number from 0, or a list of them")
-    over = keys.get("over")
-    if over is not None and not (
-        isinstance(over, list) and len(over) == 2 and all(map(is_number, over)) and over[0] < over[1]
-    ):
-        raise ValueError(f"drawn.over = {over!r}: must be two numbers, the smaller one first")
-    along = keys.get("along", "y")
-    if along not in ("x", "y"):
-        raise ValueError(f'drawn.along = {along!r}: must be "x" or "y"')
-    like = keys.get("like")
-    if like is not None and not isinstance(like, str):
-        raise ValueError(f"drawn.like = {like!r}: must be the label of a curve")
-    return Drawn(tuple(panels), (over[0], over[1]) if over else None, along, like)
+    panels: Annotated[
+        list[Annotated[int, Field(ge=0)]],
+        BeforeValidator(lambda each: each if isinstance(each, list) else [each]),
+    ] = Field([0], alias="panel", min_length=1, description="a number from 0, or a list of them")
+    over: Annotated[list[float], AfterValidator(_rising)] | None = Field(
+        None, min_length=2, max_length=2, description="two numbers, the smaller one first"
+    )
+    along: Annotated[str, one_of(("x", "y"))] = "y"
+    like: str | None = Field(None, description="the label of a curve")
 
 
 def draw(made: Figure, claims: Iterable[tuple[Drawn, Region]]) -> None:
@@ -98,7 +86,7 @@ def _region(axes: Axes, place: Drawn, region: Region) -> dict[str, Artist]:
     colour = _colour(axes, place.like)
     flat = place.along == "y"
     limits = (axes.get_xlim(), axes.get_ylim())
-    ends = place.over or limits[0 if flat else 1]
+    ends = (place.over[0], place.over[1]) if place.over else limits[0 if flat else 1]
     low, high = region.low, region.high
     used: dict[str, Artist] = {}
     if low is not None and high is not None and high > low:

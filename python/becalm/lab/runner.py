@@ -11,7 +11,7 @@ from becalm.parallel import Cancel, run_all
 from becalm.progress import SweepProgress
 from becalm.quantities import seconds
 from becalm.results import Results
-from becalm.run import run_one
+from becalm.runs import run_one
 from becalm.scenario import Scenario
 
 DRAWS = 10_000

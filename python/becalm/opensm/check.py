@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os import PathLike
 
-from becalm.opensm.configuration import Configuration, Finding, Place, default, load
+from becalm.opensm.configuration import Configuration, Finding, Place, default, load, parse
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.options import CREDIT_MASK, MARKING_RATE, STARVATION, THRESHOLD_AND_SIZE, VICTIM_MASK
 from becalm.opensm.values import SERVICE_LEVELS
@@ -28,6 +28,12 @@ BITS = {
 
 LARGEST_PACKET = 4096 + 26
 """Bytes of the largest packet of InfiniBand, with headers that each packet has."""
+TIMER_UNIT = 1.024e-6
+"""Seconds of a unit of CCTI_Timer."""
+LONGEST_RECOVERY = 0.5
+"""Seconds from the end of the table to its beginning, beyond which a source counts as starved."""
+LONGEST_DELAY = 4096
+"""Packet times of an entry, beyond which a source counts as stopped: thousands share no hot spot."""
 CREDIT = 64
 """Bytes of a unit of Packet_Size."""
 
@@ -44,12 +50,21 @@ def check(path: str | PathLike[str], fabric: Fabric | None = None) -> list[Findi
         ScenarioError: not a text file in UTF-8.
 
     """
-    found = load(path)
+    return _findings(load(path), fabric)
+
+
+def check_text(text: str, file: str) -> list[Finding]:
+    """Return the findings of `check` about the text of a configuration; `file` is its name in messages."""
+    return _findings(parse(text, file), None)
+
+
+def _findings(found: Configuration, fabric: Fabric | None) -> list[Finding]:
     if found.value("congestion_control"):
         _check_switches(found)
         _check_starvation(found)
         _check_adapters(found)
         _check_table(found)
+        _check_harm(found)
     else:
         _check_off(found)
     if fabric is not None:
@@ -144,12 +159,22 @@ def _check_level(found: Configuration, level: int) -> None:
     limit = max(0, len(found.value("cc_cct")) - 1)
     map_place = Place(f"{ADAPTER}control_map")
 
-    def add(name: str, does: str, valid: str) -> None:
+    def add(name: str, does: str, valid: str, *, harmful: bool = False) -> None:
         place = Place(ADAPTER + name, level)
-        found.add(place if place in found.settings else map_place, f"{does}; SL {level}", valid)
+        where = place if place in found.settings else map_place
+        found.add(where, f"{does}; SL {level}", valid, harmful=harmful)
 
+    delays = [entry.delay for entry in found.value("cc_cct")] or [0.0]
     if increase and not timer:
-        add("ccti_timer", "sets no timer: a source never regains its rate", "1 to 65535")
+        add("ccti_timer", "sets no timer: a source never regains its rate", "1 to 65535", harmful=True)
+    seconds = limit * timer * TIMER_UNIT
+    if increase and seconds > LONGEST_RECOVERY:
+        does = f"sends it, and a source that was marked needs up to {seconds:.2g} s to regain its rate"
+        valid = f"at most {int(LONGEST_RECOVERY / limit / TIMER_UNIT)} with a table of {limit + 1} entries"
+        add("ccti_timer", does, valid, harmful=True)
+    if least and delays[min(least, limit)] > 0:
+        waits = f"waits {delays[min(least, limit)]:.4g} packet times before each packet"
+        add("ccti_min", f"sends it, and every source {waits} without any mark", "0", harmful=True)
     if not increase and (timer or limit):
         add("ccti_increase", "sets no increase: a mark slows no source", "1 to 255")
     if increase and not limit:
@@ -181,6 +206,28 @@ def _check_table(found: Configuration) -> None:
     if down is not None:
         does = f"sends it, but more marks mean less delay: entry {down} is below the one before it"
         found.add(place, does, "delays that grow, or stay as they are")
+
+
+def _check_harm(found: Configuration) -> None:
+    """Note what of the switches and of the table can stop or starve a live fabric."""
+    used = found.value(f"{SWITCH}control_map")
+    rated = found.value(f"{SWITCH}marking_rate") if used & MARKING_RATE else 0
+    place = Place(f"{SWITCH}threshold")
+    if _reacts(found) and used & THRESHOLD_AND_SIZE and found.value(place.key) & 15 == 15 and not rated:
+        does = "sends it, and switches mark every packet as soon as a sixteenth of a buffer waits"
+        found.add(place, does, f"1 to 14, or {SWITCH}marking_rate 1 or more", harmful=True)
+    table = Place("cc_cct")
+    delays = [entry.delay for entry in found.value("cc_cct")]
+    if table not in found.settings or not found.value(f"{ADAPTER}control_map") or len(delays) < 2:
+        return
+    if delays[0] > 0:
+        waits = f"waits {delays[0]:.4g} packet times before each packet"
+        does = f"sends it, and every source {waits} without any mark"
+        found.add(table, does, "0:0 as the first entry", harmful=True)
+    at = next((index for index, delay in enumerate(delays) if delay > LONGEST_DELAY), None)
+    if at is not None and any(found.levels(f"{ADAPTER}ccti_increase")):
+        does = f"sends it, and entry {at} all but stops a source: it waits {delays[at]:.4g} packet times"
+        found.add(table, does, f"at most {LONGEST_DELAY}, for as many sources of one hot spot", harmful=True)
 
 
 def _check_ports(found: Configuration, fabric: Fabric) -> None:

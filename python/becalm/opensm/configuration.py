@@ -29,11 +29,14 @@ class Finding(NamedTuple):
     """OpenSM's reaction to it."""
     valid: str
     """Valid values."""
+    harmful: bool = False
+    """Whether it can stop or starve traffic that is not even congested."""
 
     def told(self, file: str) -> str:
         """Return it as a message."""
         what = f"{self.key} {self.value}".strip()
-        return f"{file}:{self.line}: {what}: OpenSM {self.does}; valid: {self.valid}"
+        harm = "warning: " if self.harmful else ""
+        return f"{file}:{self.line}: {harm}{what}: OpenSM {self.does}; valid: {self.valid}"
 
 
 class Place(NamedTuple):
@@ -70,10 +73,10 @@ class Configuration:
         """Return the values of a key for the service levels from 0 to 15."""
         return [self.value(key, level) for level in range(SERVICE_LEVELS)]
 
-    def add(self, place: Place, does: str, valid: str) -> None:
+    def add(self, place: Place, does: str, valid: str, *, harmful: bool = False) -> None:
         """Add a finding about the value of a place."""
         found = self.settings[place]
-        self.findings.append(Finding(found.line, place.key, shown(found.text), does, valid))
+        self.findings.append(Finding(found.line, place.key, shown(found.text), does, valid, harmful))
 
 
 def default(key: str) -> Any:  # noqa: ANN401
@@ -100,8 +103,13 @@ def load(path: str | PathLike[str]) -> Configuration:
         ScenarioError: not a text file in UTF-8.
 
     """
-    made = Configuration(str(path))
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    return parse(read_text(path), str(path))
+
+
+def parse(text: str, file: str) -> Configuration:
+    """Read the text of a configuration, as `load` does; `file` is its name in messages."""
+    made = Configuration(file)
+    for number, line in enumerate(text.split("\n"), 1):
         pieces = list(_pieces(line))
         for place, piece in enumerate(pieces):
             key, value = _split(piece)

@@ -13,7 +13,10 @@ from becalm.opensm.fabric import Fabric, Host, Switch
 
 _TABLE = re.compile(r"Unicast lids \[[^\]]*\] of switch (.*?)\bguid 0x([0-9a-f]{16})\b(.*)")
 _ENTRY = re.compile(r"0x([0-9a-f]{4}) \d{3}\b(?:.*?portguid 0x([0-9a-f]{16}))?")
-_OTHER = re.compile(r"\s*$|#|\s*Lid\s+Out\b|\s*Port\s+Info\b|\d+ (?:valid )?lids dumped")
+_OTHER = re.compile(
+    r"\s*$|#|\s*Lid\s+Out\b|\s*Port\s+Info\b|\d+ (?:valid )?lids dumped|\*\*\* WARNING \*\*\*:"
+)
+"""What else is in a dump; the last is how `dump_lfts.sh` ends, which is deprecated."""
 
 EXPECTED = (
     "`Unicast lids [0-23] of switch Lid 2 guid 0x0002c90000001000 ('leaf0'):` or an entry such as "

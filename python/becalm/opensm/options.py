@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from becalm._core import __version__
-from becalm.design.tabulate import nearest
+from becalm.designs.tabulate import nearest
 from becalm.manager import Recommendation
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover

@@ -22,8 +22,6 @@ SHADES = ("#dedede", COLOURS[5], COLOURS[0], "#001a33")
 ROOT, VICTIM = ROLES["root"], ROLES["victim"]
 APART = 0.18
 """Distance between the two directions of a cable, in widths of a host."""
-HURT = 0.9
-"""A victim is shown as one if it gets less than this share of what it offers."""
 LETTERS = 6.0
 """Size of names, in points."""
 LONGEST_NAME = 18
@@ -39,9 +37,9 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
 
     Every cable is two lines, one for each direction, on the right of its way. Their colour and width tell
     how full the input buffer at their end is; an arrow points the way of the packets where it holds many, and
-    on roots. Marks show the roots of congestion at that time, and the hosts that were its victims over the
-    measured window: those with flows in a tree that they have no part in, of whose offered bytes less than
-    90% arrived. Names are left out where they would overlap.
+    on roots. Marks show the roots of congestion at that time, and the hosts with flows that were its victims
+    over the measured window, by the column `role` of the table `flows`. Names are left out where they would
+    overlap.
 
     Args:
         results: of a scenario with `observe.snapshots`.
@@ -123,8 +121,7 @@ def _nodes(axes: Axes, layout: Layout, victims: set[str]) -> None:
             hurt = [node for node in nodes if node in victims]
             rest = [node for node in nodes if node not in victims]
             _mark(axes, layout, rest, "host", s=12, marker="o", color="white")
-            label = f"victim: under {HURT:.0%} of what it offers arrives"
-            _mark(axes, layout, hurt, label, s=12, marker="o", color=VICTIM)
+            _mark(axes, layout, hurt, "source of a victim", s=12, marker="o", color=VICTIM)
         else:
             _mark(axes, layout, nodes, "switch" if level == 1 else None, s=60, marker="s", color="white")
 
@@ -227,8 +224,5 @@ def _roots(axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
 
 
 def _victims(victims: pl.DataFrame) -> set[str]:
-    """Return hosts with a group of flows that suffers, most of them in a tree that they have no part in."""
-    import polars as pl
-
-    chosen = (pl.col("victims") > pl.col("contributors")) & (pl.col("delivered_share") < HURT)
-    return set(victims.filter(chosen)["host"])
+    """Return the hosts that send a flow that is a victim."""
+    return set(victims.filter(victims["victims"] > 0)["host"])

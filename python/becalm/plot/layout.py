@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from becalm import _core
+from becalm._core import layout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,14 +38,11 @@ class Layout:
 
         Tori and meshes are grids then, dragonflies circles of groups, other fabrics without levels circles.
         """
-        core = results.scenario.core
-        columns = {name: values for name, _, values in _core.fabric(core)["nodes"]}
-        names, levels = list(columns["node"]), [int(level) for level in columns["level"]]
-        form, x, y = _core.layout(core)
+        network = results.scenario.network()
+        names, levels = network.nodes["node"].to_list(), network.nodes["level"].to_list()
+        form, x, y = layout(results.scenario.core)
         if form in ROWS:
-            links = results.links
-            both = zip(links["from"], links["to"], strict=True)
-            return cls.of(both, [name for name, level in zip(names, levels, strict=True) if level == 0])
+            return cls.of(network.links.select("from", "to").iter_rows(), network.hosts)
         side = _side(x, y)
         place = {name: (side * a, side * b) for name, a, b in zip(names, x.tolist(), y.tolist(), strict=True)}
         return cls(place, dict(zip(names, levels, strict=True)), rows=False)

@@ -6,7 +6,7 @@
     results = store.get(key)
 
 `key` says what a run is called, `archive` and `files` how one file is made, `store` where it is. `index`
-keeps what is asked for often, `export` makes tables, `cli` has the commands.
+keeps what is asked for often, `export` makes tables.
 """
 
 from becalm.store.archive import ALL, KEEPS, SERIES, SUMMARY

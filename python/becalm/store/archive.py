@@ -1,26 +1,30 @@
 """One run as one file: an archive of its manifest and its tables, with a note in its last bytes.
 
-The note holds the format, the kept tables and the fingerprint. It tells a whole file from a truncated,
-empty or foreign one, and one run from another, without opening the archive.
+The note holds the format, the kept tables, the fingerprint and a checksum of all bytes before it. `opened`
+alone reads files: it compares the checksum, and the key in the file with that of its name.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm import jsons, provenance
+from becalm import jsons, machine, provenance
 from becalm.errors import BecalmError, StoreError
 from becalm.mistakes import reason
 from becalm.results import MANIFEST, Replication, Results
 from becalm.scenario import Scenario
+from becalm.store.files import read_regular
 from becalm.store.key import FORMAT, run_key
+from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,10 +42,12 @@ _DAMAGED = (
 _NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
 """What a manifest raises that is none."""
 
-_OVER_TIME = ("series", "paces", "snapshots", "frames", "frames_groups", "spans")
-"""Tables with a time; a summary omits them."""
-_TAIL = 128
-"""Bytes at the end that always contain the note."""
+_NOTE = re.compile(rb"becalm run %d (%s) (\w{16})(?: ([0-9a-f]{16}))?\Z" % (FORMAT, "|".join(KEEPS).encode()))
+"""The end of a file; becalm 0.2.0 wrote no checksum."""
+_SUM = 16
+"""Digits of the checksum."""
+_LARGEST_MANIFEST = 1 << 28
+"""Bytes of a manifest, which has a whole scenario, when it is not compressed."""
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -50,6 +56,8 @@ class Note(NamedTuple):
 
     keep: str
     fingerprint: str
+    checksum: str | None
+    """Of all bytes before it."""
 
     def enough(self, keep: str) -> bool:
         """Whether at least this much was kept."""
@@ -67,102 +75,110 @@ def pack(results: Results, key: str, keep: str) -> bytes:
         _add(archive, MANIFEST, jsons.dumps(manifest).encode(), zipfile.ZIP_DEFLATED)
         for name, table in kept.items():
             _add(archive, f"{name}.parquet", _parquet(table), zipfile.ZIP_STORED)
-        archive.comment = f"becalm run {FORMAT} {keep} {results.fingerprint}".encode()
-    return target.getvalue()
+        # The length of the note stands before it.
+        archive.comment = f"becalm run {FORMAT} {keep} {results.fingerprint} {'0' * _SUM}".encode()
+    summed = target.getvalue()[:-_SUM]
+    return summed + _checksum(summed)
 
 
-def read_note(path: Path) -> Note | None:
-    """Return the note in the last bytes of a file; None if it is damaged or not a run.
+class Opened(NamedTuple):
+    """A file that is whole."""
+
+    path: Path
+    archive: zipfile.ZipFile
+    note: Note
+    manifest: dict[str, Any]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return one table.
+
+        Raises:
+            StoreError: damaged, or the table was not kept.
+
+        """
+        return _table(self.archive, self.path, name)
+
+    def results(self) -> Results:
+        """Return the run.
+
+        Raises:
+            StoreError: damaged.
+
+        """
+        manifest = self.manifest
+        with _reading(self.path):
+            units = {name: entry["units"] for name, entry in manifest["tables"].items()}
+            replications = [Replication(**item) for item in manifest["replications"]]
+            scenario = _scenario(manifest)
+        tables = {name: self.table(name) for name in units}
+        return Results(scenario, replications, tables, units, provenance.of(manifest))
+
+
+def opened(path: Path, key: str) -> Opened:
+    """Read the file of a run, and compare it with its checksum and its name.
 
     Raises:
         FileNotFoundError: no such file.
+        StoreError: damaged, or the run in it has another key.
 
     """
-    with path.open("rb") as file:
-        size = file.seek(0, io.SEEK_END)
-        file.seek(max(0, size - _TAIL))
-        _, mark, note = file.read().rpartition(f"becalm run {FORMAT} ".encode())
-    keep, _, fingerprint = note.decode("ascii", "replace").partition(" ")
-    whole = mark and keep in KEEPS and len(fingerprint) == 16 and fingerprint.isalnum()
-    return Note(keep, fingerprint) if whole else None
+    content = read_regular(path)
+    note = _note(content)
+    if note is None:
+        raise StoreError(f"{path}: damaged: its end is not that of a run")
+    if note.checksum is not None and note.checksum.encode() != _checksum(content[:-_SUM]):
+        raise StoreError(f"{path}: damaged: it does not fit its checksum")
+    archive = _open(content, path)
+    if note.checksum is None:
+        _test(archive, path)
+    manifest = _manifest(archive, path)
+    with _reading(path):
+        found = str(manifest["key"])
+    if found != key:
+        raise StoreError(f"{path}: holds the run {found[:16]}, not the one of its name")
+    return Opened(path, archive, note, manifest)
 
 
-def check(path: Path) -> None:
-    """Compare every part of a file with its checksum.
+def check_key(run: Opened, key: str) -> None:
+    """Check that the scenario in a file is the one of its key.
 
     Raises:
-        StoreError: damaged.
+        StoreError: it is not.
 
     """
-    with _open(path) as archive:
-        try:
-            bad = archive.testzip()
-        except _DAMAGED as error:
-            raise StoreError(f"{path}: damaged: {error}") from error
+    with _reading(run.path):
+        made = _scenario(run.manifest)
+        (replication,) = run.manifest["replications"]
+        found = run_key(made, replication["replication"], run.manifest["model"])
+    if found != key:
+        raise StoreError(f"{run.path}: holds the run {found[:16]}, not the one of its name")
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest()[:_SUM].encode()
+
+
+def _note(content: bytes) -> Note | None:
+    """Return the note at the end of a file; None if it is damaged or not a run."""
+    found = _NOTE.search(content, max(0, len(content) - 128))
+    if found is None:
+        return None
+    keep, fingerprint, checksum = found.groups()
+    return Note(keep.decode(), fingerprint.decode(), None if checksum is None else checksum.decode())
+
+
+def _test(archive: zipfile.ZipFile, path: Path) -> None:
+    """Compare every part of a file without a checksum of its own with that of the part."""
+    try:
+        bad = archive.testzip()
+    except _DAMAGED as error:
+        raise StoreError(f"{path}: damaged: {error}") from error
     if bad is not None:
         raise StoreError(f"{path}: damaged: {bad} in it does not fit its checksum")
 
 
-def check_key(path: Path, key: str) -> None:
-    """Check that the run in a file is the one of its name.
-
-    Raises:
-        StoreError: it is not, or the file is damaged.
-
-    """
-    manifest = read_manifest(path)
-    with _reading(path):
-        made = _scenario(manifest)
-        (replication,) = manifest["replications"]
-        found = run_key(made, replication["replication"], manifest["model"])
-    if found != key:
-        raise StoreError(f"{path}: holds the run {found[:16]}, not the one of its name")
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of a file.
-
-    Raises:
-        FileNotFoundError: no such file.
-        StoreError: damaged.
-
-    """
-    with _open(path) as archive:
-        return _manifest(archive, path)
-
-
-def read_table(path: Path, name: str) -> pl.DataFrame:
-    """Return one table of a file.
-
-    Raises:
-        FileNotFoundError: no such file.
-        StoreError: damaged, or the table was not kept.
-
-    """
-    with _open(path) as archive:
-        return _table(archive, path, name)
-
-
-def unpack(path: Path) -> Results:
-    """Return the run of a file.
-
-    Raises:
-        FileNotFoundError: no such file.
-        StoreError: damaged.
-
-    """
-    with _open(path) as archive:
-        manifest = _manifest(archive, path)
-        with _reading(path):
-            units = {name: entry["units"] for name, entry in manifest["tables"].items()}
-            replications = [Replication(**item) for item in manifest["replications"]]
-            scenario = _scenario(manifest)
-        tables = {name: _table(archive, path, name) for name in units}
-    return Results(scenario, replications, tables, units, provenance.of(manifest))
-
-
 def _scenario(manifest: Mapping[str, Any]) -> Scenario:
-    return Scenario(str(manifest["scenario"]["toml"]), name=str(manifest["scenario"]["name"]))
+    return Scenario(str(manifest["scenario"]["toml"]), name=str(manifest["scenario"]["name"]), schemes=None)
 
 
 @contextlib.contextmanager
@@ -186,13 +202,17 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _open(path: Path) -> zipfile.ZipFile:
+def _open(content: bytes, path: Path) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(path)
-    except FileNotFoundError:
-        raise
+        archive = zipfile.ZipFile(io.BytesIO(content))
     except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
+    for part in archive.infolist():
+        # Tables are not compressed by the archive: what is would be as long as it likes.
+        most = _LARGEST_MANIFEST if part.filename == MANIFEST else len(content)
+        if part.file_size > most:
+            raise StoreError(f"{path}: damaged: {part.filename} in it would have {part.file_size} bytes")
+    return archive
 
 
 def _member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
@@ -207,9 +227,13 @@ def _member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
 def _table(archive: zipfile.ZipFile, path: Path, name: str) -> pl.DataFrame:
     import polars as pl
 
-    content = io.BytesIO(_member(archive, path, f"{name}.parquet"))
+    content = _member(archive, path, f"{name}.parquet")
     try:
-        return pl.read_parquet(content)
+        lazy = pl.scan_parquet(io.BytesIO(content))
+        cells = lazy.select(pl.len()).collect().item() * len(lazy.collect_schema())
+        if cells > machine.machine_limit():
+            raise StoreError(f"{path}: damaged: table {name} in it would have {cells} cells")
+        return pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise StoreError(f"{path}: damaged: table {name} in it: {error}") from error
 
@@ -219,7 +243,7 @@ def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:
     import polars as pl
 
     table = results.tables[name]
-    if keep == ALL or name not in _OVER_TIME:
+    if keep == ALL or name not in SCHEMA or not SCHEMA[name].over_time:
         return table
     if keep == SUMMARY:
         return None

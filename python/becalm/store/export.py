@@ -65,6 +65,8 @@ def check_writable(path: Path) -> None:
 def write_table(made: pl.DataFrame, path: Path) -> None:
     """Write a table as the ending of the name says; a file that is there is not replaced.
 
+    In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe.
+
     Raises:
         ResultsError: the file is there, or its folder is not.
         StoreError: an unknown ending.
@@ -76,10 +78,25 @@ def write_table(made: pl.DataFrame, path: Path) -> None:
     check_new(path)
     partial = path.with_name(f".{path.name}.partial")
     try:
-        made.write_csv(partial) if path.suffix == ".csv" else made.write_parquet(partial)
+        if path.suffix == ".csv":
+            _plain(made).write_csv(partial)
+        else:
+            made.write_parquet(partial)
         partial.rename(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _plain(made: pl.DataFrame) -> pl.DataFrame:
+    """Return a table whose texts no spreadsheet takes for formulas: an apostrophe stands before those.
+
+    Source: OWASP, "CSV Injection": cells that begin with `=`, `+`, `-`, `@`, a tab or a return.
+    """
+    import polars as pl
+
+    texts = pl.col(pl.String)
+    formula = texts.str.contains(r"^[=+\-@\t\r]")
+    return made.with_columns(pl.when(formula).then("'" + texts).otherwise(texts).name.keep())
 
 
 def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401

@@ -5,10 +5,31 @@ from __future__ import annotations
 import itertools
 import os
 import socket
+import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from becalm.errors import StoreError
+
 _number = itertools.count()
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the bytes of a file that is one: a pipe would never end.
+
+    Raises:
+        FileNotFoundError: no such file.
+        StoreError: something else is there, or it cannot be read.
+
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise StoreError(f"{path}: damaged: not a regular file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except (MemoryError, OSError) as error:
+        raise StoreError(f"{path}: cannot be read: {error}") from error
 
 
 def write(path: Path, data: bytes) -> None:

@@ -11,19 +11,36 @@ import json
 import os
 import socket
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from becalm.errors import BecalmError
+from becalm.errors import BecalmError, StoreError
 from becalm.store import archive
-from becalm.store.files import write
+from becalm.store.files import read_regular, write
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from becalm.store.store import Store
-
 RUNS = "runs"
+
+
+class Store(Protocol):
+    """What an index needs of a store."""
+
+    root: Path
+
+    def keys(self) -> Iterator[str]:
+        """Give the keys of all runs."""
+        ...
+
+    def path(self, key: str) -> Path:
+        """Return the file of a run."""
+        ...
+
+    def tables(self, name: str, keys: Iterable[str]) -> pl.DataFrame:
+        """Return one table of these runs."""
+        ...
 
 
 def runs(store: Store) -> pl.DataFrame:
@@ -89,7 +106,7 @@ def _schema() -> dict[str, Any]:
 def _row(store: Store, key: str) -> list[dict[str, Any]]:
     path = store.path(key)
     try:
-        manifest = archive.read_manifest(path)
+        manifest = archive.opened(path, key).manifest
         size = path.stat().st_size
     except (BecalmError, FileNotFoundError):
         return []
@@ -124,8 +141,8 @@ def _newest(store: Store, name: str) -> pl.DataFrame | None:
 
     for path in reversed(_files(store, name)):
         try:
-            return pl.read_parquet(path.read_bytes())
-        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            return pl.read_parquet(read_regular(path))
+        except (OSError, StoreError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             continue
     return None
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 
-from becalm import _core
+from becalm._core import model as core_model
 from becalm.scenario import Scenario
 
 FORMAT = 1
 """Version of the files of a store."""
 
 
-def run_key(scenario: Scenario, replication: int, model: str = _core.model) -> str:
+def run_key(scenario: Scenario, replication: int, model: str = core_model) -> str:
     """Return the key of one replication: 64 hexadecimal digits.
 
     The number of replications does not count: a scenario that gets more of them keeps those it has.

@@ -19,11 +19,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm import _core
+from becalm._core import model
 from becalm.errors import StoreError
 from becalm.store import archive
 from becalm.store.archive import ALL, SERIES, Note
-from becalm.store.files import write
+from becalm.store.files import read_regular, write
 from becalm.store.key import FORMAT
 
 if TYPE_CHECKING:
@@ -55,19 +55,25 @@ class Store:
     """A folder of runs.
 
     Args:
-        root: the folder; it is made when it is not there.
+        root: the folder.
+        make: whether it is made when it is not there; without that it is as if empty.
 
     Raises:
-        StoreError: the folder holds something else, or a store of another format.
+        StoreError: the folder holds something else, or a store of another format, or has no valid name.
 
     """
 
-    def __init__(self, root: str | PathLike[str]) -> None:
+    def __init__(self, root: str | PathLike[str], *, make: bool = True) -> None:
         self.root = Path(root)
+        if "\0" in str(root):
+            raise StoreError(f"{str(root)!r}: no name of a folder: it has a zero byte")
         if not (self.root / MARK).exists():
-            self._make()
+            self._check_free()
+            if not make:
+                return
+            write(self.root / MARK, _mark().encode())
         try:
-            found = json.loads((self.root / MARK).read_text())["format"]
+            found = json.loads(read_regular(self.root / MARK))["format"]
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self.root / MARK}: damaged; it should say {_mark()}") from error
         if found != FORMAT:
@@ -90,38 +96,36 @@ class Store:
         return self.root / "runs" / key[:2] / f"{key[2:]}.zip"
 
     def has(self, key: str, keep: str = archive.SUMMARY) -> bool:
-        """Return whether a run is there, by the look of it whole, with at least this much kept."""
+        """Return whether a run is there, whole, with at least this much kept."""
         note = self.note(key)
         return note is not None and note.enough(keep)
 
     def note(self, key: str) -> Note | None:
         """Return what was kept of a run and its fingerprint; None if it is not there or damaged."""
         try:
-            return archive.read_note(self.path(key))
-        except FileNotFoundError:
+            return self.check(key)
+        except (FileNotFoundError, StoreError):
             return None
 
-    def check(self, key: str) -> None:
-        """Compare a file with its checksums.
+    def check(self, key: str) -> Note:
+        """Compare a file with its checksum and its name, and return what was kept.
 
         Raises:
             FileNotFoundError: the run is not there.
-            StoreError: damaged.
+            StoreError: damaged, or another run's file.
 
         """
-        if archive.read_note(self.path(key)) is None:
-            raise StoreError(f"{self.path(key)}: damaged: its end is not that of a run")
-        archive.check(self.path(key))
+        return archive.opened(self.path(key), key).note
 
     def get(self, key: str) -> Results:
         """Return a run.
 
         Raises:
             FileNotFoundError: it is not there.
-            StoreError: damaged.
+            StoreError: damaged, or another run's file.
 
         """
-        return archive.unpack(self.path(key))
+        return archive.opened(self.path(key), key).results()
 
     def put(self, key: str, results: Results, keep: str = SERIES) -> bool:
         """Add a run, completely or not at all. A damaged file, or one with fewer tables, is replaced.
@@ -147,13 +151,13 @@ class Store:
     def fail(self, key: str, failure: dict[str, Any]) -> None:
         """Record the failure of a run: `kind`, `text` and further details."""
         path = self._failure_path(key)
-        write(path, (json.dumps({"key": key, "model": _core.model, **failure}, indent=2) + "\n").encode())
+        write(path, (json.dumps({"key": key, "model": model, **failure}, indent=2) + "\n").encode())
 
     def failure(self, key: str) -> dict[str, Any] | None:
         """Return the reason of a run's failure; None if unknown."""
         try:
-            found = json.loads(self._failure_path(key).read_bytes())
-        except (FileNotFoundError, RecursionError, ValueError):
+            found = json.loads(read_regular(self._failure_path(key)))
+        except (FileNotFoundError, RecursionError, StoreError, ValueError):
             # A damaged note does not count: the run is repeated.
             return None
         return found if isinstance(found, dict) and isinstance(found.get("text"), str) else None
@@ -177,7 +181,7 @@ class Store:
         import polars as pl
 
         frames = [
-            archive.read_table(self.path(key), name).insert_column(0, pl.lit(key).alias("key"))
+            archive.opened(self.path(key), key).table(name).insert_column(0, pl.lit(key).alias("key"))
             for key in keys
         ]
         return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame({"key": []})
@@ -188,8 +192,7 @@ class Store:
 
         for key in self.keys():
             try:
-                self.check(key)
-                archive.check_key(self.path(key), key)
+                archive.check_key(archive.opened(self.path(key), key), key)
             except (BecalmError, KeyError, TypeError, ValueError) as error:
                 yield key, str(error)
 
@@ -204,15 +207,17 @@ class Store:
         temporary, freed = self._sweep_temporary()
         other = thinned = 0
         for key in list(self.keys()):
-            note, path = self.note(key), self.path(key)
-            size = path.stat().st_size
-            if note is None:
+            path = self.path(key)
+            try:
+                run = archive.opened(path, key)
+            except StoreError:
                 continue
-            if models and archive.read_manifest(path)["model"] != _core.model:
+            size = path.stat().st_size
+            if models and run.manifest["model"] != model:
                 path.unlink()
                 other, freed = other + 1, freed + size
-            elif keep != note.keep and note.enough(keep):
-                write(path, archive.pack(self.get(key), key, keep))
+            elif keep != run.note.keep and run.note.enough(keep):
+                write(path, archive.pack(run.results(), key, keep))
                 thinned, freed = thinned + 1, freed + size - path.stat().st_size
         if other or thinned:
             for path in (self.root / "index").glob("*.parquet"):
@@ -232,14 +237,14 @@ class Store:
         new = damaged = 0
         for key in list(other.keys()):
             try:
-                other.check(key)
+                theirs = other.check(key)
             except StoreError:
                 damaged += 1
                 continue
-            theirs, ours = other.note(key), self.note(key)
-            if theirs is None or (ours is not None and self._settled(key, ours, theirs)):
+            ours = self.note(key)
+            if ours is not None and self._settled(key, ours, theirs):
                 continue
-            write(self.path(key), other.path(key).read_bytes())
+            write(self.path(key), read_regular(other.path(key)))
             new += 1
         for key in other.failed():
             failure = other.failure(key)
@@ -262,13 +267,12 @@ class Store:
     def _failure_path(self, key: str) -> Path:
         return self.root / "failed" / key[:2] / f"{key[2:]}.json"
 
-    def _make(self) -> None:
+    def _check_free(self) -> None:
         if self.root.is_dir():
             there = {each.name for each in self.root.iterdir() if not each.name.startswith(".")}
             if there - _OURS:
                 other = sorted(there - _OURS)[0]
                 raise StoreError(f"{self.root}: no store of runs, it holds {other}; choose another folder")
-        write(self.root / MARK, _mark().encode())
 
     def _names(self, part: str, suffix: str) -> Iterator[str]:
         folder = self.root / part

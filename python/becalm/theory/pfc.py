@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 PAUSE_FRAME = 84
 """Bytes of a pause frame on the wire, its preamble and the gap between frames included."""
-RESPONSE = 3840
-"""Bytes on the link in the time that a sender takes to respond: 60 quanta of 512 bits."""
+QUANTUM = 64
+"""Bytes on the link in a quantum, the unit of pauses: 512 bits."""
+RESPONSES = {0.1: 1, 1: 2, 10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+"""Most quanta until a sender responds to a pause, by the rate of its link in Gb/s (IEEE 802.3, 31B.3.7)."""
 ROCE_HEADER = 82
 """Bytes of a RoCEv2 packet beside its payload: Ethernet, IP, UDP, BTH, both checksums, preamble, gap."""
 LIGHT = 5e-9
@@ -24,13 +26,22 @@ ROUNDING = 1e-9
 """Part of a packet that a number of packets may be off by."""
 
 
+def response_bytes(rate: float) -> int:
+    """Return the bytes on the link until a sender responds; a rate without a row has those of the next."""
+    gigabits = 8 * rate / 1e9
+    next_rate = min(
+        (named for named in RESPONSES if gigabits <= named * (1 + ROUNDING)), default=max(RESPONSES)
+    )
+    return RESPONSES[next_rate] * QUANTUM
+
+
 def headroom(
     rate: float,
     metres: float,
     *,
     mtu: int,
     header: int = ROCE_HEADER,
-    response: float = RESPONSE,
+    response: float | None = None,
     forwarding: float = 0.0,
 ) -> float:
     """Bytes that reach a buffer from the packet that crosses XOFF on: 2 MTU + 2 C d + 84 B + C r.
@@ -44,11 +55,13 @@ def headroom(
         metres: length of the cable.
         mtu: payload of the largest packet.
         header: bytes of a packet beside it.
-        response: bytes on the link in the time that the sender takes to respond.
+        response: bytes on the link until the sender responds; `response_bytes` if left out.
         forwarding: seconds from a header's arrival until the buffer counts the packet.
 
     """
     packet = mtu + header
+    if response is None:
+        response = response_bytes(rate)
     return 2 * packet + PAUSE_FRAME + response + rate * (2 * LIGHT * metres + forwarding)
 
 

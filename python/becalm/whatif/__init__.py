@@ -1,5 +1,5 @@
 """Effects of an incast on one host: faults of the fabric, and throughput that other flows lose.
 
-From the bottom: `network` (a scenario's cables and routes), `faults` (what is wrong with them), `incast` (the
-runs, with and without congestion control), `show` (tables of all that).
+From the bottom: `incast` (the runs, with and without congestion control), `measured` (counters of ports),
+`case` (what the commands ask). Cables, routes and their faults are in `becalm.analysis`.
 """

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from becalm import manager
-from becalm.errors import BecalmError
+from becalm.analysis.faults import Fault, labels
+from becalm.errors import BecalmError, ScenarioError
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.importing import import_fabric
 from becalm.opensm.masks import check_fabric
 from becalm.opensm.simulate import with_configuration
-from becalm.run import Progress
+from becalm.runs import Progress
 from becalm.scenario import Scenario, load
-from becalm.whatif.faults import Fault
 from becalm.whatif.incast import WhatIf, whatif
-from becalm.whatif.network import network
 
 LOAD = 0.2
 """Background of a fabric without a scenario, as a share of each host's link: it congests little."""
@@ -60,21 +58,27 @@ def simulate(
     """
     scenario, fabric = _read(case)
     scenario = _loaded(scenario, case.load)
+    name = f"the guideline {GUIDELINE}" if case.opensm is None else str(case.opensm)
 
     def control(given: Scenario, degree: int) -> Scenario:
         if case.opensm is not None:
             return with_configuration(given, case.opensm, fabric)
-        # The guideline speaks of two sources at least.
-        recommended = manager.recommend(given, hot_spot_degree=max(2, degree), guideline=GUIDELINE)
-        return recommended.apply(_one_response(given))
+        nonlocal name
+        try:
+            # The guideline speaks of two sources at least.
+            return given.with_guideline(GUIDELINE, hot_spot_degree=max(2, degree))
+        except ScenarioError as error:
+            problem = error.mistakes[0]["problem"]
+            name = f"the scenario's own, since it cannot have the guideline {GUIDELINE}: {problem}"
+            return given
 
     return whatif(
         scenario,
         case.hot,
         control,
-        control_name=f"the guideline {GUIDELINE}" if case.opensm is None else str(case.opensm),
+        control_name=lambda: name,
         degree=case.degree,
-        net=network(scenario, fabric),
+        names=labels(scenario.network(), fabric),
         max_time=max_time,
         threads=threads,
         progress=progress,
@@ -123,13 +127,3 @@ def _loaded(scenario: Scenario, load: float | None) -> Scenario:
         return scenario
     flows = {"name": "background", "from": ["*"], "pattern": {"permutation": {}}}
     return scenario.replace({"flows": [{**flows, "traffic": {"poisson": {"load": load}}}]})
-
-
-def _one_response(scenario: Scenario) -> Scenario:
-    """Return the scenario without responses of single groups: the guideline sets up all adapters alike."""
-    own: dict[str, Any] = {
-        f"flows.{place}.response": None
-        for place, group in enumerate(scenario.resolved["flows"])
-        if group["response"] is not None
-    }
-    return scenario.replace(own) if own else scenario

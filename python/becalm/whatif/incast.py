@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from becalm.analysis.faults import Fault, Labels, faults, labels
 from becalm.errors import BecalmError
 from becalm.quantities import seconds
 from becalm.results import Results
-from becalm.run import Progress, run
+from becalm.runs import Progress, run
 from becalm.scenario import Scenario
-from becalm.whatif.faults import Fault, faults
-from becalm.whatif.network import Network, network
+
+if TYPE_CHECKING:
+    import polars as pl
 
 GROUP = "hot_spot"
 """Group of the flows of the incast; one of this name in the scenario is replaced."""
@@ -31,12 +33,8 @@ SHORTEST = 200e-6
 WARMUP = 0.25
 """Share of a run that is not measured."""
 
-LOST = 0.05
-"""A flow is a victim if it loses more than this share of what it had without the incast."""
 MANY = 4
 """A source with more destinations than this in a group counts as one flow: each of them is too small."""
-FEWEST = 10
-"""Fewest packets that a victim loses: a smaller loss is chance."""
 GROWN = 0.05
 """A link is in the tree if it is congested for so much more of the time with the incast than without it."""
 
@@ -54,14 +52,14 @@ class Branch(NamedTuple):
 
 
 class Victim(NamedTuple):
-    """A flow that loses throughput to an incast that it has no part in; rates in B/s."""
+    """A victim of the congestion in the run without control, by the table `flows`; rates in B/s."""
 
     source: str
     destination: str
     """The destination; `*` for all other destinations of the source."""
     group: str
-    takes_part: bool
-    """Whether its source also sends to the hot host, so that the two share its link."""
+    own_link: bool
+    """Whether its source contributes to the congestion, so that the two share its link."""
     calm: float
     """Rate without the incast."""
     without: float
@@ -70,14 +68,18 @@ class Victim(NamedTuple):
     """Rate with both."""
 
     @property
-    def lost(self) -> float:
-        """Share of its rate that it loses without congestion control."""
-        return 1 - self.without / self.calm
+    def lost_to_incast(self) -> float:
+        """Share of its rate without the incast that it loses without control; NaN without a rate."""
+        return _lost(self.calm, self.without)
 
     @property
-    def lost_managed(self) -> float:
-        """Share of its rate that it loses with congestion control."""
-        return 1 - self.managed / self.calm
+    def lost_with_control(self) -> float:
+        """Share of its rate without the incast that it loses with congestion control; NaN without a rate."""
+        return _lost(self.calm, self.managed)
+
+
+def _lost(before: float, now: float) -> float:
+    return 1 - now / before if before > 0 else math.nan
 
 
 class Rates(NamedTuple):
@@ -103,7 +105,7 @@ class WhatIf:
     congested_before: int
     """Links of switches that are congested without the incast, too."""
     victims: list[Victim]
-    """Those that lose most first."""
+    """Flows with the role `victim` or `both` in the run without control; those that lose most first."""
     rates: dict[str, Rates]
     """By run: `calm`, `without`, `managed`."""
     simulated: float
@@ -117,9 +119,9 @@ def whatif(
     hot: str,
     control: Callable[[Scenario, int], Scenario],
     *,
-    control_name: str,
+    control_name: str | Callable[[], str],
     degree: int | None = None,
-    net: Network | None = None,
+    names: Labels | None = None,
     max_time: float = 120.0,
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
@@ -128,15 +130,16 @@ def whatif(
     """Simulate an incast on a host three times: not at all, without and with congestion control.
 
     The scenario's own flows are the background, except a group called `hot_spot`. Sources are taken from all
-    over the fabric. Each run simulates what the scenario asks for, or less, so that it takes some seconds.
+    over the fabric. Each run simulates what the scenario asks for, or less, so that it takes some seconds:
+    all groups and jobs then begin at once, and no rate changes.
 
     Args:
-        scenario: a fabric with a list of cables, and traffic.
+        scenario: a fabric of any topology, and traffic.
         hot: the host that all send to.
         control: returns a scenario with congestion control, for a degree.
-        control_name: its name.
+        control_name: its name, or what returns it once there is control.
         degree: how many sources there are; 8 when not given, or all other hosts.
-        net: the network of the scenario, where it is known already.
+        names: of its links for people, where they are not the scenario's.
         max_time: seconds of the clock that the runs may take together.
         threads: of each run, see `becalm.run`.
         progress: see `becalm.run`.
@@ -147,12 +150,16 @@ def whatif(
         FabricError: a run that stands still.
 
     """
-    net = net or network(scenario)
-    sources = _sources(net, hot, degree)
+    names = labels(scenario.network()) if names is None else names
+    sources = _sources(scenario, hot, degree)
     without = _with_incast(scenario, hot, sources)
-    without, simulated = _shortened(without, net)
-    calm = without.replace({"flows": _background(without)})
-    scenarios = {"calm": _off(calm), "without": _off(without), "managed": control(without, len(sources))}
+    without, simulated = _shortened(without)
+    calm = without.replace({**_background(without)})
+    scenarios = {
+        "calm": calm.without_control(),
+        "without": without.without_control(),
+        "managed": control(without, len(sources)),
+    }
 
     def limited(now: Progress) -> None:
         if time.monotonic() - began > max_time:
@@ -160,31 +167,33 @@ def whatif(
         if progress is not None:
             progress(now)
 
-    found = faults(scenario, net)
+    found = faults(scenario, names)
     if on_faults is not None:
         on_faults(found)
     began = time.monotonic()
     results = {name: run(each, limited, threads) for name, each in scenarios.items()}
-    tree, before = _tree(net, results)
+    tree, before = _tree(names, results)
     return WhatIf(
         hot=hot,
         sources=sources,
-        control=control_name,
+        control=control_name if isinstance(control_name, str) else control_name(),
         faults=found,
         tree=tree,
         congested_before=before,
-        victims=_victims(results, hot, sources),
+        victims=_victims(results, hot),
         rates={name: _rates(each, hot) for name, each in results.items()},
         simulated=simulated,
         took=time.monotonic() - began,
     )
 
 
-def _sources(net: Network, hot: str, degree: int | None) -> list[str]:
-    if hot not in net.known:
-        near = difflib.get_close_matches(hot, net.hosts, n=3) or net.hosts[:3]
-        raise BecalmError(f"host `{hot}`: unknown; valid: {', '.join(near)} ...")
-    others = [host for host in net.hosts if host != hot]
+def _sources(scenario: Scenario, hot: str, degree: int | None) -> list[str]:
+    hosts = scenario.hosts()
+    if hot not in hosts:
+        # A range is no host either; an unknown name raises the error that lists the nearest.
+        scenario.hosts(hot)
+        raise BecalmError(f"host `{hot}`: must be one host")
+    others = [host for host in hosts if host != hot]
     number = min(DEGREE, len(others)) if degree is None else degree
     if not 1 <= number <= len(others):
         raise BecalmError(f"degree {number}: must be between 1 and the {len(others)} other hosts")
@@ -192,69 +201,77 @@ def _sources(net: Network, hot: str, degree: int | None) -> list[str]:
     return [others[(2 * place + 1) * len(others) // (2 * number)] for place in range(number)]
 
 
-def _background(scenario: Scenario) -> list[dict[str, Any]]:
-    kept = [group for group in _flows(scenario) if group["name"] != GROUP]
-    if not kept:
+def _background(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Return the groups and jobs of a scenario, but those of the incast."""
+    data = scenario.data()
+    kept = [group for group in data.get("flows", []) if group["name"] != GROUP]
+    if not kept and not data.get("jobs"):
         raise BecalmError(f"{scenario.name}: flows: no background; valid: groups beside `{GROUP}`")
-    return kept
+    return {"flows": kept, "jobs": data.get("jobs", [])}
 
 
 def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
     incast = {"name": GROUP, "from": sources, "to": [hot], "traffic": {"greedy": {}}}
-    return scenario.replace({"flows": [*_background(scenario), incast], "run.replications": None})
+    changes = {"flows": [*_background(scenario)["flows"], incast], "run.replications": None}
+    if scenario.resolved["run"]["end"] != "duration":
+        # The incast never ends.
+        changes["run.end"] = None
+    return scenario.replace(changes)
 
 
-def _off(scenario: Scenario) -> Scenario:
-    """Return a scenario without congestion control, with the window of its response."""
-    ((_, params),) = scenario.resolved["response"].items()
-    window = {"window": params["window"]} if "window" in params else {}
-    flows = [{key: value for key, value in each.items() if key != "response"} for each in _flows(scenario)]
-    return scenario.replace(
-        {
-            "marking": {"none": {}},
-            "echo": None,
-            "response": {"none": window},
-            "flows": flows,
-            "adapter.port_control": None,
-        }
-    )
-
-
-def _flows(scenario: Scenario) -> list[dict[str, Any]]:
-    flows: list[dict[str, Any]] = scenario.data().get("flows", [])
-    return flows
-
-
-def _shortened(scenario: Scenario, net: Network) -> tuple[Scenario, float]:
+def _shortened(scenario: Scenario) -> tuple[Scenario, float]:
     """Return the scenario with a run that takes some seconds, and the seconds that it simulates."""
     facts = scenario.summary
-    hops_per_second = len(net.hosts) * facts["host_rate"] / facts["packet_bytes"] * HOPS
+    hops_per_second = facts["hosts"] * facts["host_rate"] / facts["packet_bytes"] * HOPS
     asked = seconds(scenario.resolved["run"]["duration"])
     duration = min(asked, max(SHORTEST, MOST_HOPS / hops_per_second))
     if duration == asked:
         return scenario, asked
     nanoseconds = round(duration * 1e9)
-    changes = {"run.duration": f"{nanoseconds} ns", "run.warmup": f"{round(nanoseconds * WARMUP)} ns"}
+    data = scenario.data()
+    changes: dict[str, Any] = {
+        "run.duration": f"{nanoseconds} ns",
+        "run.warmup": f"{round(nanoseconds * WARMUP)} ns",
+        **{
+            kind: [_from_the_start(group) for group in data[kind]]
+            for kind in ("flows", "jobs")
+            if kind in data
+        },
+        **{key: None for key in ("changes", "observe") if key in data},
+    }
     return scenario.replace(changes), nanoseconds * 1e-9
 
 
-def _shares(results: Results, net: Network) -> dict[tuple[str, int], tuple[float, float]]:
+def _from_the_start(group: dict[str, Any]) -> dict[str, Any]:
+    """Return a group that sends for the whole of a shorter run, at the rate that it has at first."""
+    timed = ("start", "start_spread", "stop", "stagger")
+    kept = {key: value for key, value in group.items() if key not in timed}
+    if "connections" in kept:
+        kept["connections"] = [_from_the_start(each) for each in kept["connections"]]
+    poisson = kept.get("traffic", {}).get("poisson")
+    if poisson is not None:
+        poisson = {key: value for key, value in poisson.items() if key != "changes"}
+        kept["traffic"] = {**kept["traffic"], "poisson": poisson}
+    return kept
+
+
+def _shares(results: Results) -> dict[tuple[str, int], tuple[float, float]]:
     """Return for outputs of switches the shares of time as root and as branch; of several lanes, the most."""
+    hosts = set(results.scenario.hosts())
     shares: dict[tuple[str, int], tuple[float, float]] = {}
     for row in results.tree.iter_rows(named=True):
-        if row["from"] not in net.known:
+        if row["from"] not in hosts:
             place = row["from"], row["from_port"]
             root, branch = shares.get(place, (0.0, 0.0))
             shares[place] = max(root, row["root_share"]), max(branch, row["branch_share"])
     return shares
 
 
-def _tree(net: Network, results: dict[str, Results]) -> tuple[list[Branch], int]:
-    calm, without, managed = (_shares(results[name], net) for name in ("calm", "without", "managed"))
-    peers = {place: net.ports[place[0]][place[1]].peer for place in without}
+def _tree(names: Labels, results: dict[str, Results]) -> tuple[list[Branch], int]:
+    calm, without, managed = (_shares(results[name]) for name in ("calm", "without", "managed"))
     tree = [
         Branch(
-            net.link(*place, peers[place]),
+            names[place],
             "root" if root >= branch else "branch",
             root + branch,
             sum(managed.get(place, (0.0, 0.0))),
@@ -266,46 +283,59 @@ def _tree(net: Network, results: dict[str, Results]) -> tuple[list[Branch], int]
     return tree, sum(sum(shares) > GROWN for shares in calm.values())
 
 
-def _victims(results: dict[str, Results], hot: str, sources: list[str]) -> list[Victim]:
+_Key = tuple[str, str, str, int]
+"""Group, source, destination and, of several alike, the place of a flow."""
+
+
+def _victims(results: dict[str, Results], hot: str) -> list[Victim]:
+    """Return the victims of the run without control, with their rates in all three."""
     rates = {name: _by_flow(each, hot) for name, each in results.items()}
-    few = FEWEST * results["calm"].scenario.summary["packet_bytes"] / _measured(results["calm"])
+    flows = results["without"].flows
+    hurt = _keys(flows.filter(flows["role"].is_in(["victim", "both"])), _keys_of_all(flows, hot))
     victims = []
-    for flow, calm in rates["calm"].items():
-        group, source, destination, _ = flow
-        without, managed = rates["without"].get(flow, 0.0), rates["managed"].get(flow, 0.0)
-        if calm - without > max(LOST * calm, few):
-            victims.append(Victim(source, destination, group, source in sources, calm, without, managed))
+    for key, own_link in hurt.items():
+        group, source, destination, _ = key
+        calm, without, managed = (rates[name].get(key, 0.0) for name in ("calm", "without", "managed"))
+        victims.append(Victim(source, destination, group, own_link, calm, without, managed))
     return sorted(victims, key=lambda each: (each.without - each.calm, each.source, each.destination))
 
 
-def _measured(results: Results) -> float:
-    """Return the seconds that a run measured."""
-    times = results.scenario.resolved["run"]
-    return seconds(times["duration"]) - seconds(times["warmup"])
-
-
-def _by_flow(results: Results, hot: str) -> dict[tuple[str, str, str, int], float]:
-    """Return the rates of flows in B/s, by group, source, destination and, of several alike, their place.
-
-    Flows to the hot host are left out.
-    """
-    rows = [row for row in results.flows.iter_rows(named=True) if row["destination"] != hot]
-    destinations = Counter((row["group"], row["source"]) for row in rows)
-    found: dict[tuple[str, str, str, int], float] = defaultdict(float)
-    alike: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
-        key = row["group"], row["source"], row["destination"]
-        if destinations[key[:2]] > MANY:
-            found[(*key[:2], "*", 0)] += row["rate"]
-        else:
-            found[(*key, alike[key])] += row["rate"]
-            alike[key] += 1
+def _by_flow(results: Results, hot: str) -> dict[_Key, float]:
+    """Return the rates of flows in B/s. Flows to the hot host are left out."""
+    found: dict[_Key, float] = defaultdict(float)
+    keys = _keys_of_all(results.flows, hot)
+    for flow, rate in results.flows.select("flow", "rate").iter_rows():
+        if flow in keys:
+            found[keys[flow]] += rate
     return dict(found)
 
 
-def _rates(results: Results, hot: str) -> Rates:
-    import polars as pl
+def _keys_of_all(flows: pl.DataFrame, hot: str) -> dict[int, _Key]:
+    """Return the key of each flow by its number; a source with many destinations in a group is one flow."""
+    rows = flows.filter(flows["destination"] != hot).select("flow", "group", "source", "destination").rows()
+    destinations = Counter((group, source) for _, group, source, _ in rows)
+    alike: Counter[tuple[str, str, str]] = Counter()
+    found: dict[int, _Key] = {}
+    for flow, *ends in rows:
+        group, source, destination = ends
+        if destinations[group, source] > MANY:
+            found[flow] = (group, source, "*", 0)
+        else:
+            found[flow] = (group, source, destination, alike[group, source, destination])
+            alike[group, source, destination] += 1
+    return found
 
+
+def _keys(flows: pl.DataFrame, keys: dict[int, _Key]) -> dict[_Key, bool]:
+    """Return the keys of some flows, and whether one of them shares its source's link with a contributor."""
+    found: dict[_Key, bool] = {}
+    for flow, own_link in flows.select("flow", "own_link").iter_rows():
+        if flow in keys:
+            found[keys[flow]] = found.get(keys[flow], False) or bool(own_link)
+    return found
+
+
+def _rates(results: Results, hot: str) -> Rates:
     flows = results.flows
-    others = flows.filter((pl.col("group") != GROUP) & (pl.col("destination") != hot))
-    return Rates(float(others["rate"].sum()), float(flows.filter(pl.col("group") == GROUP)["rate"].sum()))
+    others = flows.filter((flows["group"] != GROUP) & (flows["destination"] != hot))
+    return Rates(float(others["rate"].sum()), float(flows.filter(flows["group"] == GROUP)["rate"].sum()))

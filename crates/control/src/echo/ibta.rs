@@ -20,7 +20,7 @@
 //!   adapter decide when it acknowledges.
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
-use crate::scheme::EchoScheme;
+use crate::scheme::{Cnps, EchoScheme};
 use becalm_engine::Time;
 use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
@@ -73,6 +73,10 @@ impl EchoScheme for Ibta {
     fn ack_every(params: &Params) -> Option<u32> {
         (params.transport == Transport::Reliable).then_some(params.ack_every)
     }
+
+    fn cnps(params: &Params) -> Cnps {
+        if params.transport == Transport::Reliable { Cnps::None } else { Cnps::Sent }
+    }
 }
 
 impl Echo for Ibta {
@@ -92,25 +96,9 @@ impl Echo for Ibta {
 mod tests {
     use super::*;
     use becalm_engine::Time;
-    use becalm_fabric::{FlowId, Kind};
 
     fn packet(marked: bool, last: bool) -> Packet {
-        Packet {
-            posted: Time::ZERO,
-            injected: Time::ZERO,
-            flow: FlowId(0),
-            destination: 0,
-            sequence: 0,
-            size: 2068,
-            tie: 0,
-            kind: Kind::Data,
-            vl: 0,
-            last,
-            marked,
-            held: 0,
-            covers: 0,
-            marks: 0,
-        }
+        Packet { size: 2068, last, marked, ..Packet::default() }
     }
 
     fn unanswered(packets: u32, marked: bool) -> Unanswered {

@@ -5,4 +5,5 @@ crate::echoes! {
     "ack" => ack::AckEcho,
     "ibta" => ibta::Ibta,
     "rocev2" => rocev2::RoceV2,
+    "external" => external::External,
 }

@@ -18,7 +18,7 @@
 //! - The limit holds per flow. ConnectX adapters can also set it per port and per destination address.
 //! - A flow's last CNP is forgotten with no pause: a flow that begins anew still waits for the rest of the interval.
 
-use crate::scheme::EchoScheme;
+use crate::scheme::{Cnps, EchoScheme};
 use becalm_engine::Time;
 use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
@@ -50,6 +50,10 @@ impl EchoScheme for RoceV2 {
     fn ack_every(params: &Params) -> Option<u32> {
         Some(params.ack_every)
     }
+
+    fn cnps(_: &Params) -> Cnps {
+        Cnps::Apart
+    }
 }
 
 impl Echo for RoceV2 {
@@ -63,25 +67,9 @@ impl Echo for RoceV2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_fabric::{FlowId, Kind};
 
     fn packet(marked: bool, last: bool) -> Packet {
-        Packet {
-            posted: Time::ZERO,
-            injected: Time::ZERO,
-            flow: FlowId(0),
-            destination: 0,
-            sequence: 0,
-            size: 1058,
-            tie: 0,
-            kind: Kind::Data,
-            vl: 0,
-            last,
-            marked,
-            held: 0,
-            covers: 0,
-            marks: 0,
-        }
+        Packet { size: 1058, last, marked, ..Packet::default() }
     }
 
     /// The answers to packets that arrive at times in microseconds, marked or not, one ACK for each.

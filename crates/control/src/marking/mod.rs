@@ -23,4 +23,5 @@ crate::markers! {
     "queue_hysteresis" => queue_hysteresis::QueueHysteresis,
     "interval_average" => interval_average::IntervalAverage,
     "exponential_average" => exponential_average::ExponentialAverage,
+    "external" => external::External,
 }

@@ -36,6 +36,8 @@
 //! - A congestion notification packet counts as a marked ACK.
 //! - A flow that begins again after a pause begins with the initial window.
 
+use std::sync::Arc;
+
 use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response, Sent};
 use becalm_schema::Conflict;
@@ -141,7 +143,7 @@ impl Params {
 /// The response.
 #[derive(Clone, Debug)]
 pub struct BinaryFeedback {
-    params: Params,
+    params: Arc<Params>,
     window: f64,
     /// The window in packets.
     current: u32,
@@ -165,20 +167,7 @@ impl ResponseScheme for BinaryFeedback {
     type Params = Params;
 
     fn new(params: &Params) -> BinaryFeedback {
-        let window = params.allowed(params.initial);
-        let current = window.round() as u32;
-        BinaryFeedback {
-            params: params.clone(),
-            window,
-            current,
-            previous: 0,
-            in_use: current,
-            acks: 0,
-            marked: 0,
-            kept: (0, 0),
-            increased: false,
-            filled: false,
-        }
+        BinaryFeedback::with(Arc::new(params.clone()))
     }
 
     fn moves_window(_: &Params) -> bool {
@@ -191,6 +180,24 @@ impl ResponseScheme for BinaryFeedback {
 }
 
 impl BinaryFeedback {
+    /// Its initial state.
+    fn with(params: Arc<Params>) -> BinaryFeedback {
+        let window = params.allowed(params.initial);
+        let current = window.round() as u32;
+        BinaryFeedback {
+            window,
+            current,
+            previous: 0,
+            in_use: current,
+            acks: 0,
+            marked: 0,
+            kept: (0, 0),
+            increased: false,
+            filled: false,
+            params,
+        }
+    }
+
     /// Skipped ACKs, and those that count after them.
     fn epoch(&self) -> (u32, u32) {
         match self.params.decide {
@@ -239,7 +246,7 @@ impl Response for BinaryFeedback {
         match notice {
             Notice::Ack(ack) => self.ack(ack.is_marked()),
             Notice::Becn => self.ack(true),
-            Notice::Restart => *self = BinaryFeedback::new(&self.params),
+            Notice::Restart => *self = BinaryFeedback::with(self.params.clone()),
             Notice::Timer => {}
         }
     }

@@ -15,10 +15,15 @@
 //! recovery); once both are above, it grows by `hyper_increase`; otherwise by `additive_increase`; never above the rate
 //! of the link. At the rate of the link nothing is timed or counted.
 //!
+//! With `periodic`, as ConnectX adapters do it, alpha moves at the end of each `alpha_timer` from the first CNP on: up if a CNP
+//! came in it, down if none did. A cut comes at the end of a `cut_interval` in which a CNP came, so the first one comes a
+//! whole interval after its CNP.
+//!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, sections 3 and 5: preset
 //! `paper`. NVIDIA, "DCQCN CC Parameters", for ConnectX-4 and later, and the defaults that `mlxconfig` prints: preset
-//! `connectx`.
+//! `connectx`. Its periods are those of `UpdateAlphaMlx` and `CheckRateDecreaseMlx` in the ns-3 model of the authors of Y. Li et
+//! al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
 //!
 //! # Parameters
 //! `preset` names the values of all keys that are left out:
@@ -29,27 +34,35 @@
 //! | `initial_alpha` | alpha | `initial_alpha_value` | 1 | 1023/1024 |
 //! | `alpha_timer` | K | `dce_tcp_rtt` | 55 us | 1 us |
 //! | `cut_interval` | - | `rate_reduce_monitor_period` | 0 | 4 us |
+//! | `periodic` | - | - | no | yes |
+//! | `decrease_divisor` | 2 | 2^(`rpg_gd` - 10) | 2 | 2 |
+//! | `rate_on_first_cnp` | - | `rate_to_set_on_first_cnp` | none | none |
 //! | `min_decrease_factor` | - | `rpg_min_dec_fac` | 0.5 | 0.5 |
 //! | `clamp_target` | - | `clamp_tgt_rate` | yes | no |
+//! | `clamp_after_timer` | - | `clamp_tgt_rate_after_time_inc` | yes | yes |
 //! | `increase_timer` | T | `rpg_time_reset` | 55 us | 300 us |
 //! | `byte_counter` | B | `rpg_byte_reset` | 10 MB | 32767 B |
 //! | `fast_recovery` | F | `rpg_threshold` | 5 | 1 |
 //! | `additive_increase` | R_AI | `rpg_ai_rate` | 1/1000 of the link: 40 Mb/s of 40 Gb/s | 5 Mb/s |
 //! | `hyper_increase` | R_HAI | `rpg_hai_rate` | 10 times `additive_increase` | 50 Mb/s |
 //! | `min_rate` | - | `rpg_min_rate` | 100 Mb/s | 1 Mb/s |
+//! | `max_rate` | - | `rpg_max_rate` | the link's | the link's |
 //!
 //! - `cut_interval`: CNPs that come sooner after a cut act together when it is over. The paper leaves the limit to the
 //!   receiver: `cnp_interval` of `[echo.rocev2]`.
 //! - `min_decrease_factor`: the least ratio of the rates after and before a cut.
-//! - `clamp_target`: whether every cut sets the target; otherwise only the first one after an increase.
+//! - `clamp_target`: whether every cut sets the target; otherwise only the first one after an increase, by the byte counter or,
+//!   with `clamp_after_timer`, by the timer.
+//! - `decrease_divisor`: alpha on the adapter is a number below 1024, of which a cut takes a 2^`rpg_gd`-th part.
+//! - `byte_counter = 0`: there is none, as in the simulator of HPCC, and the timer's stages count as those of both.
+//! - `byte_counter`: of `rpg_byte_reset` = 32767 the unit is not certain. The field has 15 bits; `mstflint` describes it as "Bytes,
+//!   default 150". It is taken as bytes.
 //! - `window`: packets, or `"unlimited"`; the source has none.
 //!
 //! # Departures from the source
 //! - The paper's 40 Mb/s are meant for 40 Gb/s. The preset scales them with the link: at 400 Gb/s, the way back from half
 //!   of the rate would otherwise take 275 ms. The paper prints no `hyper_increase`, of which ten times the additive one is
 //!   usual, and no least rate.
-//! - Adapters update alpha once in every `dce_tcp_rtt`, up or down; here a CNP moves it up at once, and restarts the time.
-//!   With one CNP in 4 us or less the difference is below a part in a hundred.
 //! - A marked ACK counts as a CNP, for echoes that send none.
 //! - A rate within a millionth of the link's is the link's.
 //! - Rates are those of packets with their headers. A flow that begins anew has the initial state.
@@ -79,18 +92,25 @@ pub struct Dcqcn {
     additive: f64,
     hyper: f64,
     min: f64,
+    max: f64,
+    /// The rate that the first CNP sets.
+    first: Option<f64>,
     rate: f64,
     target: f64,
     alpha: f64,
-    /// When alpha was last moved up; [`Time::MAX`] before the first CNP.
+    /// When alpha was last moved up, or, by periods, moved; [`Time::MAX`] before the first CNP.
     alpha_since: Time,
+    /// When periods begin: with the first CNP.
+    origin: Time,
+    /// Whether a CNP has come in the present period of alpha.
+    seen: bool,
     /// When the increase timer expires; [`Time::MAX`] at the rate of the link.
     timer: Time,
-    /// Before this time there is no further cut.
+    /// Before this time there is no further cut; by periods, the time of the cut that waits.
     rests_until: Time,
     /// Whether a cut waits for that time.
     cut_waits: bool,
-    /// Whether the rate has been raised since the last cut.
+    /// Whether the rate has been raised since the last cut, so that the next one sets the target.
     raised: bool,
     timer_stage: u32,
     byte_stage: u32,
@@ -110,15 +130,20 @@ impl Dcqcn {
     fn with(values: Arc<Values>, window: Window, link: f64) -> Dcqcn {
         let share = |megabits: f64| (megabits * 1e6 / link).min(1.0);
         let additive = values.additive_increase.map_or(values.additive_share, share);
+        let max = values.max_rate.map_or(1.0, share);
         Dcqcn {
             window,
             additive,
             hyper: values.hyper_increase.map_or(10.0 * additive, share),
-            min: share(values.min_rate),
-            rate: 1.0,
-            target: 1.0,
+            min: share(values.min_rate).min(max),
+            max,
+            first: values.rate_on_first_cnp.map(share),
+            rate: max,
+            target: max,
             alpha: values.initial_alpha,
             alpha_since: Time::MAX,
+            origin: Time::MAX,
+            seen: false,
             timer: Time::MAX,
             rests_until: Time::ZERO,
             cut_waits: false,
@@ -149,30 +174,80 @@ impl Dcqcn {
                 self.timer = next.saturating_add(self.values.increase_timer);
                 self.timer_stage += 1;
                 self.raise();
+                self.raised |= self.values.clamp_after_timer;
             }
         }
     }
 
     /// Handles a CNP.
     fn notified(&mut self, now: Time) {
-        if now < self.rests_until {
+        let is_first = self.origin == Time::MAX;
+        if is_first {
+            self.origin = now;
+            self.set_first_rate();
+        }
+        if self.values.periodic && self.values.cut_interval > Time::ZERO {
+            self.note_in_period(now, is_first);
+        } else if now < self.rests_until {
             self.cut_waits = true;
         } else {
             self.cut(now);
         }
     }
 
+    /// The first CNP sets a rate, if one is given.
+    fn set_first_rate(&mut self) {
+        if let Some(first) = self.first {
+            self.rate = self.rate.min(first).max(self.min);
+            self.target = self.rate;
+        }
+    }
+
+    /// Notes a CNP for the present periods of alpha and of cuts.
+    fn note_in_period(&mut self, now: Time, is_first: bool) {
+        if is_first {
+            self.alpha_since = now;
+        } else {
+            self.settle(now);
+            self.seen = true;
+        }
+        if !self.cut_waits {
+            let interval = self.values.cut_interval;
+            let periods = now.since(self.origin).0 / interval.0 + 1;
+            (self.cut_waits, self.rests_until) = (true, self.origin.saturating_add(interval * periods));
+        }
+    }
+
+    /// Moves alpha for the periods that have ended by `now`.
+    fn settle(&mut self, now: Time) {
+        let Values { g, alpha_timer, .. } = *self.values;
+        let periods = now.since(self.alpha_since).0 / alpha_timer.0;
+        if periods > 0 {
+            let first = (1.0 - g) * self.alpha + if self.seen { g } else { 0.0 };
+            self.alpha = first * libm::pow(1.0 - g, (periods - 1) as f64);
+            (self.seen, self.alpha_since) = (false, self.alpha_since.saturating_add(alpha_timer * periods));
+        }
+    }
+
     fn cut(&mut self, now: Time) {
-        let Values { g, clamp_target, min_decrease_factor, cut_interval, increase_timer, .. } = *self.values;
-        self.decay(now);
+        let Values { g, clamp_target, min_decrease_factor, decrease_divisor, cut_interval, increase_timer, .. } =
+            *self.values;
+        let periodic = self.values.periodic && cut_interval > Time::ZERO;
+        if periodic {
+            self.settle(now);
+        } else {
+            self.decay(now);
+        }
         if clamp_target || self.raised {
             self.target = self.rate;
         }
-        let factor = (1.0 - self.alpha / 2.0).max(min_decrease_factor);
+        let factor = (1.0 - self.alpha / decrease_divisor).max(min_decrease_factor);
         self.rate = (self.rate * factor).max(self.min);
-        self.alpha = (1.0 - g) * self.alpha + g;
+        if !periodic {
+            self.alpha = (1.0 - g) * self.alpha + g;
+            self.alpha_since = now;
+        }
         (self.timer_stage, self.byte_stage, self.bytes) = (0, 0, 0);
-        self.alpha_since = now;
         self.timer = now.saturating_add(increase_timer);
         self.rests_until = now.saturating_add(cut_interval);
         (self.cut_waits, self.raised) = (false, false);
@@ -189,16 +264,16 @@ impl Dcqcn {
 
     /// Raises the rate after a stage.
     fn raise(&mut self) {
-        let (least, most) = (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage));
+        let bytes = if self.values.byte_counter == 0 { self.timer_stage } else { self.byte_stage };
+        let (least, most) = (self.timer_stage.min(bytes), self.timer_stage.max(bytes));
         let fast_recovery = self.values.fast_recovery;
         if most >= fast_recovery {
             let step = if least > fast_recovery { self.hyper } else { self.additive };
-            self.target = (self.target + step).min(1.0);
+            self.target = (self.target + step).min(self.max);
         }
         self.rate = (self.rate + self.target) / 2.0;
-        self.raised = true;
-        if 1.0 - self.rate < NEAR {
-            (self.rate, self.target, self.timer) = (1.0, 1.0, Time::MAX);
+        if self.max - self.rate < NEAR {
+            (self.rate, self.target, self.timer) = (self.max, self.max, Time::MAX);
         }
     }
 }
@@ -219,22 +294,23 @@ impl Response for Dcqcn {
             Notice::Ack(ack) if ack.is_marked() => self.notified(now),
             Notice::Ack(_) | Notice::Timer => {}
             Notice::Restart => {
-                let (additive, hyper, min) = (self.additive, self.hyper, self.min);
+                let Dcqcn { additive, hyper, min, max, first, .. } = *self;
                 let initial = Dcqcn::with(self.values.clone(), self.window, LINK);
-                *self = Dcqcn { additive, hyper, min, ..initial };
+                *self = Dcqcn { additive, hyper, min, max, first, rate: max, target: max, ..initial };
             }
         }
     }
 
     fn sent(&mut self, sent: &Sent) {
-        if self.rate >= 1.0 {
+        if self.rate >= self.max || self.values.byte_counter == 0 {
             return;
         }
         self.bytes += u64::from(sent.bytes);
-        while self.bytes >= self.values.byte_counter && self.rate < 1.0 {
+        while self.bytes >= self.values.byte_counter && self.rate < self.max {
             self.bytes -= self.values.byte_counter;
             self.byte_stage += 1;
             self.raise();
+            self.raised = true;
         }
     }
 

@@ -4,8 +4,8 @@
 //! A window of packets may be under way. The source counts the packets that ACKs cover and the marked ones that they
 //! report. When the packets that were under way at the last count are acknowledged, about once per round trip, the share F
 //! of marked ones moves the estimate alpha to (1 - g) alpha + g F. The first ACK with a mark in a window of packets cuts
-//! the window to 1 - alpha / 2 of it, at most once for the packets under way then. An ACK without a mark that covers n
-//! packets adds n / window to the window; in slow start, before the first mark, n.
+//! the window to 1 - alpha / 2 of it, at most once for the packets under way then; ACKs of those do not let it grow. Any other
+//! ACK without a mark, for n packets, adds n / window to the window; in slow start, before the first mark, n.
 //!
 //! # Source
 //! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3; RFC 8257, section 3.3. The switch marks by a
@@ -14,7 +14,7 @@
 //!
 //! # Parameters
 //! - `g`: weight of a window in alpha; 1/16 in the paper and in RFC 8257.
-//! - `initial_alpha`: alpha at the start; the paper begins at 0, Linux and RFC 8257 at 1.
+//! - `initial_alpha`: alpha at the start: 1 in RFC 8257, Linux and ns-3; the paper begins at 0.
 //! - `initial`: the window at the start, in packets; if it is left out, the bandwidth-delay product of the flow's path:
 //!   the rate of its link times the round-trip time on an empty fabric.
 //! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
@@ -29,6 +29,8 @@
 //! - A congestion notification packet counts as the mark of one packet.
 //! - Flows that share a response (`port_control = "sl"`) share its window and its counts.
 
+use std::sync::Arc;
+
 use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response};
 use becalm_schema::Conflict;
@@ -42,7 +44,7 @@ becalm_schema::table! {
         /// Weight of a window of packets in alpha.
         pub g: f64 = 0.0625; ""; 1e-6..=1.0,
         /// Alpha at the start.
-        pub initial_alpha: f64 = 0.0; ""; 0.0..=1.0,
+        pub initial_alpha: f64 = 1.0; ""; 0.0..=1.0,
         /// The window at the start; the bandwidth-delay product if it is left out.
         pub initial: Option<f64> = None; "packets"; 1.0..=1e6,
         /// The window never exceeds it.
@@ -65,7 +67,7 @@ impl Params {
 /// The response.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
-    params: Params,
+    params: Arc<Params>,
     /// The window at the start.
     initial: f64,
     window: f64,
@@ -86,7 +88,7 @@ impl ResponseScheme for Dctcp {
     type Params = Params;
 
     fn new(params: &Params) -> Dctcp {
-        Dctcp::with(params, params.initial.unwrap_or(1.0))
+        Dctcp::with(Arc::new(params.clone()), params.initial.unwrap_or(1.0))
     }
 
     fn moves_window(_: &Params) -> bool {
@@ -99,7 +101,7 @@ impl ResponseScheme for Dctcp {
 }
 
 impl Dctcp {
-    fn with(params: &Params, initial: f64) -> Dctcp {
+    fn with(params: Arc<Params>, initial: f64) -> Dctcp {
         Dctcp {
             initial,
             window: initial.clamp(1.0, f64::from(params.largest.0)),
@@ -110,7 +112,7 @@ impl Dctcp {
             count_at: 0,
             cut_from: 0,
             latest: (0, 0),
-            params: params.clone(),
+            params,
         }
     }
 
@@ -128,7 +130,7 @@ impl Dctcp {
         }
         if ack.is_marked() {
             self.cut();
-        } else {
+        } else if ack.sequence >= self.cut_from {
             self.grow(f64::from(ack.covers));
         }
     }
@@ -160,7 +162,11 @@ impl Response for Dctcp {
     fn start(&mut self, flow: &FlowShape) {
         let packet = f64::from(flow.mtu + flow.header);
         let product = flow.rate.bytes_per_second() * flow.base_rtt.as_secs() / packet;
-        *self = Dctcp::with(&self.params, self.params.initial.unwrap_or(product));
+        *self = Dctcp::with(self.params.clone(), self.params.initial.unwrap_or(product));
+    }
+
+    fn follows_sending(&self) -> bool {
+        false
     }
 
     fn pace(&self) -> Pace {
@@ -174,7 +180,7 @@ impl Response for Dctcp {
                 self.marked += 1;
                 self.cut();
             }
-            Notice::Restart => *self = Dctcp::with(&self.params, self.initial),
+            Notice::Restart => *self = Dctcp::with(self.params.clone(), self.initial),
             Notice::Timer => {}
         }
     }

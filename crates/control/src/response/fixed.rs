@@ -45,6 +45,10 @@ impl ResponseScheme for Fixed {
 }
 
 impl Response for Fixed {
+    fn is_steady(&self) -> bool {
+        true
+    }
+
     fn pace(&self) -> Pace {
         self.pace
     }

@@ -39,6 +39,8 @@
 //!   one variable for W and Wc, this one does not. An ACK for several packets counts once, with the records of the last.
 //! - Marks and congestion notification packets say nothing to it.
 
+use std::sync::Arc;
+
 use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Pace, Response};
 
@@ -66,7 +68,7 @@ becalm_schema::table! {
 /// The response. Windows are shares of C T, and so the rates are shares of the link's.
 #[derive(Clone, Debug)]
 pub struct Hpcc {
-    params: Params,
+    params: Arc<Params>,
     /// T in seconds.
     rtt: f64,
     /// C T in full packets.
@@ -88,18 +90,7 @@ impl ResponseScheme for Hpcc {
     type Params = Params;
 
     fn new(params: &Params) -> Hpcc {
-        Hpcc {
-            params: params.clone(),
-            rtt: 1.0,
-            packets: f64::from(u32::MAX),
-            increase: 0.0,
-            last: Vec::new(),
-            utilization: params.eta,
-            window: 1.0,
-            reference: 1.0,
-            stage: 0,
-            fresh: 0,
-        }
+        Hpcc::with(Arc::new(params.clone()))
     }
 
     fn feedback(_: &Params) -> Feedback {
@@ -112,6 +103,22 @@ impl ResponseScheme for Hpcc {
 }
 
 impl Hpcc {
+    /// Its initial state.
+    fn with(params: Arc<Params>) -> Hpcc {
+        Hpcc {
+            rtt: 1.0,
+            packets: f64::from(u32::MAX),
+            increase: 0.0,
+            last: Vec::new(),
+            utilization: params.eta,
+            window: 1.0,
+            reference: 1.0,
+            stage: 0,
+            fresh: 0,
+            params,
+        }
+    }
+
     fn acked(&mut self, ack: &Ack) {
         if !self.last.iter().map(|hop| hop.output).eq(ack.trail.iter().map(|hop| hop.output)) {
             (self.last, self.fresh) = (ack.trail.to_vec(), ack.next);
@@ -141,7 +148,7 @@ impl Hpcc {
 
     /// Sets the window by the utilization; returns the next stage.
     fn react(&mut self) -> u32 {
-        let Params { eta, max_stage, rmin, .. } = self.params;
+        let Params { eta, max_stage, rmin, .. } = *self.params;
         let proportional = self.utilization >= eta || self.stage >= max_stage;
         let window = if proportional { self.reference * eta / self.utilization } else { self.reference };
         self.window = (window + self.increase).clamp(rmin, 1.0);
@@ -161,6 +168,10 @@ impl Response for Hpcc {
         Some(self.params.int_bytes)
     }
 
+    fn follows_sending(&self) -> bool {
+        false
+    }
+
     fn pace(&self) -> Pace {
         let window = (self.window * self.packets).ceil().clamp(1.0, f64::from(u32::MAX));
         Pace { gap: 1.0 / self.window - 1.0, window: window as u32 }
@@ -171,7 +182,7 @@ impl Response for Hpcc {
             Notice::Ack(ack) => self.acked(ack),
             Notice::Restart => {
                 let &mut Hpcc { rtt, packets, increase, .. } = self;
-                *self = Hpcc { rtt, packets, increase, ..Hpcc::new(&self.params) };
+                *self = Hpcc { rtt, packets, increase, ..Hpcc::with(self.params.clone()) };
             }
             Notice::Becn | Notice::Timer => {}
         }

@@ -113,14 +113,20 @@ impl Params {
 /// The response.
 #[derive(Clone, Debug)]
 pub struct Ibta {
-    gaps: Arc<[f64]>,
+    settings: Arc<Settings>,
+    timer: Timer,
+    ccti: u32,
+}
+
+/// What a response shares with its clones.
+#[derive(Debug)]
+struct Settings {
+    gaps: Vec<f64>,
     increase: u32,
     decrease: u32,
     limit: u32,
     min: u32,
     window: Window,
-    timer: Timer,
-    ccti: u32,
 }
 
 impl ResponseScheme for Ibta {
@@ -133,13 +139,16 @@ impl ResponseScheme for Ibta {
     fn new(params: &Params) -> Ibta {
         let (limit, min) = (params.limit(), params.ccti_min);
         assert!(min <= limit && limit < params.cct.len(), "indices {min} to {limit} of {}", params.cct.len());
-        Ibta {
+        let settings = Settings {
             gaps: params.cct.entries().into_iter().map(CctEntry::gap).collect(),
             increase: params.ccti_increase,
             decrease: params.ccti_decrease,
             limit,
             min,
             window: params.window,
+        };
+        Ibta {
+            settings: Arc::new(settings),
             timer: Timer::new(params.timer(), params.phase, params.clock_error),
             ccti: min,
         }
@@ -163,18 +172,24 @@ impl Ibta {
 
     /// Follows the timer up to `now`, over any number of expiries.
     fn expire(&mut self, now: Time) {
-        let steps = self.timer.advance(now).saturating_mul(u64::from(self.decrease));
-        self.ccti -= steps.min(u64::from(self.ccti - self.min)) as u32;
+        let Settings { decrease, min, .. } = *self.settings;
+        let steps = self.timer.advance(now).saturating_mul(u64::from(decrease));
+        self.ccti -= steps.min(u64::from(self.ccti - min)) as u32;
     }
 
     fn becn(&mut self) {
-        self.ccti = (self.ccti + self.increase).min(self.limit);
+        let Settings { increase, limit, .. } = *self.settings;
+        self.ccti = (self.ccti + increase).min(limit);
     }
 }
 
 impl Response for Ibta {
+    fn follows_sending(&self) -> bool {
+        false
+    }
+
     fn pace(&self) -> Pace {
-        Pace { gap: self.gaps[self.ccti as usize], window: self.window.0 }
+        Pace { gap: self.settings.gaps[self.ccti as usize], window: self.settings.window.0 }
     }
 
     fn notice(&mut self, now: Time, notice: &Notice) {
@@ -187,7 +202,7 @@ impl Response for Ibta {
     }
 
     fn deadline(&self) -> Option<Time> {
-        if self.ccti > self.min { self.timer.next() } else { None }
+        if self.ccti > self.settings.min { self.timer.next() } else { None }
     }
 }
 

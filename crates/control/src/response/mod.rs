@@ -30,4 +30,5 @@ crate::responses! {
     "timely" => timely::Timely,
     "swift" => swift::Swift,
     "hpcc" => hpcc::Hpcc,
+    "external" => external::External,
 }

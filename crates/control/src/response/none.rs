@@ -42,6 +42,10 @@ impl ResponseScheme for Unlimited {
 }
 
 impl Response for Unlimited {
+    fn is_steady(&self) -> bool {
+        true
+    }
+
     fn pace(&self) -> Pace {
         Pace { gap: 0.0, window: self.window.0 }
     }

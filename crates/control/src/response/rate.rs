@@ -13,8 +13,8 @@ use crate::scheme::ResponseScheme;
 /// The response of a flow that follows a law.
 #[derive(Clone, Debug)]
 pub struct RateControl<L> {
-    law: L,
-    settings: Settings,
+    /// The law and its settings, shared with the clones.
+    law: Arc<(L, Settings)>,
     rate: Rate,
 }
 
@@ -36,28 +36,32 @@ impl<L: Law + Clone> RateControl<L> {
                 Rate::Discrete { position: table.position(settings.rmax / settings.initial - 1.0), table }
             }
         };
-        RateControl { law: law.clone(), settings, rate }
+        RateControl { law: Arc::new((law.clone(), settings)), rate }
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.law.1
     }
 
     /// The rate, as a share of the link's.
     pub fn rate(&self) -> f64 {
         match &self.rate {
             Rate::Continuous(rate) => *rate,
-            Rate::Discrete { position, .. } => self.settings.rmax / (1.0 + f64::from(position.index)),
+            Rate::Discrete { position, .. } => self.settings().rmax / (1.0 + f64::from(position.index)),
         }
     }
 
     fn acked(&mut self, marked: bool) {
-        let Settings { rmin, rmax, .. } = self.settings;
+        let (law, Settings { rmin, rmax, .. }) = &*self.law;
         match &mut self.rate {
-            Rate::Continuous(rate) if marked => *rate = self.law.decrease(*rate).max(rmin),
-            Rate::Continuous(rate) => *rate = self.law.increase(*rate).min(rmax),
+            Rate::Continuous(rate) if marked => *rate = law.decrease(*rate).max(*rmin),
+            Rate::Continuous(rate) => *rate = law.increase(*rate).min(*rmax),
             Rate::Discrete { table, position } => table.acked(position, marked),
         }
     }
 
     fn restart(&mut self) {
-        let Settings { rmax, initial, .. } = self.settings;
+        let Settings { rmax, initial, .. } = *self.settings();
         match &mut self.rate {
             Rate::Continuous(rate) => *rate = initial,
             Rate::Discrete { table, position } => *position = table.position(rmax / initial - 1.0),
@@ -66,15 +70,19 @@ impl<L: Law + Clone> RateControl<L> {
 }
 
 impl<L: Law + Clone> Response for RateControl<L> {
+    fn follows_sending(&self) -> bool {
+        false
+    }
+
     fn pace(&self) -> Pace {
-        Pace { gap: (1.0 / self.rate() - 1.0).max(0.0), window: self.settings.window.0 }
+        Pace { gap: (1.0 / self.rate() - 1.0).max(0.0), window: self.settings().window.0 }
     }
 
     fn notice(&mut self, _: Time, notice: &Notice) {
         match notice {
             Notice::Ack(ack) => self.acked(ack.is_marked()),
             Notice::Becn => self.acked(true),
-            Notice::Restart if !self.settings.persistent => self.restart(),
+            Notice::Restart if !self.settings().persistent => self.restart(),
             Notice::Restart | Notice::Timer => {}
         }
     }

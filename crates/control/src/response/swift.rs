@@ -43,6 +43,8 @@
 //!   packet, and would move in steps above. Hops are links, neither queues nor elements of a simulator.
 //! - Marks and congestion notification packets say nothing to it.
 
+use std::sync::Arc;
+
 use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response};
 use becalm_schema::Conflict;
@@ -100,7 +102,7 @@ struct Window {
 /// The response. Times are in seconds.
 #[derive(Clone, Debug)]
 pub struct Swift {
-    params: Params,
+    params: Arc<Params>,
     /// Target without addition for small windows.
     base: f64,
     fs_range: f64,
@@ -125,7 +127,7 @@ impl ResponseScheme for Swift {
         let window = Window { packets: most, decreased: None };
         let (receiver, fabric) = (window.clone(), window);
         Swift {
-            params: params.clone(),
+            params: Arc::new(params.clone()),
             base: 0.0,
             fs_range: 0.0,
             scale: (0.0, 0.0),
@@ -194,7 +196,7 @@ impl Window {
 
 impl Response for Swift {
     fn start(&mut self, flow: &FlowShape) {
-        let Params { base, per_hop, fs_range, fs_min, fs_max, min_window, max_window, .. } = self.params;
+        let Params { base, per_hop, fs_range, fs_min, fs_max, min_window, max_window, .. } = *self.params;
         let base = base.map_or(1.25 * flow.longest_rtt.as_secs() + 5e-6, Time::as_secs);
         self.fs_range = fs_range.map_or(5.0 * base, Time::as_secs);
         self.base = base + f64::from(flow.hops) * per_hop.as_secs();
@@ -205,6 +207,10 @@ impl Response for Swift {
         self.most = max_window.unwrap_or((self.base + self.fs_range) / self.packet).max(min_window);
         self.first = (self.base_rtt / self.packet).clamp(min_window, self.most);
         self.begin();
+    }
+
+    fn follows_sending(&self) -> bool {
+        false
     }
 
     fn pace(&self) -> Pace {

@@ -89,6 +89,10 @@ impl ResponseScheme for Tabulated {
 }
 
 impl Response for Tabulated {
+    fn follows_sending(&self) -> bool {
+        false
+    }
+
     fn pace(&self) -> Pace {
         let rate = self.rmax / (1.0 + f64::from(self.position.index));
         Pace { gap: (1.0 / rate - 1.0).max(0.0), window: self.window.0 }

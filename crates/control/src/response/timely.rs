@@ -44,6 +44,8 @@
 //! - R never falls below `rmin`; Algorithm 1 has no floor, and may turn R negative for g > 1 / beta.
 //! - Marks and congestion notification packets say nothing to it.
 
+use std::sync::Arc;
+
 use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response};
 use becalm_schema::Conflict;
@@ -107,7 +109,7 @@ impl Params {
 /// The response.
 #[derive(Clone, Debug)]
 pub struct Timely {
-    params: Params,
+    params: Arc<Params>,
     /// Packets of a segment.
     packets: u32,
     /// Packets of the present segment that have been acknowledged.
@@ -126,8 +128,7 @@ impl ResponseScheme for Timely {
     type Params = Params;
 
     fn new(params: &Params) -> Timely {
-        let rate = params.first_rate();
-        Timely { params: params.clone(), packets: 1, acked: 0, rate, previous: None, difference: 0.0, calm: 0 }
+        Timely::with(Arc::new(params.clone()))
     }
 
     fn feedback(_: &Params) -> Feedback {
@@ -136,6 +137,12 @@ impl ResponseScheme for Timely {
 }
 
 impl Timely {
+    /// Its initial state.
+    fn with(params: Arc<Params>) -> Timely {
+        let rate = params.first_rate();
+        Timely { params, packets: 1, acked: 0, rate, previous: None, difference: 0.0, calm: 0 }
+    }
+
     fn acked(&mut self, ack: &Ack) {
         self.acked += ack.covers;
         if self.acked < self.packets {
@@ -152,7 +159,7 @@ impl Timely {
 
     /// The rate after a segment with this round trip, before it is limited.
     fn next_rate(&mut self, rtt: Time, gradient: f64) -> f64 {
-        let Params { patched, t_low, t_high, delta, hai, .. } = self.params;
+        let Params { patched, t_low, t_high, delta, hai, .. } = *self.params;
         let (rate, beta) = (self.rate, self.params.strength());
         let calm = std::mem::take(&mut self.calm);
         if rtt < t_low {
@@ -177,6 +184,10 @@ impl Response for Timely {
         self.packets = (self.params.segment / flow.mtu).max(1);
     }
 
+    fn follows_sending(&self) -> bool {
+        false
+    }
+
     fn pace(&self) -> Pace {
         Pace { gap: (1.0 / self.rate - 1.0).max(0.0), window: u32::MAX }
     }
@@ -184,7 +195,7 @@ impl Response for Timely {
     fn notice(&mut self, _: Time, notice: &Notice) {
         match notice {
             Notice::Ack(ack) => self.acked(ack),
-            Notice::Restart => *self = Timely { packets: self.packets, ..Timely::new(&self.params) },
+            Notice::Restart => *self = Timely { packets: self.packets, ..Timely::with(self.params.clone()) },
             Notice::Becn | Notice::Timer => {}
         }
     }

@@ -130,5 +130,6 @@ where
     responses::asks_for_timers_to_come::<R>(params, steps)?;
     responses::moves_its_window_as_it_says::<R>(params, steps)?;
     responses::slows_down_on_congestion_and_speeds_up_without::<R>(params, steps)?;
+    responses::needs_no_more_than_it_says::<R>(params, steps)?;
     responses::repeats_itself::<R>(params, steps)
 }

@@ -4,10 +4,12 @@ use std::fmt::Debug;
 
 use becalm_control::{Feedback, ResponseScheme};
 use becalm_engine::Time;
-use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Pace, Sent};
+use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Pace, Response, Sent};
 use becalm_fabric::{NodeId, PortId, Rate};
 use becalm_schema::Choice;
 use proptest::prelude::*;
+
+use crate::out_of_tree::response::rtt_target::{self, RttTarget};
 
 /// Slack for rates that went through a gap and back.
 const SLACK: f64 = 1e-9;
@@ -50,6 +52,8 @@ pub fn step() -> impl Strategy<Value = Step> {
 /// each notice.
 struct Flow<R> {
     response: R,
+    /// Whether the response hears of packets that go out.
+    hears_of_packets: bool,
     now: Time,
     sent: u32,
     acknowledged: u32,
@@ -65,7 +69,7 @@ impl<R: ResponseScheme> Flow<R> {
         response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt, longest_rtt, hops: 3 });
         let output = PortId { node: NodeId(0), port: 0 };
         let trail = [Hop { output, at: Time::ZERO, sent: 0, waiting: 0, rate }];
-        Flow { response, now: Time::ZERO, sent: 0, acknowledged: 0, trail }
+        Flow { response, hears_of_packets: true, now: Time::ZERO, sent: 0, acknowledged: 0, trail }
     }
 
     /// What the switch records next: an output that is busy and has a long queue, or one that is nearly idle.
@@ -94,7 +98,9 @@ impl<R: ResponseScheme> Flow<R> {
         for i in 0..packets.max(window.min(8)) {
             self.sent += 1;
             let in_flight = if i + 1 == packets { window } else { self.sent - self.acknowledged };
-            self.response.sent(&Sent { now: self.now, bytes: SIZE, in_flight: in_flight.clamp(1, window) });
+            if self.hears_of_packets {
+                self.response.sent(&Sent { now: self.now, bytes: SIZE, in_flight: in_flight.clamp(1, window) });
+            }
         }
     }
 
@@ -126,7 +132,10 @@ impl<R: ResponseScheme> Flow<R> {
 
 /// What a response answered to some steps.
 fn answers<R: ResponseScheme>(params: &R::Params, steps: &[Step]) -> Vec<(f64, u32, Option<Time>)> {
-    let mut flow = Flow::<R>::new(params);
+    answers_of(Flow::<R>::new(params), steps)
+}
+
+fn answers_of<R: ResponseScheme>(mut flow: Flow<R>, steps: &[Step]) -> Vec<(f64, u32, Option<Time>)> {
     let answer = |step| {
         let (_, pace) = flow.take(step);
         (pace.gap, pace.window, flow.response.deadline())
@@ -289,4 +298,72 @@ where
 pub fn repeats_itself<R: ResponseScheme>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError> {
     prop_assert_eq!(answers::<R>(params, steps), answers::<R>(params, steps));
     Ok(())
+}
+
+/// A response that does not follow sending gives the same answers if it does not hear of packets. A steady one keeps its
+/// pace, and wants no timer.
+pub fn needs_no_more_than_it_says<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
+where
+    R: ResponseScheme<Params: Debug>,
+{
+    let flow = Flow::<R>::new(params);
+    let (Pace { gap, window }, is_steady) = (flow.response.pace(), flow.response.is_steady());
+    let all = answers_of(flow, steps);
+    if is_steady {
+        prop_assert!(all.iter().all(|answer| *answer == (gap, window, None)), "{params:?} is not steady");
+    }
+    let deaf = Flow { hears_of_packets: false, ..Flow::<R>::new(params) };
+    if is_steady || !deaf.response.follows_sending() {
+        prop_assert_eq!(&answers_of(deaf, steps), &all, "{:?} follows sending", params);
+    }
+    Ok(())
+}
+
+/// A response that denies what it needs.
+#[derive(Clone, Debug)]
+struct Denier<const STEADY: bool>(RttTarget);
+
+impl<const STEADY: bool> ResponseScheme for Denier<STEADY> {
+    type Params = rtt_target::Params;
+
+    fn new(params: &rtt_target::Params) -> Self {
+        Denier(RttTarget::new(params))
+    }
+}
+
+impl<const STEADY: bool> Response for Denier<STEADY> {
+    fn is_steady(&self) -> bool {
+        STEADY
+    }
+
+    fn follows_sending(&self) -> bool {
+        false
+    }
+
+    fn start(&mut self, flow: &FlowShape) {
+        self.0.start(flow);
+    }
+
+    fn pace(&self) -> Pace {
+        self.0.pace()
+    }
+
+    fn notice(&mut self, now: Time, notice: &Notice) {
+        self.0.notice(now, notice);
+    }
+
+    fn sent(&mut self, sent: &Sent) {
+        self.0.sent(sent);
+    }
+}
+
+#[test]
+fn a_response_that_denies_what_it_needs_is_found() {
+    let params = rtt_target::Params::default();
+    let ack = |long| Step { after: Time::from_us(20), kind: Kind::Ack { covers: 1, marked: false, long } };
+    let steps: Vec<Step> = [true, true, true, false, false, false].map(ack).into();
+    let found = |check: Result<(), TestCaseError>| check.map_err(|error| error.to_string()).unwrap_err();
+    assert!(found(needs_no_more_than_it_says::<Denier<true>>(&params, &steps)).contains("is not steady"));
+    assert!(found(needs_no_more_than_it_says::<Denier<false>>(&params, &steps)).contains("follows sending"));
+    needs_no_more_than_it_says::<RttTarget>(&params, &steps).expect("it says that it follows sending");
 }

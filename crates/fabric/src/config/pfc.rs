@@ -38,8 +38,9 @@ pub struct Pfc {
     /// Time from the decision of a buffer until its sender obeys, without the delay of the cable; that of the
     /// worst case if `None`.
     pub delay: Option<Time>,
-    /// The part of the worst case in which the sender responds; [`RESPONSE_BYTES`] on the link if `None`.
-    pub response: Option<Time>,
+    /// The part of the worst case in which the sender responds; that of the standard for the link's rate if `None`,
+    /// [`standard_quanta`].
+    pub response: Option<PauseResponse>,
 }
 
 /// Memory that the input buffers of a switch share, without their headroom.
@@ -56,14 +57,48 @@ pub struct SharedPool {
 /// Bytes of a pause frame on the wire, its preamble and the gap between frames included.
 pub const PAUSE_FRAME_BYTES: u32 = 84;
 
-/// The time that a sender takes to respond to a pause, in bytes on the link: 60 quanta of 512 bits.
-pub const RESPONSE_BYTES: u32 = 3840;
+/// The time that a sender takes to respond to a pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PauseResponse {
+    /// A time.
+    Time(Time),
+    /// Quanta, in each of which its link carries 512 bits.
+    Quanta(u32),
+}
+
+/// Bytes of a quantum.
+const QUANTUM_BYTES: u32 = 64;
+
+/// The most quanta in which a sender responds, by the rate of its link in Gb/s (IEEE 802.3, clause 31B.3.7).
+const STANDARD_QUANTA: [(f64, u32); 10] = [
+    (0.1, 1),
+    (1.0, 2),
+    (10.0, 67),
+    (25.0, 80),
+    (40.0, 118),
+    (50.0, 147),
+    (100.0, 394),
+    (200.0, 453),
+    (400.0, 905),
+    (800.0, 905),
+];
+
+/// The quanta of the standard at this rate: those of the next rate that it names, or of the last one.
+pub fn standard_quanta(rate: Rate) -> u32 {
+    let gigabits = rate.bits_per_second() / 1e9;
+    let next = STANDARD_QUANTA.iter().find(|(named, _)| gigabits <= named * (1.0 + 1e-9));
+    next.unwrap_or(&STANDARD_QUANTA[STANDARD_QUANTA.len() - 1]).1
+}
 
 impl Pfc {
     /// Time from the decision of a buffer until its sender obeys, without the delay of the cable. In the worst case
     /// the pause waits for a packet of the `largest` size, in bytes; `back` is the rate of the link that it takes.
     pub fn delay_on(&self, back: Rate, largest: u32) -> Time {
-        let response = self.response.unwrap_or_else(|| back.time_of(RESPONSE_BYTES));
+        let response = match self.response {
+            Some(PauseResponse::Time(time)) => time,
+            Some(PauseResponse::Quanta(quanta)) => back.time_of(quanta * QUANTUM_BYTES),
+            None => back.time_of(standard_quanta(back) * QUANTUM_BYTES),
+        };
         let frames = back.time_of(largest) + back.time_of(PAUSE_FRAME_BYTES);
         self.delay.unwrap_or(frames + response)
     }
@@ -91,11 +126,21 @@ mod tests {
     #[test]
     fn the_worst_delay_is_a_packet_a_frame_and_the_response() {
         let rate = Rate::from_bits_per_second(8e9);
-        assert_eq!(Pfc::default().delay_on(rate, SIZES.1), Time::from_ns(2068 + 84 + 3840));
-        let response = Pfc { response: Some(Time::from_ns(8)), ..Pfc::default() };
+        assert_eq!(Pfc::default().delay_on(rate, SIZES.1), Time::from_ns(2068 + 84 + 67 * 64));
+        let quanta = Pfc { response: Some(PauseResponse::Quanta(60)), ..Pfc::default() };
+        assert_eq!(quanta.delay_on(rate, SIZES.1), Time::from_ns(2068 + 84 + 3840));
+        let response = Pfc { response: Some(PauseResponse::Time(Time::from_ns(8))), ..Pfc::default() };
         assert_eq!(response.delay_on(rate, SIZES.1), Time::from_ns(2068 + 84 + 8));
         let given = Pfc { delay: Some(Time::from_ns(7)), ..Pfc::default() };
         assert_eq!(given.delay_on(rate, SIZES.1), Time::from_ns(7));
+    }
+
+    #[test]
+    fn the_standard_names_quanta_by_rate() {
+        let quanta = |gigabits: f64| standard_quanta(Rate::from_bits_per_second(gigabits * 1e9));
+        let named = [0.1, 1.0, 10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0].map(quanta);
+        assert_eq!(named, [1, 2, 67, 80, 118, 147, 394, 453, 905, 905]);
+        assert_eq!([0.01, 8.0, 56.0, 300.0, 1600.0].map(quanta), [1, 67, 394, 905, 905], "of the next rate");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Time, mix};
 
-use crate::config::{AdapterConfig, Injection};
+use crate::config::{AdapterConfig, Answers, Injection};
 use crate::context::Context;
 use crate::event::Signal;
 use crate::flow_control::credit::CreditReturn;
@@ -50,6 +50,8 @@ pub(crate) struct Adapter {
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<Packet>,
+    /// A bit for every lane on which it is the turn of data, not of answers.
+    data_next: u16,
     /// Pacers that may send.
     ready: SendQueue,
     /// The first of these lacks credit on the only lane. Until credit comes or something else changes that could let
@@ -94,6 +96,7 @@ impl Adapter {
             draining: VecDeque::new(),
             wake_at: Time::MAX,
             answers: VecDeque::new(),
+            data_next: 0,
             ready: SendQueue::new(config.injection),
             blocked: false,
             posted: 0,
@@ -130,25 +133,25 @@ impl Adapter {
 
     /// Checks again whether a pacer may send, after an event that could have changed it.
     pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) {
-        if flows.pacers[id as usize].state == PacerState::Ready {
+        if flows.pacers[id as usize].state() == PacerState::Ready {
             return;
         }
         let Some(flow) = flows.next_flow(id) else {
-            flows.pacers[id as usize].state = PacerState::Idle;
+            flows.pacers[id as usize].set_state(PacerState::Idle);
             return;
         };
         let pacer = &mut flows.pacers[id as usize];
         let due = pacer.due();
         let early = due > now;
-        if !early || (self.lists_early && due <= self.busy_until && pacer.state == PacerState::Idle) {
-            pacer.state = PacerState::Ready;
+        if !early || (self.lists_early && due <= self.busy_until && pacer.state() == PacerState::Idle) {
+            pacer.set_state(PacerState::Ready);
             self.early = if early { due } else { Time::MAX };
             // A greedy message has no place: it counts as posted now.
             let order = flows.senders[flow.index()].first_order();
             self.ready.push(id, order.unwrap_or(self.posted));
             self.blocked &= self.config.injection == Injection::RoundRobin;
-        } else if pacer.state != PacerState::Paced(due) {
-            pacer.state = PacerState::Paced(due);
+        } else if pacer.state() != PacerState::Paced(due) {
+            pacer.set_state(PacerState::Paced(due));
             self.paced.push((due, mix(flows.seed, u64::from(id)), id));
         }
     }
@@ -158,7 +161,7 @@ impl Adapter {
         if self.early < Time::MAX {
             self.early = Time::MAX;
             self.ready.pop();
-            flows.pacers[id as usize].state = PacerState::Idle;
+            flows.pacers[id as usize].set_state(PacerState::Idle);
         }
     }
 
@@ -168,7 +171,7 @@ impl Adapter {
             return;
         }
         self.collect_due(cx.now, flows);
-        if self.blocked && (self.answers.is_empty() || cx.shared.config.buffer.is_in_packets()) {
+        if self.blocked && !self.may_overtake(cx) {
             return;
         }
         if cx.now >= self.busy_until {
@@ -179,6 +182,21 @@ impl Adapter {
             self.wake_at = next;
             cx.schedule(next, self.node, 0, 0, Signal::Wake);
         }
+    }
+
+    /// Whether an answer may go, though data wait for the credit of the only lane.
+    fn may_overtake<O>(&self, cx: &Context<'_, O>) -> bool {
+        let first = self.config.answers == Answers::First;
+        first && !self.answers.is_empty() && !cx.shared.config.buffer.is_in_packets()
+    }
+
+    /// Queues an answer, or adds it to one that waits; returns whether there is one packet more.
+    pub fn queue_answer(&mut self, answer: Packet) -> bool {
+        let merged = self.config.coalesces && self.answers.iter_mut().any(|waiting| waiting.absorb(&answer));
+        if !merged {
+            self.answers.push_back(answer);
+        }
+        !merged
     }
 
     /// Whether the link is busy, an attempt is due no later than it is free, and nothing has to be seen to before.
@@ -232,13 +250,13 @@ impl Adapter {
             self.early = Time::MAX;
         }
         while let Some((due, _, id)) = self.paced.first() {
-            let void = flows.pacers[id as usize].state != PacerState::Paced(due);
+            let void = flows.pacers[id as usize].state() != PacerState::Paced(due);
             if due > now && !void {
                 return;
             }
             self.paced.pop();
             if !void {
-                flows.pacers[id as usize].state = PacerState::Idle;
+                flows.pacers[id as usize].set_state(PacerState::Idle);
                 self.update_pacer(id, now, flows);
             }
         }

@@ -4,7 +4,7 @@ use becalm_engine::Time;
 
 use crate::context::Context;
 use crate::host::hosts::Hosts;
-use crate::packet::{Kind, Packet, tie};
+use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
@@ -36,13 +36,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
         let may_complete = receiver.count(packet);
-        let unanswered = receiver.unanswered;
+        let unanswered = receiver.unanswered();
         let answer = self.echoes[host as usize].answer(cx.now, packet, &unanswered);
         if answer.cnp {
-            receiver.unanswered.notified = Some(cx.now);
+            receiver.notify(cx.now);
         }
         if answer.ack.is_some() {
-            (receiver.unanswered.packets, receiver.unanswered.marked) = (0, 0);
+            receiver.acknowledge();
         }
         if may_complete {
             self.complete_messages(packet, cx);
@@ -88,24 +88,28 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         (kind, covers, marks): (Kind, u32, u32),
         cx: &mut Context<'_, O>,
     ) {
-        let sender = &self.flows.senders[packet.flow.index()];
+        let sizes = &self.flows.packets;
+        let lane = if kind == Kind::Ack { None } else { sizes.cnp_vl };
+        // The sender, far from here in memory, is asked only if the data packet may have changed its lane on the way.
+        let own_vl = || match cx.shared.routes.lanes() {
+            Some(_) => self.flows.senders[packet.flow.index()].vl,
+            None => packet.vl,
+        };
         let answer = Packet {
             posted: cx.now,
-            destination: self.flows.host_of(packet.flow),
+            destination: self.receivers[packet.flow.index()].source,
             kind,
-            // The data packet may have changed its lane on the way.
-            vl: self.flows.packets.answers_vl.unwrap_or(sender.vl),
-            size: if kind == Kind::Ack { self.flows.packets.ack } else { self.flows.packets.cnp },
+            vl: lane.or(sizes.answers_vl).unwrap_or_else(own_vl),
+            size: if kind == Kind::Ack { sizes.ack } else { sizes.cnp },
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,
             marked: false,
             // The ACK takes over the trail.
             held: if kind == Kind::Ack { packet.held } else { 0 },
-            tie: tie(sender.ties[kind as usize], packet.sequence),
+            tie: tie(common_tie(self.flows.seed, packet.flow, kind), packet.sequence),
             ..*packet
         };
-        cx.shared.packets += 1;
-        self.adapters[host as usize].answers.push_back(answer);
+        cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
     }
 
     /// Handles an ACK. One that brings back a trail is handled apart, so that others cost nothing more.
@@ -135,12 +139,15 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             let ack = Ack {
                 marked: u32::from(packet.marks),
                 covers: u32::from(packet.covers),
-                sequence: packet.sequence - sender.first,
-                next: sender.packets - sender.first,
+                sequence: packet.sequence - sender.known_from,
+                next: sender.packets - sender.known_from,
                 rtt: cx.now.since(packet.injected),
                 held,
                 trail,
             };
+            if let Some(rtt) = self.rtts.get_mut(packet.flow.index()) {
+                *rtt = ack.rtt;
+            }
             self.notify(pacer, &Notice::Ack(ack), cx);
             if self.flows.is_alone(pacer) {
                 return;

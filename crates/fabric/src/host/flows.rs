@@ -1,20 +1,30 @@
 //! The sending ends of all flows, and the pacers that they share.
 
-use becalm_engine::mix;
+use std::hint::black_box;
+use std::mem::swap;
+
+use becalm_engine::{Time, mix};
 
 use crate::config::PacketConfig;
 use crate::context::Context;
 use crate::event::Signal;
-use crate::host::pacer::{EligibleFlows, Pacer};
+use crate::host::pacer::{Pacer, PacerFlows};
+use crate::host::send_queue::SendQueue;
 use crate::host::sender::Sender;
 use crate::ids::{FlowId, NodeId};
-use crate::policy::{Observer, Response};
+use crate::policy::{Notice, Observer, Response, Sent};
 
 /// The sending ends of all flows, by flow, and the pacers by their number.
 #[derive(Debug)]
 pub(crate) struct Flows<R> {
     pub senders: Vec<Sender>,
-    pub pacers: Vec<Pacer<R>>,
+    pub pacers: Vec<Pacer>,
+    /// By pacer. Apart from these, since their size is that of the largest scheme, and most packets do not need them.
+    pub responses: Vec<R>,
+    /// By [`PacerFlows::Several`]: the flows of a pacer that have a packet to send.
+    pub lists: Vec<SendQueue>,
+    /// Whether the pacer of every flow is its own, and has its number.
+    pub own_pacers: bool,
     pub packets: PacketConfig,
     pub seed: u64,
     /// The first flow of jobs, which are the last flows of all.
@@ -23,14 +33,33 @@ pub(crate) struct Flows<R> {
 
 impl<R> Flows<R> {
     /// The pacer of a flow.
-    pub fn pacer_of(&self, flow: FlowId) -> &Pacer<R> {
-        &self.pacers[self.senders[flow.index()].pacer as usize]
+    pub fn pacer_of(&self, flow: FlowId) -> &Pacer {
+        let pacer = if self.own_pacers { flow.0 } else { self.senders[flow.index()].pacer };
+        &self.pacers[pacer as usize]
+    }
+
+    /// Looks at all that posting a message to a flow needs. Where there are many flows it has to come from memory, and
+    /// loads that do not wait for one another come at the same time.
+    #[inline(always)]
+    pub fn prefetch(&self, flow: FlowId) {
+        let sender = &self.senders[flow.index()];
+        let pacer = self.own_pacers.then(|| self.pacers[flow.index()].host);
+        black_box((sender.pacer, sender.posted_messages, pacer));
     }
 
     /// Whether a pacer has one flow only.
     #[inline]
     pub fn is_alone(&self, pacer: u32) -> bool {
-        matches!(self.pacers[pacer as usize].flows, EligibleFlows::One(_))
+        matches!(self.pacers[pacer as usize].flows(), PacerFlows::One(_))
+    }
+
+    /// Exchanges a pacer, with its response and its list, for that of another part.
+    pub fn swap_pacer(&mut self, other: &mut Flows<R>, pacer: usize) {
+        if let PacerFlows::Several(list) = self.pacers[pacer].flows() {
+            swap(&mut self.lists[list as usize], &mut other.lists[list as usize]);
+        }
+        swap(&mut self.responses[pacer], &mut other.responses[pacer]);
+        swap(&mut self.pacers[pacer], &mut other.pacers[pacer]);
     }
 
     /// The rank of a flow's sending host.
@@ -43,11 +72,14 @@ impl<R: Response> Flows<R> {
     /// Schedules the timer of a response at its host, if it wants one earlier than any that is pending.
     pub fn arm_timer<O: Observer>(&mut self, id: u32, host: NodeId, cx: &mut Context<'_, O>) {
         let pacer = &mut self.pacers[id as usize];
-        let Some(deadline) = pacer.response.deadline() else { return };
-        if pacer.timer.is_some_and(|pending| pending <= deadline) {
+        if pacer.is_steady {
             return;
         }
-        pacer.timer = Some(deadline);
+        let Some(deadline) = self.responses[id as usize].deadline() else { return };
+        if pacer.timer().is_some_and(|pending| pending <= deadline) {
+            return;
+        }
+        pacer.set_timer(Some(deadline));
         cx.schedule(deadline, host, id as u16, mix(self.seed, u64::from(id)), Signal::Timer(id));
     }
 
@@ -56,27 +88,39 @@ impl<R: Response> Flows<R> {
         let sender = &mut self.senders[id.index()];
         sender.begin_flow();
         let pacer = sender.pacer;
-        self.pacers[pacer as usize].restart(cx.now);
+        let (pace, _) = self.responses[pacer as usize].react(cx.now, &Notice::Restart);
+        self.pacers[pacer as usize].restart(pace);
         self.arm_timer(pacer, host, cx);
+    }
+
+    /// Records a packet that goes out, which takes this time on the link.
+    #[inline(always)]
+    pub fn sent(&mut self, id: u32, sent: &Sent, transmission: Time) {
+        let pacer = &mut self.pacers[id as usize];
+        let pace = match pacer.follows_sending {
+            true => self.responses[id as usize].paced_by(sent),
+            false => pacer.pace(),
+        };
+        pacer.sent(sent.now, transmission, pace);
     }
 
     /// The flow of a pacer that sends next.
     #[inline(always)]
     pub fn next_flow(&mut self, pacer: u32) -> Option<FlowId> {
-        let Pacer { pace, ref flows, .. } = self.pacers[pacer as usize];
-        match *flows {
-            EligibleFlows::One(id) => self.senders[id.index()].may_send(pace.window).then_some(id),
-            EligibleFlows::Several(_) => self.next_of_several(pacer),
+        let pacer = &self.pacers[pacer as usize];
+        let window = pacer.pace().window;
+        match pacer.flows() {
+            PacerFlows::One(id) => self.senders[id.index()].may_send(window).then_some(id),
+            PacerFlows::Several(list) => self.next_of_several(list, window),
         }
     }
 
-    /// The flow of a pacer with several that sends next; flows that cannot send are removed.
-    fn next_of_several(&mut self, pacer: u32) -> Option<FlowId> {
-        let pacer = &mut self.pacers[pacer as usize];
-        let EligibleFlows::Several(list) = &mut pacer.flows else { return None };
+    /// The flow of a list that sends next in this window; flows that cannot send are removed.
+    fn next_of_several(&mut self, list: u32, window: u32) -> Option<FlowId> {
+        let list = &mut self.lists[list as usize];
         while let Some((id, _)) = list.first() {
             let sender = &mut self.senders[id as usize];
-            if sender.may_send(pacer.pace.window) {
+            if sender.may_send(window) {
                 return Some(FlowId(id));
             }
             sender.listed = false;
@@ -88,10 +132,11 @@ impl<R: Response> Flows<R> {
     /// Moves a flow that has sent to the end of its pacer's list, or removes it.
     pub fn rotate(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
-        let pacer = &mut self.pacers[sender.pacer as usize];
-        if let EligibleFlows::Several(list) = &mut pacer.flows {
+        let pacer = &self.pacers[sender.pacer as usize];
+        if let PacerFlows::Several(list) = pacer.flows() {
+            let list = &mut self.lists[list as usize];
             list.pop();
-            sender.listed = sender.may_send(pacer.pace.window);
+            sender.listed = sender.may_send(pacer.pace().window);
             if sender.listed {
                 list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
             }
@@ -101,13 +146,13 @@ impl<R: Response> Flows<R> {
     /// Adds a flow that may send to its pacer's list.
     pub fn list(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
-        let pacer = &mut self.pacers[sender.pacer as usize];
-        if let EligibleFlows::Several(list) = &mut pacer.flows
+        let pacer = &self.pacers[sender.pacer as usize];
+        if let PacerFlows::Several(list) = pacer.flows()
             && !sender.listed
-            && sender.may_send(pacer.pace.window)
+            && sender.may_send(pacer.pace().window)
         {
             sender.listed = true;
-            list.push(id.0, sender.first_order().unwrap_or(u64::MAX));
+            self.lists[list as usize].push(id.0, sender.first_order().unwrap_or(u64::MAX));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! All hosts of a fabric, with their flows and sources.
 
+use becalm_engine::Time;
+
 use crate::context::Context;
 use crate::host::adapter::Adapter;
 use crate::host::flows::Flows;
@@ -20,6 +22,8 @@ pub(crate) struct Hosts<R, E> {
     pub receivers: Vec<Receiver>,
     pub sources: Vec<Source>,
     pub jobs: Jobs,
+    /// By flow: the round-trip time that the last ACK has brought; empty unless it is asked for.
+    pub rtts: Vec<Time>,
     /// The sending ends.
     pub flows: Flows<R>,
 }
@@ -27,7 +31,7 @@ pub(crate) struct Hosts<R, E> {
 impl<R: Response, E> Hosts<R, E> {
     /// The node of a source's host.
     pub fn node_of_source(&self, source: usize) -> NodeId {
-        self.ends_of(self.sources[source].first_flow()).0
+        self.adapters[self.flows.host_of(self.sources[source].first_flow()) as usize].node
     }
 
     /// The source and the destination of a flow.
@@ -45,8 +49,12 @@ impl<R: Response, E> Hosts<R, E> {
     /// Gives a notice to a response, and adopts the pace that follows.
     pub fn notify<O: Observer>(&mut self, id: u32, notice: &Notice, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
-        let (pace, deadline) = pacer.response.react(cx.now, notice);
-        let (host, is_new) = (pacer.host as usize, pacer.adopt(pace));
+        let host = pacer.host as usize;
+        if pacer.is_steady {
+            return self.adapters[host].update_pacer(id, cx.now, &mut self.flows);
+        }
+        let (pace, deadline) = self.flows.responses[id as usize].react(cx.now, notice);
+        let is_new = pacer.adopt(pace);
         if deadline.is_some() {
             self.arm_timer(id, cx);
         }
@@ -66,11 +74,11 @@ impl<R: Response, E> Hosts<R, E> {
     /// The timer of a response: notifies the response if its deadline still stands.
     pub fn on_timer<O: Observer>(&mut self, id: u32, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
-        if pacer.timer != Some(cx.now) {
+        if pacer.timer() != Some(cx.now) {
             return;
         }
-        pacer.timer = None;
-        if pacer.response.deadline().is_some_and(|deadline| deadline <= cx.now) {
+        pacer.set_timer(None);
+        if self.flows.responses[id as usize].deadline().is_some_and(|deadline| deadline <= cx.now) {
             self.notify(id, &Notice::Timer, cx);
         } else {
             self.arm_timer(id, cx);

@@ -1,10 +1,9 @@
-//! Pacers: responses, and the times at which they let flows send.
+//! Pacers: the times at which responses let flows send.
 
 use becalm_engine::Time;
 
-use crate::host::send_queue::SendQueue;
 use crate::ids::FlowId;
-use crate::policy::{Notice, Pace, Response, Sent};
+use crate::policy::{Pace, Response};
 
 /// State of a pacer at its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,35 +16,112 @@ pub(crate) enum PacerState {
     Paced(Time),
 }
 
-/// The unit of congestion control: a response and the pace that it sets, for one flow or for all of a service level.
-#[derive(Debug)]
-pub(crate) struct Pacer<R> {
-    pub host: u32,
-    pub state: PacerState,
-    pub response: R,
-    pub pace: Pace,
-    /// Time from which the pace allows the next packet.
-    due: Time,
-    pub flows: EligibleFlows,
-    /// Start and duration of the last packet's transmission.
-    last: Option<(Time, Time)>,
-    /// Time of the pending timer event.
-    pub timer: Option<Time>,
-}
-
-/// The flows of a pacer that may be eligible to send.
-#[derive(Debug)]
-pub(crate) enum EligibleFlows {
+/// The flows of a pacer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PacerFlows {
     /// Its only flow.
     One(FlowId),
-    /// Those of several flows that have a packet to send.
-    Several(SendQueue),
+    /// Several flows. Those that have a packet to send are on the list at this place.
+    Several(u32),
 }
 
-impl<R: Response> Pacer<R> {
-    pub fn new(host: u32, flows: EligibleFlows, response: R) -> Pacer<R> {
-        let (state, pace, due) = (PacerState::Idle, response.pace(), Time::ZERO);
-        Pacer { host, state, pace, due, response, flows, last: None, timer: None }
+/// The unit of congestion control: the pace that a response has set, for one flow or for all of a service level.
+// One cache line, whatever the response; see `Flows::responses`. So times that may be missing have a value of their own.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Pacer {
+    /// The pace: [`Pace::gap`] and [`Pace::window`].
+    gap: f64,
+    window: u32,
+    /// The rank of its host.
+    pub host: u32,
+    /// Time from which the pace allows the next packet.
+    due: Time,
+    /// Start and duration of the last packet's transmission; [`NONE`] if none was sent.
+    last_start: Time,
+    last_duration: Time,
+    /// [`IDLE`], [`READY`], or the time that it waits for.
+    state: Time,
+    /// Time of the pending timer event, or [`NONE`].
+    timer: Time,
+    /// Its only flow, or the place of its list.
+    flows: u32,
+    has_several: bool,
+    /// Whether its response is [steady](Response::is_steady).
+    pub is_steady: bool,
+    /// Whether its response [follows sending](Response::follows_sending).
+    pub follows_sending: bool,
+}
+
+const _: () = assert!(size_of::<Pacer>() == 64);
+
+const NONE: Time = Time::MAX;
+const IDLE: Time = Time::MAX;
+const READY: Time = Time(u64::MAX - 1);
+
+impl Pacer {
+    pub fn new(host: u32, flows: PacerFlows, response: &impl Response) -> Pacer {
+        let Pace { gap, window } = response.pace();
+        let (flows, has_several) = match flows {
+            PacerFlows::One(flow) => (flow.0, false),
+            PacerFlows::Several(list) => (list, true),
+        };
+        let is_steady = response.is_steady();
+        Pacer {
+            gap,
+            window,
+            host,
+            due: Time::ZERO,
+            last_start: NONE,
+            last_duration: Time::ZERO,
+            state: IDLE,
+            timer: NONE,
+            flows,
+            has_several,
+            is_steady,
+            follows_sending: !is_steady && response.follows_sending(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn flows(&self) -> PacerFlows {
+        if self.has_several { PacerFlows::Several(self.flows) } else { PacerFlows::One(FlowId(self.flows)) }
+    }
+
+    #[inline(always)]
+    pub fn state(&self) -> PacerState {
+        match self.state {
+            IDLE => PacerState::Idle,
+            READY => PacerState::Ready,
+            time => PacerState::Paced(time),
+        }
+    }
+
+    #[inline(always)]
+    pub fn set_state(&mut self, state: PacerState) {
+        self.state = match state {
+            PacerState::Idle => IDLE,
+            PacerState::Ready => READY,
+            PacerState::Paced(time) => time,
+        };
+    }
+
+    #[inline(always)]
+    pub fn pace(&self) -> Pace {
+        Pace { gap: self.gap, window: self.window }
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        (self.gap, self.window) = (pace.gap, pace.window);
+    }
+
+    /// Time of the pending timer event.
+    pub fn timer(&self) -> Option<Time> {
+        (self.timer != NONE).then_some(self.timer)
+    }
+
+    pub fn set_timer(&mut self, timer: Option<Time>) {
+        self.timer = timer.unwrap_or(NONE);
     }
 
     /// Time from which the pace allows the next packet.
@@ -57,9 +133,9 @@ impl<R: Response> Pacer<R> {
     /// Adopts a pace; returns whether it is new.
     #[inline]
     pub fn adopt(&mut self, pace: Pace) -> bool {
-        let is_new = pace != self.pace;
+        let is_new = pace != self.pace();
         if is_new {
-            self.pace = pace;
+            self.set_pace(pace);
             self.due = self.due_by_pace();
         }
         is_new
@@ -67,29 +143,30 @@ impl<R: Response> Pacer<R> {
 
     #[inline]
     fn due_by_pace(&self) -> Time {
-        match self.last {
-            Some((start, transmission)) if self.pace.gap == 0.0 => start + transmission,
-            Some((start, transmission)) => start + transmission + transmission.scaled(self.pace.gap),
-            None => Time::ZERO,
+        if self.last_start == NONE {
+            return Time::ZERO;
         }
+        let end = self.last_start + self.last_duration;
+        if self.gap == 0.0 { end } else { end + self.last_duration.scaled(self.gap) }
     }
 
     /// Whether the gap still holds, counted from the start of the last packet, so that a gap of 0 never holds.
     pub fn rests(&self, now: Time) -> bool {
-        self.last.is_some_and(|(start, transmission)| now < start + transmission.scaled(self.pace.gap))
+        self.last_start != NONE && now < self.last_start + self.last_duration.scaled(self.gap)
     }
 
-    /// Has the response begin anew, as for a flow that has not sent.
-    pub fn restart(&mut self, now: Time) {
-        (self.pace, _) = self.response.react(now, &Notice::Restart);
-        (self.last, self.due) = (None, Time::ZERO);
+    /// Begins again with a pace, as if no packet had been sent.
+    pub fn restart(&mut self, pace: Pace) {
+        self.set_pace(pace);
+        (self.last_start, self.due) = (NONE, Time::ZERO);
     }
 
-    /// Records a packet that goes out, which takes this time on the link.
-    pub fn sent(&mut self, sent: &Sent, transmission: Time) {
-        self.last = Some((sent.now, transmission));
-        self.state = PacerState::Idle;
-        self.pace = self.response.paced_by(sent);
+    /// Records a packet that goes out, which takes this time on the link, and the pace from then on.
+    #[inline]
+    pub fn sent(&mut self, now: Time, transmission: Time, pace: Pace) {
+        (self.last_start, self.last_duration) = (now, transmission);
+        self.state = IDLE;
+        self.set_pace(pace);
         self.due = self.due_by_pace();
     }
 }
@@ -97,34 +174,58 @@ impl<R: Response> Pacer<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Notice;
 
-    const SENT: Sent = Sent { now: Time::from_us(10), bytes: 2068, in_flight: 1 };
+    const THRICE: Pace = Pace { gap: 3.0, window: 1 };
+    const START: Time = Time::from_us(10);
 
     #[derive(Debug)]
     struct Thrice;
     impl Response for Thrice {
         fn pace(&self) -> Pace {
-            Pace { gap: 3.0, window: 1 }
+            THRICE
         }
         fn notice(&mut self, _: Time, _: &Notice) {}
     }
 
+    fn pacer() -> Pacer {
+        Pacer::new(0, PacerFlows::One(FlowId(0)), &Thrice)
+    }
+
     #[test]
     fn the_gap_is_a_multiple_of_the_packets_own_time() {
-        let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
+        let mut pacer = pacer();
         assert_eq!(pacer.due(), Time::ZERO);
-        pacer.sent(&SENT, Time::from_us(2));
+        pacer.sent(START, Time::from_us(2), THRICE);
         assert_eq!(pacer.due(), Time::from_us(10 + 2 + 6));
+        pacer.restart(Pace::FREE);
+        assert_eq!((pacer.due(), pacer.pace()), (Time::ZERO, Pace::FREE));
     }
 
     #[test]
     fn a_pacer_rests_for_its_gap() {
-        let mut pacer = Pacer::new(0, EligibleFlows::One(FlowId(0)), Thrice);
+        let mut pacer = pacer();
         assert!(!pacer.rests(Time::ZERO));
-        pacer.sent(&SENT, Time::from_us(2));
+        pacer.sent(START, Time::from_us(2), THRICE);
         assert!(pacer.rests(Time::from_us(16) - Time(1)));
         assert!(!pacer.rests(Time::from_us(16)));
-        pacer.pace.gap = 0.0;
-        assert!(!pacer.rests(Time::from_us(10)));
+        assert!(pacer.adopt(Pace { gap: 0.0, ..THRICE }) && !pacer.rests(START));
+    }
+
+    #[test]
+    fn what_is_packed_is_read_as_it_was_set() {
+        let mut pacer = pacer();
+        for state in [PacerState::Ready, PacerState::Paced(START), PacerState::Idle] {
+            pacer.set_state(state);
+            assert_eq!(pacer.state(), state);
+        }
+        for timer in [None, Some(START), None] {
+            pacer.set_timer(timer);
+            assert_eq!(pacer.timer(), timer);
+        }
+        assert!(matches!(pacer.flows(), PacerFlows::One(FlowId(0))));
+        assert!(!pacer.is_steady && pacer.follows_sending, "the slow answers are the defaults");
+        let several = Pacer::new(7, PacerFlows::Several(3), &Thrice);
+        assert!(matches!(several.flows(), PacerFlows::Several(3)) && several.host == 7);
     }
 }

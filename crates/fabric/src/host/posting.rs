@@ -78,6 +78,7 @@ impl<R: Response, E> Hosts<R, E> {
     ) -> Option<Time> {
         let source = &mut self.sources[id.index()];
         let flow = source.pick_flow();
+        self.flows.prefetch(flow);
         let next = cx.now.saturating_add(source.random.exponential(mean_interval));
         let (bytes, stop) = (source.pick_size(), source.spec.stop);
         // Exponential intervals have no memory: to leave out what falls into the gap is to begin at its end.

@@ -12,27 +12,40 @@ use crate::policy::{Delivery, Unanswered};
 ///
 /// Packets that arrive before earlier ones are placed where they belong; messages are complete in the order in which they
 /// were sent, as a queue pair completes them.
-#[derive(Clone, Debug, Default)]
+// One cache line. It has the rank of the sender, so that an answer does not need the sending end.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Receiver {
-    /// Packets that have arrived.
-    pub packets: u32,
     /// Sequence number of the first packet that has not arrived.
     next: u32,
     /// Bytes of a packet besides its payload.
-    pub header: u32,
-    pub bytes: u64,
+    header: u32,
     pub payload: u64,
-    pub marked: u64,
-    pub messages: u64,
+    pub marked: u32,
+    pub messages: u32,
     /// Payload of the message that is arriving, and when its first packet left the source.
-    message: u64,
+    message: u32,
+    /// The rank of the host that sends.
+    pub source: u32,
     began: Time,
-    /// Packets that arrived before an earlier one.
-    pub disordered: u32,
-    pub unanswered: Unanswered,
-    /// Packets that have arrived beyond the first that has not.
-    #[expect(clippy::box_collection, reason = "most receivers have none, and there is one for every flow")]
-    early: Option<Box<BTreeMap<u32, Piece>>>,
+    /// Packets since the last ACK, and marked ones among them.
+    unanswered: u32,
+    unanswered_marked: u32,
+    /// When the last CNP was sent; [`Time::MAX`] if none was.
+    notified: Time,
+    /// Once a packet has arrived before an earlier one.
+    early: Option<Box<Early>>,
+}
+
+const _: () = assert!(size_of::<Receiver>() == 64);
+
+/// Packets that arrive before earlier ones.
+#[derive(Clone, Debug, Default)]
+struct Early {
+    /// Those beyond the first that has not arrived.
+    pieces: BTreeMap<u32, Piece>,
+    /// How many there have been.
+    disordered: u32,
 }
 
 /// What a packet adds to its message.
@@ -45,21 +58,66 @@ struct Piece {
 }
 
 impl Receiver {
-    /// The receiving end of a flow whose packets have so many bytes besides their payload.
-    pub fn new(header: u32) -> Receiver {
-        Receiver { header, ..Receiver::default() }
+    /// The receiving end of a flow from the host of this rank, whose packets have so many bytes besides their payload.
+    pub fn new(header: u32, source: u32) -> Receiver {
+        Receiver {
+            next: 0,
+            header,
+            payload: 0,
+            marked: 0,
+            messages: 0,
+            message: 0,
+            source,
+            began: Time::ZERO,
+            unanswered: 0,
+            unanswered_marked: 0,
+            notified: Time::MAX,
+            early: None,
+        }
+    }
+
+    /// Packets that have arrived.
+    pub fn packets(&self) -> u32 {
+        self.next + self.early.as_ref().map_or(0, |early| early.pieces.len() as u32)
+    }
+
+    /// Their bytes.
+    pub fn bytes(&self) -> u64 {
+        self.payload + u64::from(self.header) * u64::from(self.packets())
+    }
+
+    /// Packets that arrived before an earlier one.
+    pub fn disordered(&self) -> u32 {
+        self.early.as_ref().map_or(0, |early| early.disordered)
+    }
+
+    /// What has arrived since the last answers.
+    #[inline(always)]
+    pub fn unanswered(&self) -> Unanswered {
+        let notified = (self.notified != Time::MAX).then_some(self.notified);
+        Unanswered { packets: self.unanswered, marked: self.unanswered_marked, notified }
+    }
+
+    /// Notes that an ACK is sent.
+    #[inline(always)]
+    pub fn acknowledge(&mut self) {
+        (self.unanswered, self.unanswered_marked) = (0, 0);
+    }
+
+    /// Notes that a CNP is sent.
+    #[inline(always)]
+    pub fn notify(&mut self, now: Time) {
+        self.notified = now;
     }
 
     /// Counts a data packet that has arrived. Returns whether a message may be complete.
     #[inline]
     pub fn count(&mut self, packet: &Packet) -> bool {
         let payload = packet.size - self.header;
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
         self.payload += u64::from(payload);
-        self.marked += u64::from(packet.marked);
-        self.unanswered.packets += 1;
-        self.unanswered.marked += u32::from(packet.marked);
+        self.marked += u32::from(packet.marked);
+        self.unanswered += 1;
+        self.unanswered_marked += u32::from(packet.marked);
         if packet.sequence != self.next {
             self.keep(packet, payload);
             return false;
@@ -71,10 +129,11 @@ impl Receiver {
     /// Keeps a packet that has arrived before an earlier one.
     #[cold]
     fn keep(&mut self, packet: &Packet, payload: u32) {
-        self.disordered += 1;
         let &Packet { last, posted, injected, .. } = packet;
         let piece = Piece { payload, last, posted, injected };
-        self.early.get_or_insert_default().insert(packet.sequence, piece);
+        let early = self.early.get_or_insert_default();
+        early.disordered += 1;
+        early.pieces.insert(packet.sequence, piece);
     }
 
     /// Adds the first packet that had not arrived to its message.
@@ -84,21 +143,21 @@ impl Receiver {
         if self.message == 0 {
             self.began = injected;
         }
-        self.message += u64::from(payload);
+        self.message += payload;
     }
 
     /// The message of the flow whose last packet has been added; `posted` is the packet's.
     pub fn complete(&mut self, flow: FlowId, posted: Time) -> Delivery {
-        let bytes = std::mem::take(&mut self.message);
+        let bytes = u64::from(std::mem::take(&mut self.message));
         self.messages += 1;
-        let (number, last, began) = (self.messages - 1, self.next - 1, self.began);
+        let (number, last, began) = (u64::from(self.messages - 1), self.next - 1, self.began);
         Delivery { flow, number, last, posted, began, bytes }
     }
 
     /// The next message of the flow that packets complete which have arrived early; they are added.
     pub fn complete_early(&mut self, flow: FlowId) -> Option<Delivery> {
         loop {
-            let piece = self.early.as_mut()?.remove(&self.next)?;
+            let piece = self.early.as_mut()?.pieces.remove(&self.next)?;
             self.add(piece.injected, piece.payload);
             if piece.last {
                 return Some(self.complete(flow, piece.posted));
@@ -144,19 +203,19 @@ mod tests {
 
     #[test]
     fn packets_in_order_complete_their_message_with_the_last() {
-        let mut receiver = Receiver::new(20);
+        let mut receiver = Receiver::new(20, 5);
         assert_eq!([0, 1].map(|i| arrive(&mut receiver, i).len()), [0, 0]);
         let done = arrive(&mut receiver, 2);
         assert_eq!((done[0].number, done[0].last, done[0].bytes, done[0].began), (0, 2, 300, Time::ZERO));
-        assert_eq!((receiver.disordered, receiver.packets), (0, 3));
+        assert_eq!((receiver.disordered(), receiver.packets()), (0, 3));
     }
 
     #[test]
     fn messages_are_complete_when_their_bytes_are_in_and_in_order() {
-        let mut receiver = Receiver::new(20);
+        let mut receiver = Receiver::new(20, 5);
         assert!([3, 1, 2].iter().all(|&i| arrive(&mut receiver, i).is_empty()));
         let done: Vec<_> = arrive(&mut receiver, 0).iter().map(|m| (m.number, m.last, m.bytes, m.began)).collect();
         assert_eq!(done, [(0, 2, 300, Time::ZERO), (1, 3, 100, Time::from_us(3))]);
-        assert_eq!((receiver.disordered, receiver.packets, receiver.messages), (3, 4, 2));
+        assert_eq!((receiver.disordered(), receiver.packets(), receiver.messages), (3, 4, 2));
     }
 }

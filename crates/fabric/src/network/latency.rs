@@ -1,12 +1,14 @@
 //! Latency of packets on an empty network.
 
+use std::collections::{HashMap, VecDeque};
+
 use becalm_engine::Time;
 
 use crate::config::{AdapterConfig, PacketConfig, SwitchConfig, Switching};
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
 use crate::network::routing::Paths;
-use crate::network::topology::Topology;
+use crate::network::topology::{NodeKind, Topology};
 
 /// The latency of packets that meet no other packet, at the rates that links have at the start of the run.
 #[derive(Debug)]
@@ -68,6 +70,61 @@ impl<'a> Unloaded<'a> {
         let drained = arrival(first, full) + distance * before.saturating_sub(1) + drain.time_of(full);
         let free = if before > 0 { drained } else { Time::ZERO };
         arrival(end, last).max(free) + drain.time_of(last)
+    }
+
+    /// A time that no message falls below where its packets may take all equal ports, and overtake each other: they share the
+    /// links of the two hosts alone. As [`Unloaded::message`] otherwise.
+    ///
+    /// # Panics
+    /// If there is no path.
+    pub fn spread_message(
+        &self,
+        (source, destination): (NodeId, NodeId),
+        bytes: u32,
+        packets: &PacketConfig,
+        ends: (&AdapterConfig, &AdapterConfig),
+    ) -> Time {
+        let ways = self.paths.ports(source, destination).expect("the paths are checked");
+        let full = packets.mtu + packets.header;
+        let before = u64::from(packets.packets_of(bytes) - 1);
+        let last = bytes - before as u32 * packets.mtu + packets.header;
+        let fetch = |size| ends.0.injection_rate.map_or(Time::ZERO, |cap| cap.time_of(size));
+        let distance = self.link(ways[0]).0.time_of(full).max(fetch(full));
+        let first = ends.0.message_overhead;
+        let ((arrives, to_host), (full_arrives, _)) = (self.quickest(&ways, last), self.quickest(&ways, full));
+        let (rate, delay) = self.link(to_host);
+        let end = first + distance * before + arrives + rate.time_of(last) + delay;
+        let full_in = first + full_arrives + rate.time_of(full) + delay;
+        let after = |spacing: Time| full_in + spacing * before.saturating_sub(1);
+        let (drained_last, spacing, drained) = match ends.1.drain_rate {
+            None => (Time::ZERO, rate.time_of(full), Time::ZERO),
+            Some(drain) => (drain.time_of(last), rate.time_of(full).max(drain.time_of(full)), drain.time_of(full)),
+        };
+        let fulls = if before > 0 { after(spacing) + drained } else { Time::ZERO };
+        (end + drained_last).max(fulls)
+    }
+
+    /// The least time from the departure of a packet's header until it leaves by the port to its destination, and that port.
+    /// `ways` are all ports that it may take, see [`Paths::ports`].
+    fn quickest(&self, ways: &[PortId], size: u32) -> (Time, PortId) {
+        let mut times = HashMap::from([(ways[0], Time::ZERO)]);
+        let mut queue = VecDeque::from([ways[0]]);
+        while let Some(from) = queue.pop_front() {
+            let (at, _) = self.paths.peers()[from.node.index()][usize::from(from.port)];
+            for &onward in ways.iter().filter(|onward| onward.node == at.node) {
+                let time = times[&from] + self.to_next(&[from, onward], size);
+                if times.get(&onward).is_none_or(|&known| time < known) {
+                    times.insert(onward, time);
+                    queue.push_back(onward);
+                }
+            }
+        }
+        let is_last = |port: &&PortId| {
+            self.topology.node(self.paths.peers()[port.node.index()][usize::from(port.port)].0.node).kind
+                == NodeKind::Host
+        };
+        let last = *ways.iter().find(is_last).expect("a way ends at a host");
+        (times[&last], last)
     }
 
     /// Time between the departures of a packet's header by two successive ports of its path.

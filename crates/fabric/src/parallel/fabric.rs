@@ -8,6 +8,7 @@ use becalm_engine::{Parts, Simulator, Stop, Time, Work};
 
 use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
+use crate::network::topology::Cable;
 use crate::parallel::partition::Partition;
 use crate::policy::{Echo, Joint, Marker, Observer, Response};
 use crate::sim::build::Share;
@@ -46,12 +47,13 @@ where
         partition: &Partition,
         groups: &Partition,
     ) -> Result<Self, FabricError> {
+        let reach = reach(&spec);
         let simulator = |spec: FabricSpec<R, K, E>, part: u16| {
             let share = Share { part_of: &partition.of_node, part, parts: partition.parts };
             let mut simulator = Simulator::new(Fabric::build(spec, observer(), &share)?);
             let Simulator { model, agenda, .. } = &mut simulator;
             // A window of the groups that were longer than one of the parts would be cut again and again.
-            agenda.split(groups.of_node.clone(), groups.lookahead.min(partition.lookahead));
+            agenda.split(groups.of_node.clone(), groups.lookahead.min(partition.lookahead), reach);
             model.begin(agenda, &share);
             Ok(simulator)
         };
@@ -113,6 +115,25 @@ where
         self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
     }
 
+    /// Notes the round-trip time of each flow from now on.
+    pub fn note_rtts(&mut self) {
+        self.parts.simulators_mut().iter_mut().for_each(|simulator| simulator.model.note_rtts());
+    }
+
+    /// Gives a flow another response from now on, and all flows that share the response: see [`Fabric::set_response`].
+    pub fn set_response(&mut self, id: FlowId, response: R, due: Time) {
+        let (source, _) = self.model(0).hosts.ends_of(id);
+        let part = usize::from(self.of_node[source.index()]);
+        let Simulator { model, agenda, .. } = &mut self.parts.simulators_mut()[part];
+        model.set_response(id, response, due, agenda);
+    }
+
+    /// Bytes of a flow's data packets delivered so far, as in [`ParallelFabric::flow`], without a look at its sending end.
+    pub fn delivered_bytes(&self, id: FlowId) -> u64 {
+        // The parts without its destination have seen nothing of it.
+        self.parts.simulators().iter().map(|part| part.model.hosts.receivers[id.index()].bytes()).sum()
+    }
+
     /// Whether all messages that were posted have been delivered and answered: no packet exists, none is to be sent, and
     /// no source waits.
     pub fn is_drained(&self) -> bool {
@@ -144,4 +165,11 @@ where
         whole.model.handle_all();
         whole
     }
+}
+
+/// The longest time from the start of a packet at one end of a cable to its arrival at the other.
+fn reach<R, K, E>(spec: &FabricSpec<R, K, E>) -> Time {
+    let largest = spec.packets.largest();
+    let time = |cable: &Cable| cable.rate.time_of(largest) + cable.delay + spec.switch.forwarding_delay;
+    spec.topology.cables().iter().map(time).max().unwrap_or(Time::ZERO)
 }

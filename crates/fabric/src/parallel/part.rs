@@ -112,9 +112,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
                 std::mem::swap(&mut hosts.receivers[flow], &mut its.receivers[flow]);
             }
         }
-        for (ours, its) in hosts.flows.pacers.iter_mut().zip(&mut its.flows.pacers) {
-            if theirs(hosts.adapters[ours.host as usize].node) {
-                std::mem::swap(ours, its);
+        for pacer in 0..hosts.flows.pacers.len() {
+            if theirs(hosts.adapters[hosts.flows.pacers[pacer].host as usize].node) {
+                hosts.flows.swap_pacer(&mut its.flows, pacer);
             }
         }
         for i in 0..hosts.sources.len() {

@@ -27,7 +27,12 @@ struct Clumps {
     load: Vec<u64>,
     /// For every clump: its neighbours, and the share of the packets on the cables to them.
     links: Vec<Vec<(u32, u64)>>,
+    /// Shares of data packets between switches, over all links.
+    between_switches: u64,
 }
+
+/// The share of a flow that has a link for itself.
+const WHOLE: u64 = 1 << 20;
 
 impl Partition {
     /// All nodes in one part.
@@ -43,7 +48,22 @@ impl Partition {
         if parts <= 1 {
             return Partition::whole(topology);
         }
+        Self::balanced_by(topology, routes, flows, |_| parts)
+    }
+
+    /// The same, with as many parts as fit the traffic: `parts` is given how many links between switches the data packets of
+    /// the flows can fill.
+    pub fn balanced_by(
+        topology: &Topology,
+        routes: &Routes,
+        flows: &[FlowSpec],
+        parts: impl FnOnce(f64) -> usize,
+    ) -> Partition {
         let clumps = Clumps::new(topology, routes, flows);
+        let parts = parts(clumps.between_switches as f64 / WHOLE as f64);
+        if parts <= 1 {
+            return Partition::whole(topology);
+        }
         let n = clumps.load.len();
         let parts = parts.clamp(1, n.max(1)).min(usize::from(u16::MAX));
         let mut part_of = vec![u16::MAX; n];
@@ -72,13 +92,17 @@ impl Partition {
 impl Clumps {
     fn new(topology: &Topology, routes: &Routes, flows: &[FlowSpec]) -> Clumps {
         let (of_node, count) = clumps(topology);
-        let mut clumps = Clumps { of_node, load: vec![1; count], links: vec![Vec::new(); count] };
+        let mut clumps = Clumps { of_node, load: vec![1; count], links: vec![Vec::new(); count], between_switches: 0 };
         let paths = Paths::new(topology, routes);
         let peers = paths.peers();
         let mut on_cable = vec![1u64; topology.cables().len()];
         for (flow, share) in flows.iter().zip(shares(topology, flows)) {
             for (from, to) in [(flow.source, flow.destination), (flow.destination, flow.source)] {
                 let Ok(path) = paths.path(from, to) else { continue };
+                if from == flow.source {
+                    // The first link and the last are those of hosts.
+                    clumps.between_switches += share * (path.len() as u64).saturating_sub(2);
+                }
                 for port in path {
                     clumps.load[clumps.of_node[port.node.index()] as usize] += share;
                     on_cable[peers[port.node.index()][usize::from(port.port)].1] += share;
@@ -124,7 +148,6 @@ impl Clumps {
 
 /// The share of a link that each flow has at the busier one of its hosts: many flows to one host are no more work than one.
 fn shares(topology: &Topology, flows: &[FlowSpec]) -> impl Iterator<Item = u64> {
-    const WHOLE: u64 = 1 << 20;
     let mut at_host = vec![[0u64; 2]; topology.nodes().len()];
     for flow in flows {
         at_host[flow.source.index()][0] += 1;

@@ -68,6 +68,9 @@ pub trait Observer {
         let _ = (now, input, vl, paused);
     }
 
+    /// Adds what has been put off, before the observations are read.
+    fn settle(&mut self) {}
+
     /// A switch's output enters (`true`) or leaves (`false`) the congestion state of its
     /// [`Marker`](super::Marker::is_congested).
     fn congested(&mut self, now: Time, output: PortId, vl: u8, congested: bool) {

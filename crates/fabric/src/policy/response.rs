@@ -127,7 +127,19 @@ pub trait Response {
         None
     }
 
-    /// The current pace. The fabric asks after every notice and after every packet.
+    /// Whether the pace stays what it is whatever happens, and no timer is wanted. Then the fabric calls nothing else, which
+    /// saves looking the response up in memory. Asked once, before the run begins.
+    fn is_steady(&self) -> bool {
+        false
+    }
+
+    /// Whether packets that go out matter: to the pace, or to the answers to later notices. If not, the fabric does not
+    /// call [`Response::sent`], which saves looking the response up. Asked once, before the run begins.
+    fn follows_sending(&self) -> bool {
+        true
+    }
+
+    /// The current pace. The fabric asks after every notice, and after every packet if that matters.
     fn pace(&self) -> Pace;
 
     /// Handles a notice.

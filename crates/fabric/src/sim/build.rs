@@ -8,12 +8,11 @@ use crate::error::FabricError;
 use crate::event::{Event, Signal};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
-use crate::host::{Adapter, EligibleFlows, Flows, Hosts, Jobs, Pacer, Receiver, SendQueue, Sender, Source};
+use crate::host::{Adapter, Flows, Hosts, Jobs, Pacer, PacerFlows, Receiver, SendQueue, Sender, Source};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
-use crate::packet::{Kind, common_tie};
 use crate::policy::{Echo, FlowShape, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::sim::headrooms::Headrooms;
@@ -73,9 +72,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             adapters: &spec.adapters,
         };
         let trails: Vec<Option<u32>> = spec.responses.iter().map(Response::trail).collect();
-        let pacers = pacers(&shapes, &spec.flows, std::mem::take(&mut spec.responses), &trails);
-        let flows = (0u32..).map(FlowId).zip(&spec.flows);
-        let senders: Vec<_> = flows.map(|flow| sender(&spec, flow, &trails)).collect();
+        let mut responses = std::mem::take(&mut spec.responses);
+        let (pacers, lists) = pacers(&shapes, &spec.flows, &mut responses, &trails);
+        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
         // The largest packets are those with the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
@@ -88,16 +87,21 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
         let pauses = spec.switch.flow_control != FlowControl::Credits;
+        let receiver = |sender: &Sender| Receiver::new(sender.header, pacers[sender.pacer as usize].host);
         Ok(Fabric {
             observer,
             hosts: Hosts {
                 echoes: vec![spec.echo; adapters.len()],
                 adapters,
-                receivers: senders.iter().map(|sender| Receiver::new(sender.header)).collect(),
+                receivers: senders.iter().map(receiver).collect(),
                 sources,
+                rtts: Vec::new(),
                 flows: Flows {
                     senders,
                     pacers,
+                    responses,
+                    lists,
+                    own_pacers: (0..).zip(&spec.flows).all(|(i, flow)| flow.response == i),
                     packets: spec.packets,
                     seed: spec.seed,
                     first_of_jobs: jobs.first_flow(),
@@ -179,7 +183,7 @@ fn nodes<R, K: Marker, E>(
 }
 
 /// Has the adapters with one pacer list it early.
-fn list_early<R>(adapters: &mut [Adapter], configs: &[AdapterConfig], pacers: &[Pacer<R>]) {
+fn list_early(adapters: &mut [Adapter], configs: &[AdapterConfig], pacers: &[Pacer]) {
     let mut count = vec![0u32; adapters.len()];
     pacers.iter().for_each(|pacer| count[pacer.host as usize] += 1);
     for ((adapter, config), pacers) in adapters.iter_mut().zip(configs).zip(count) {
@@ -196,24 +200,24 @@ fn places(topology: &Topology) -> Vec<Place> {
 }
 
 /// The sending end of a flow, with nothing to send yet.
-fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, (id, flow): (FlowId, &FlowSpec), trails: &[Option<u32>]) -> Sender {
+fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option<u32>]) -> Sender {
     let destination = spec.topology.node(flow.destination).rank;
     let trail = trails[flow.response as usize];
     let mut sender = Sender::new(flow.response, destination, flow.vl);
-    sender.ties = [Kind::Data, Kind::Ack, Kind::Cnp].map(|kind| common_tie(spec.seed, id, kind));
     sender.restart = flow.restart;
     sender.is_recorded = trail.is_some();
     sender.header = spec.packets.header + trail.unwrap_or(0);
     sender
 }
 
-/// One pacer per response, with the host of its flows.
+/// One pacer per response, with the host of its flows; and the lists of those with several. Responses get to know the
+/// shapes of their flows.
 fn pacers<R: Response>(
     shapes: &Shapes<'_>,
     flows: &[FlowSpec],
-    responses: Vec<R>,
+    responses: &mut [R],
     trails: &[Option<u32>],
-) -> Vec<Pacer<R>> {
+) -> (Vec<Pacer>, Vec<SendQueue>) {
     let shape = |flow: &FlowSpec| shapes.of(flow.source, flow.destination, trails[flow.response as usize].unwrap_or(0));
     let of_flows: Vec<FlowShape> = flows.iter().map(shape).collect();
     let longest_rtt = of_flows.iter().map(|shape| shape.base_rtt).max().unwrap_or(Time::ZERO);
@@ -221,18 +225,23 @@ fn pacers<R: Response>(
     for (i, flow) in flows.iter().enumerate() {
         members[flow.response as usize].push(FlowId(i as u32));
     }
-    let pacer = |(i, mut response): (usize, R)| {
+    let mut lists = Vec::new();
+    let pacer = |(i, response): (usize, &mut R)| {
         let members = &members[i];
         let host = members.first().map_or(0, |flow| shapes.topology.node(flows[flow.index()].source).rank);
         let longest = members.iter().map(|flow| of_flows[flow.index()]).max_by_key(|shape| shape.base_rtt);
         longest.iter().for_each(|&shape| response.start(&FlowShape { longest_rtt, ..shape }));
-        let eligible = match members[..] {
-            [flow] => EligibleFlows::One(flow),
-            _ => EligibleFlows::Several(SendQueue::new(shapes.adapters[host as usize].injection)),
+        let its_flows = match members[..] {
+            [flow] => PacerFlows::One(flow),
+            _ => {
+                lists.push(SendQueue::new(shapes.adapters[host as usize].injection));
+                PacerFlows::Several(lists.len() as u32 - 1)
+            }
         };
-        Pacer::new(host, eligible, response)
+        Pacer::new(host, its_flows, response)
     };
-    responses.into_iter().enumerate().map(pacer).collect()
+    let pacers = responses.iter_mut().enumerate().map(pacer).collect();
+    (pacers, lists)
 }
 
 /// For every port of every node, its link, and the way of credit or pauses back to the sender at the other end.

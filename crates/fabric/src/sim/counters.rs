@@ -40,6 +40,10 @@ pub struct FlowView {
     pub greedy_time: Time,
     /// Since when it always has a message to send, if it does.
     pub greedy_since: Option<Time>,
+    /// Packets that are not yet acknowledged.
+    pub in_flight: u32,
+    /// The round-trip time that the last ACK has brought; zero before the first, and unless the fabric notes it.
+    pub rtt: Time,
     /// The pace now.
     pub pace: Pace,
 }
@@ -91,20 +95,22 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         FlowView {
             sent_packets: u64::from(sender.packets),
             sent_bytes: sender.bytes,
-            delivered_packets: u64::from(receiver.packets),
-            delivered_bytes: receiver.bytes,
+            delivered_packets: u64::from(receiver.packets()),
+            delivered_bytes: receiver.bytes(),
             delivered_payload: receiver.payload,
-            delivered_marked: receiver.marked,
-            disordered_packets: u64::from(receiver.disordered),
-            messages_delivered: receiver.messages,
+            delivered_marked: u64::from(receiver.marked),
+            disordered_packets: u64::from(receiver.disordered()),
+            messages_delivered: u64::from(receiver.messages),
             acks: sender.acks,
             acks_marked: sender.acks_marked,
             posted_bytes: sender.posted_bytes,
             posted_messages: sender.posted_messages,
-            dropped_messages: sender.dropped,
-            greedy_time: sender.greedy_time,
-            greedy_since: sender.greedy.map(|_| sender.greedy_since),
-            pace: self.hosts.flows.pacers[sender.pacer as usize].pace,
+            dropped_messages: sender.dropped(),
+            greedy_time: sender.greedy_time(),
+            greedy_since: sender.greedy_since(),
+            in_flight: sender.in_flight,
+            rtt: self.hosts.rtts.get(id.index()).copied().unwrap_or(Time::ZERO),
+            pace: self.hosts.flows.pacers[sender.pacer as usize].pace(),
         }
     }
 

@@ -6,6 +6,7 @@ use becalm_workload::Rank;
 use crate::context::{Context, Place, Shared};
 use crate::event::Event;
 use crate::host::Hosts;
+use crate::ids::FlowId;
 use crate::network::topology::Topology;
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::switch::Switch;
@@ -46,11 +47,45 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.hosts.jobs.rank(job, rank)
     }
 
-    /// Tells the observer what has left the switches by now.
+    /// The markers, in the order of the switches in the topology.
+    pub fn markers(&self) -> impl Iterator<Item = &K> {
+        self.switches.iter().map(|switch| &switch.marker)
+    }
+
+    /// The responses, in the order of [`FabricSpec::responses`](crate::FabricSpec::responses).
+    pub fn responses(&self) -> impl Iterator<Item = &R> {
+        self.hosts.flows.responses.iter()
+    }
+
+    /// Tells the observer what has left the switches by now, and that its observations will be read.
     pub fn settle(&mut self, now: Time) {
         for switch in &mut self.switches {
             switch.state.settle_all(now, &mut self.observer);
         }
+        self.observer.settle();
+    }
+
+    /// The observer alone, at the end: everything else is freed.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
+    /// Gives a flow another response, and all flows that share the response. Its pace holds from `due` on, which is after
+    /// now, and which its deadline must be.
+    pub fn set_response(&mut self, id: FlowId, response: R, due: Time, agenda: &mut Agenda<Event>) {
+        let hosts = &mut self.hosts;
+        let pacer = hosts.flows.senders[id.index()].pacer;
+        let own = &mut hosts.flows.pacers[pacer as usize];
+        (own.is_steady, own.follows_sending) = (false, false);
+        own.set_timer(own.timer().filter(|pending| *pending == due));
+        hosts.flows.responses[pacer as usize] = response;
+        let mut cx = Context { now: Time(due.0 - 1), agenda, shared: &mut self.shared, observer: &mut self.observer };
+        hosts.arm_timer(pacer, &mut cx);
+    }
+
+    /// Notes the round-trip time of each flow from now on.
+    pub fn note_rtts(&mut self) {
+        self.hosts.rtts = vec![Time::ZERO; self.flow_count()];
     }
 
     /// Whether no flow has a packet to send, and no source waits for room in a send queue.

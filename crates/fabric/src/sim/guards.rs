@@ -106,7 +106,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         if !self.shared.config.paths.keeps_order() {
             return Ok(());
         }
-        let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered)).sum();
+        let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered())).sum();
         if disordered > 0 {
             return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
         }

@@ -54,3 +54,24 @@ pub struct FabricSpec<R, K, E> {
     /// Seed of all random streams.
     pub seed: u64,
 }
+
+impl<R, K, E> FabricSpec<R, K, E> {
+    /// The same run with other responses and markers, made of these one by one, in their order.
+    pub fn with_seams<S, L>(self, response: impl FnMut(R) -> S, marker: impl FnMut(K) -> L) -> FabricSpec<S, L, E> {
+        FabricSpec {
+            topology: self.topology,
+            routes: self.routes,
+            switch: self.switch,
+            packets: self.packets,
+            adapters: self.adapters,
+            flows: self.flows,
+            responses: self.responses.into_iter().map(response).collect(),
+            sources: self.sources,
+            jobs: self.jobs,
+            changes: self.changes,
+            markers: self.markers.into_iter().map(marker).collect(),
+            echo: self.echo,
+            seed: self.seed,
+        }
+    }
+}

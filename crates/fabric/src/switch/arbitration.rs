@@ -30,8 +30,8 @@ impl State {
 
     /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
     ///
-    /// An oldest packet without credit, or behind an answer without, blocks no other: two switches whose oldest packets wait for each other's
-    /// buffers would otherwise never move again.
+    /// An oldest packet without credit, or behind an answer without, blocks no other: two switches whose oldest packets
+    /// wait for each other's buffers would otherwise never move again.
     #[inline(always)]
     pub fn must_yield<M: Rules, O: Observer>(
         &self,

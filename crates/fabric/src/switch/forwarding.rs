@@ -9,6 +9,7 @@
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::{Event, Signal, Word};
+use crate::network::routing::Heading;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
@@ -74,9 +75,14 @@ impl<K: Marker> Switch<K> {
     /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
     #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
-        let output = match M::paths(&cx.shared.config) {
-            PathSelection::Destination => self.state.port_to(packet.destination, &cx.shared.routes),
-            law => self.state.choose_port(law, (input, packet), cx),
+        let steered;
+        let (output, packet) = match M::paths(&cx.shared.config) {
+            PathSelection::Destination => (self.state.port_to(packet.destination, &cx.shared.routes), packet),
+            law @ (PathSelection::Valiant | PathSelection::Ugal) => {
+                steered = self.state.steer(law, (input, packet), cx);
+                (steered.0, &steered.1)
+            }
+            law => (self.state.choose_port(law, (input, packet), cx), packet),
         };
         let output = output.expect("routes were checked for every flow");
         if M::pauses(&self.state) {
@@ -124,7 +130,8 @@ impl<K: Marker> Switch<K> {
         let onward;
         let packet = match cx.shared.routes.lanes() {
             Some(lanes) if !M::one_lane(state) => {
-                onward = Packet { vl: lanes.next(state.rank, input, output, came_on), ..*packet };
+                onward =
+                    Packet { vl: lanes.next(state.rank, (input, output), came_on, Heading::of(packet)), ..*packet };
                 &onward
             }
             _ => packet,

@@ -2,15 +2,20 @@
 
 use becalm_engine::{Time, mix};
 
-use crate::config::PathSelection;
+use crate::config::{CREDIT_BYTES, PathSelection, Room};
 use crate::context::{Context, Shared};
 use crate::network::link::Control;
-use crate::network::routing::PortSet;
 use crate::network::routing::hash::{flow_hash, pick};
-use crate::packet::Packet;
+use crate::network::routing::{Detours, Heading, LaneChanges, PortSet};
+use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
 use crate::switch::choices::Flowlet;
+use crate::switch::ports::Port;
 use crate::switch::state::State;
+
+/// Lots of a packet: the region of its detour, and the host of that region.
+const REGION: u64 = 1 << 40;
+const AIM: u64 = 1 << 41;
 
 impl State {
     /// The port by which a packet leaves that came by `input`; `None` without a route.
@@ -27,7 +32,9 @@ impl State {
             return set.iter().next();
         }
         Some(match law {
-            PathSelection::Destination => return cx.shared.routes.port(self.rank, packet.destination),
+            PathSelection::Destination | PathSelection::Valiant | PathSelection::Ugal => {
+                return cx.shared.routes.port(self.rank, packet.destination);
+            }
             PathSelection::Flow { salted } => {
                 let hash = flow_hash(self.choices.seed, packet.flow, packet.kind, salted.then_some(self.rank));
                 set.get(pick(hash, n))
@@ -44,6 +51,62 @@ impl State {
                 port
             }
         })
+    }
+
+    /// The port by which a packet leaves where packets make detours, and the packet with what is left of its own.
+    #[inline(never)]
+    pub fn steer<O: Observer>(
+        &self,
+        law: PathSelection,
+        (input, packet): (u16, &Packet),
+        cx: &Context<'_, O>,
+    ) -> (Option<u16>, Packet) {
+        let (routes, mut packet) = (&cx.shared.routes, *packet);
+        let detours = routes.detours().expect("the routes have them where the law asks for them");
+        if packet.via() == Some(detours.region_of(self.rank)) {
+            packet.set_via(None);
+        }
+        if packet.kind == Kind::Data && detours.begins(self.rank, input) {
+            let drawn = detours.draw(self.rank, packet.destination, self.lot(&packet, REGION));
+            let pays = |&via: &u32| {
+                law == PathSelection::Valiant || self.detour_pays(detours, via, &packet, cx.shared, cx.now)
+            };
+            packet.set_via(drawn.filter(pays));
+        }
+        let aim = packet.via().map_or(packet.destination, |via| self.aim(detours, via, &packet));
+        (routes.port(self.rank, aim), packet)
+    }
+
+    /// The host of a region that decides by which port a packet goes there.
+    fn aim(&self, detours: &Detours, via: u32, packet: &Packet) -> u32 {
+        detours.host_in(via, self.lot(packet, AIM))
+    }
+
+    /// Whether the product of queue and hops is smaller by way of a region than straight on.
+    fn detour_pays(&self, detours: &Detours, via: u32, packet: &Packet, shared: &Shared, now: Time) -> bool {
+        let aim = self.aim(detours, via, packet);
+        let queue = |host: u32| shared.routes.port(self.rank, host).map_or(0, |port| self.queue(port, shared, now));
+        let port = |switch: u32, host: u32| shared.routes.port(switch, host);
+        let hops = |from: u32, host: u32, to_region: bool| detours.hops(port, (from, host), to_region);
+        let (straight, _) = hops(self.rank, packet.destination, false);
+        let (there, entry) = hops(self.rank, aim, true);
+        let (onward, _) = hops(entry, packet.destination, false);
+        queue(packet.destination) * u64::from(straight) > queue(aim) * u64::from(there + onward)
+    }
+
+    /// Units that wait for an output on all lanes, and those that it has sent into the next buffers, as far as credit tells.
+    fn queue(&self, output: u16, shared: &Shared, now: Time) -> u64 {
+        let lanes = &self.ports[self.at(output, 0)..][..usize::from(self.vls)];
+        let units = |port: &Port| match self.room {
+            Room::Packets(_) => u64::from(port.lane.waiting),
+            Room::Bytes(_) => port.lane.waiting_bytes / u64::from(CREDIT_BYTES),
+        };
+        let link = &self.output(output).link;
+        let taken = |vl: u8| match link.control {
+            Control::Credit => self.capacity - shared.credit[link.credit_index(vl)].level(now),
+            Control::Free | Control::Gate => 0,
+        };
+        lanes.iter().map(units).sum::<u64>() + (0..self.vls).map(|vl| u64::from(taken(vl))).sum::<u64>()
     }
 
     /// A hash of the packet and the switch, one of several.
@@ -76,7 +139,8 @@ impl State {
     /// Whether an output may send a packet of this size now, as far as the next buffer is concerned.
     fn is_open(&self, output: u16, (input, packet): (u16, &Packet), shared: &Shared, now: Time) -> bool {
         let link = &self.output(output).link;
-        let vl = shared.routes.lanes().map_or(packet.vl, |lanes| lanes.next(self.rank, input, output, packet.vl));
+        let lane = |lanes: &LaneChanges| lanes.next(self.rank, (input, output), packet.vl, Heading::of(packet));
+        let vl = shared.routes.lanes().map_or(packet.vl, lane);
         let at = link.credit_index(vl);
         match link.control {
             Control::Credit => shared.credit[at].level(now) >= self.room.need(packet.size),

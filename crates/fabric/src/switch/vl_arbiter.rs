@@ -2,8 +2,8 @@
 
 use crate::config::VlArbitration;
 
-/// Bytes in a unit of weight.
-const WEIGHT_BYTES: i64 = 64;
+/// Bytes in a unit of weight. A packet's last unit counts whole.
+const WEIGHT_BYTES: u32 = 64;
 /// Bytes in a unit of the limit of high priority.
 const LIMIT_BYTES: i64 = 4096;
 /// The value of the limit that means no limit.
@@ -14,7 +14,7 @@ const NO_LIMIT: u8 = 255;
 struct Wheel {
     entries: Vec<(u8, u8)>,
     at: usize,
-    /// Bytes that the current entry may still send.
+    /// Units of weight that the current entry may still send.
     left: i64,
 }
 
@@ -22,7 +22,7 @@ impl Wheel {
     fn new(entries: &[(u8, u8)], vls: u8) -> Wheel {
         let counts = |&(vl, weight): &(u8, u8)| vl < vls && weight > 0;
         let entries: Vec<_> = entries.iter().copied().filter(counts).collect();
-        let left = entries.first().map_or(0, |entry| i64::from(entry.1) * WEIGHT_BYTES);
+        let left = entries.first().map_or(0, |entry| i64::from(entry.1));
         Wheel { entries, at: 0, left }
     }
 
@@ -43,7 +43,7 @@ impl Wheel {
     fn advance(&mut self) {
         if !self.entries.is_empty() {
             self.at = (self.at + 1) % self.entries.len();
-            self.left = i64::from(self.entries[self.at].1) * WEIGHT_BYTES;
+            self.left = i64::from(self.entries[self.at].1);
         }
     }
 }
@@ -99,7 +99,7 @@ impl VlArbiter {
     pub fn sent(&mut self, vl: u8, bytes: u32) {
         match self {
             VlArbiter::Turns { last, .. } => *last = vl,
-            VlArbiter::Tables(tables) => tables.sent(i64::from(bytes)),
+            VlArbiter::Tables(tables) => tables.sent(bytes),
         }
     }
 }
@@ -114,12 +114,13 @@ impl Tables {
         choice.or_else(|| second.choose(can_send))
     }
 
-    fn sent(&mut self, bytes: i64) {
+    fn sent(&mut self, bytes: u32) {
+        let units = i64::from(bytes.div_ceil(WEIGHT_BYTES));
         if self.chose_high {
-            self.high.left -= bytes;
-            self.high_left -= bytes;
+            self.high.left -= units;
+            self.high_left -= i64::from(bytes);
         } else {
-            self.low.left -= bytes;
+            self.low.left -= units;
             self.high_left = i64::from(self.limit) * LIMIT_BYTES;
         }
     }
@@ -153,6 +154,22 @@ mod tests {
         let bytes = served(&tables, &[0, 1]);
         assert!((bytes[1] as f64 / bytes[0] as f64 - 3.0).abs() < 0.01, "{bytes:?}");
         assert_eq!(served(&tables, &[0])[0], 10_000 * 1024, "an idle lane's weight is not kept for it");
+    }
+
+    #[test]
+    fn the_last_unit_of_a_packet_counts_whole() {
+        // A packet of 2,068 B takes 33 units.
+        for (weight, packets) in [(33, 1.0), (99, 3.0f64), (231, 7.0)] {
+            let tables = VlArbitration::Tables { high: vec![], low: vec![(0, 33), (1, weight)], limit: 0 };
+            let mut arbiter = VlArbiter::new(2, &tables);
+            let mut sent = [0.0f64; 2];
+            for _ in 0..8_000 {
+                let vl = arbiter.choose(|_| true).expect("both are busy");
+                arbiter.sent(vl, 2068);
+                sent[usize::from(vl)] += 1.0;
+            }
+            assert!((sent[1] / sent[0] - packets).abs() < 0.01, "{weight}: {sent:?}");
+        }
     }
 
     #[test]

@@ -29,6 +29,15 @@ fn deadlocks(spec: FabricSpec<Steady, Unmarked, Acks>) -> bool {
     run.model.deadlock(run.now()).is_some()
 }
 
+/// Checks that packets with detours stay alive on so many lanes.
+fn detours(topology: &Topology, routes: &Routes, vls: u8) {
+    for law in [PathSelection::Valiant, PathSelection::Ugal] {
+        let mut spec = loaded(topology.clone(), routes.clone(), vls, 4);
+        spec.switch.paths = law;
+        assert!(!deadlocks(spec), "{law:?}");
+    }
+}
+
 #[test]
 fn datelines_keep_a_torus_alive() {
     for sides in [vec![6], vec![4, 4], vec![3, 5, 2]] {
@@ -38,6 +47,8 @@ fn datelines_keep_a_torus_alive() {
             let routes = torus.routes(&topology, all).with_lanes(torus.lane_changes());
             assert!(!deadlocks(loaded(topology.clone(), routes, 2, 4)), "{:?}", torus.sides);
         }
+        let routes = torus.routes(&topology, false).with_lanes(torus.lane_changes());
+        detours(&topology, &routes.with_detours(torus.detours(&topology)), 4);
     }
 }
 
@@ -56,13 +67,14 @@ fn a_dragonfly_stays_alive_on_two_lanes() {
         let spec = DragonflySpec { routers: 4, hosts: 2, globals: 2, groups, rate, delay, global_delay: delay };
         let topology = Topology::dragonfly(&spec);
         let routes = spec.routes(&topology, true).with_lanes(spec.lane_changes(&topology));
-        assert!(!deadlocks(loaded(topology, routes, 2, 4)), "{groups} groups");
+        assert!(!deadlocks(loaded(topology.clone(), routes.clone(), 2, 4)), "{groups} groups");
+        detours(&topology, &routes.with_detours(spec.detours(&topology)), 3);
     }
 }
 
-/// Packets end on the second lane of their pair, where they changed to it, and their ACKs begin on the first again.
+/// Hosts send on the first lane of a pair. Data and ACKs change to the second at the first switch, and end on it.
 #[test]
-fn packets_change_their_lane_at_the_dateline() {
+fn packets_that_cross_a_dateline_have_a_lane_along_the_ring() {
     #[derive(Default)]
     struct Lanes(Vec<(u32, Kind, u8)>);
     impl becalm_fabric::policy::Observer for Lanes {
@@ -103,7 +115,7 @@ fn packets_change_their_lane_at_the_dateline() {
         hop("S0", Kind::Data, 3),
         hop("S1", Kind::Data, 3),
         hop("H1", Kind::Ack, 2),
-        hop("S1", Kind::Ack, 2),
+        hop("S1", Kind::Ack, 3),
         hop("S0", Kind::Ack, 3),
         hop("S4", Kind::Ack, 3),
     ];

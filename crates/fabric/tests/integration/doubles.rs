@@ -77,6 +77,8 @@ pub fn cases(usual: u32) -> ProptestConfig {
 /// An adapter without caps.
 pub const ADAPTER: AdapterConfig = AdapterConfig {
     injection: Injection::RoundRobin,
+    answers: Answers::Turns,
+    coalesces: true,
     injection_rate: None,
     message_overhead: Time::ZERO,
     drain_rate: None,
@@ -85,7 +87,8 @@ pub const ADAPTER: AdapterConfig = AdapterConfig {
 };
 
 /// The packets of Santos 2002 and 2003, Table I.
-pub const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None };
+pub const PACKETS: PacketConfig =
+    PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None };
 
 /// 1 GB/s.
 pub fn gigabyte() -> Rate {

@@ -27,11 +27,11 @@ fn dam(delay: Time) -> FabricSpec<Steady, Unmarked, Acks> {
 /// The worst case for headroom: the pause comes a nanosecond after one more packet has begun.
 ///
 /// XOFF is four packets. A header counts 40 ns and the cable's delay after it left; the pause takes a packet (2068 ns), a
-/// frame (84 ns), the response (3840 ns) and the cable's delay. With a cable of 86.5 ns the sender is blind for
+/// frame (84 ns), the response (60 quanta, 3840 ns) and the cable's delay. With a cable of 86.5 ns the sender is blind for
 /// 3 packets and 1 ns after the one that crosses XOFF has begun: 4 packets come above XOFF.
 fn worst(headroom: Option<u32>) -> Simulator<Fabric<Steady, Unmarked, Acks, ()>> {
     let mut spec = dam(Time(86_500));
-    spec.switch = pfc(Pfc { headroom, ..Pfc::default() });
+    spec.switch = pfc(Pfc { headroom, response: Some(PauseResponse::Quanta(60)), ..Pfc::default() });
     let mut run = simulate(spec, ());
     run.run_until(Time::from_us(100));
     run

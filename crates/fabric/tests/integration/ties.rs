@@ -19,6 +19,30 @@ fn delivered(n: u32, order: impl Fn(u32) -> u32) -> Vec<u64> {
     (0..n).map(|i| run.model.flow(FlowId(i)).delivered_packets).collect()
 }
 
+/// The first of two packets to leave that reach an output in the very instant in which it becomes free, while none waits.
+fn first_at_the_instant(seed: u64) -> u32 {
+    let topology = star(4);
+    let host = |i: u32| topology.find(&format!("h{i}")).expect("a host of the star");
+    let flows = (0..3).map(|i| free_flow(host(i), host(3))).collect();
+    let once = Traffic::Batch { count: 1, bytes: 2048, sizes: Distribution::Fixed };
+    // The packet of h0 keeps the output busy for its 2068 ns.
+    let start = |i: u32| if i == 0 { Time::ZERO } else { Time::from_ns(2068) };
+    let source = |i: u32| SourceSpec { flows: i..i + 1, traffic: once.clone(), start: start(i), stop: Time::MAX };
+    let mut spec = plain(topology.clone(), flows, (0..3).map(source).collect());
+    spec.seed = seed;
+    let mut run = simulate(spec, ());
+    run.run_until(Time::from_ns(3 * 2068 - 1));
+    let delivered = [1, 2].map(|i| run.model.flow(FlowId(i)).delivered_packets);
+    assert_eq!(delivered.iter().sum::<u64>(), 1, "one of the two");
+    delivered[1] as u32 + 1
+}
+
+#[test]
+fn the_seed_decides_who_takes_an_output_that_becomes_free() {
+    let second = (0..64).filter(|&seed| first_at_the_instant(seed) == 2).count();
+    assert!((20..=44).contains(&second), "{second} of 64");
+}
+
 #[test]
 fn competing_hosts_get_the_same_share_under_any_numbering() {
     const N: u32 = 10;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use becalm_control::response::Clock;
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
+use becalm_external::Faults;
 use becalm_fabric::{
     FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, SourceSpec,
 };
@@ -24,8 +25,8 @@ const LEAST_PER_THREAD: u64 = 200;
 const PACKETS_PER_TURN: u64 = 10;
 /// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
 const PORTS_PER_GROUP: usize = 16;
-/// Most groups.
-const MAX_GROUPS: usize = 8192;
+/// Fewest and most groups. With fewer, what a group saves is less than what its inboxes cost.
+const GROUPS: (usize, usize) = (5, 8192);
 
 /// The traffic of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,17 +52,27 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 
 impl Scenario {
     /// The fabric in its initial state, with all traffic or a part of it.
-    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic) -> Spec {
+    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic, faults: &Faults) -> Spec {
         let sections = &self.sections;
-        let vls = *sections.switch.vls as u8;
+        let vls = sections.vls();
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
-        let markers = shapes.into_iter().map(|shape| Marking::new(&sections.marking, shape));
-        let (flows, responses) = self.flows(seed);
+        let markers = shapes.into_iter().map(|shape| {
+            let mut marker = Marking::new(&sections.marking, shape);
+            if let Marking::External(external) = &mut marker {
+                external.watched_by(faults.clone());
+            }
+            marker
+        });
+        let mut echo = Echoing::new(&sections.echo);
+        if let Echoing::External(external) = &mut echo {
+            external.watched_by(faults.clone());
+        }
+        let (flows, responses) = self.flows(seed, faults);
         Spec {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
-            switch: sections.switch.config(),
-            packets: sections.packet.config(&sections.switch),
+            switch: sections.switch_config(),
+            packets: sections.packet_config(),
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
@@ -69,7 +80,7 @@ impl Scenario {
             jobs: self.jobs(traffic),
             changes: self.rate_changes(),
             markers: markers.collect(),
-            echo: Echoing::new(&sections.echo),
+            echo,
             seed,
         }
     }
@@ -112,7 +123,7 @@ impl Scenario {
     }
 
     /// The flows and their responses: one for each flow, or one for all of a host and service level.
-    fn flows(&self, seed: u64) -> (Vec<FlowSpec>, Vec<Responding>) {
+    fn flows(&self, seed: u64, faults: &Faults) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
         let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
         // Some responses share a table among their clones.
@@ -126,6 +137,9 @@ impl Scenario {
                 let mut response = initial[flow.group as usize].clone();
                 if let Responding::Ibta(timed) = &mut response {
                     timed.run_by(clock(seed, responses.len() as u64, flow.source));
+                }
+                if let Responding::External(external) = &mut response {
+                    external.watched_by(faults.clone(), responses.len() as u32);
                 }
                 responses.push(response);
                 responses.len() as u32 - 1
@@ -159,34 +173,44 @@ impl Scenario {
     /// Number of cores, of those available, that make one run faster; at least 1. Threads meet once for every
     /// look-ahead, and need enough work in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
+        let cores = if self.is_native() { cores } else { 1 };
         ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
     }
 
     /// How many of the threads that a user asks for one run gets, at least 1: no more than can pay.
     pub fn allowed_threads(&self, asked: usize) -> usize {
+        let asked = if self.is_native() { asked } else { 1 };
         ((self.packets_ahead() / LEAST_PER_THREAD) as usize).clamp(1, asked.max(1))
     }
 
-    /// How many groups of nodes have their turns together: as many as fit a cache, each with enough to do in a turn.
-    fn groups(&self) -> usize {
+    /// How many groups of nodes have their turns together, if so many packets cross cables between switches in a
+    /// look-ahead: as many as fit a cache, each with enough to do in a turn.
+    fn groups(&self, packets_ahead: u64) -> usize {
         let ports: usize = self.network.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();
-        let turns = (self.packets_ahead() / PACKETS_PER_TURN) as usize;
-        (ports / PORTS_PER_GROUP).min(turns).clamp(1, MAX_GROUPS)
+        let turns = (packets_ahead / PACKETS_PER_TURN) as usize;
+        let groups = (ports / PORTS_PER_GROUP).min(turns).min(GROUPS.1);
+        if groups < GROUPS.0 { 1 } else { groups }
     }
 
     /// Packets that cross all cables between switches, if they are full, in the smallest delay of one.
     fn packets_ahead(&self) -> u64 {
+        let (cables, delay, packet) = self.cables_between_switches();
+        2 * cables * delay.0 / packet.0
+    }
+
+    /// The number of cables between switches, the smallest delay of one, and the time of a packet.
+    fn cables_between_switches(&self) -> (u64, Time, Time) {
         let is_switch = |port: PortId| self.network.topology.node(port.node).kind == NodeKind::Switch;
         let between = self.network.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
         let (count, delay) = between.fold((0, Time::MAX), |(n, least), cable| (n + 1, least.min(cable.delay)));
         let packet =
             self.network.topology.cables().first().map_or(Time(1), |c| c.rate.time_of(self.sections.packet.full()));
-        if count == 0 { 0 } else { 2 * count * delay.0 / packet.0.max(1) }
+        if count == 0 { (0, Time::ZERO, Time(1)) } else { (count, delay, packet.max(Time(1))) }
     }
 
     fn watch(&self, from: Time) -> Watch {
         let group_of = self.plan.flows.iter().map(|flow| flow.group).collect();
-        let vls = *self.sections.switch.vls as u8;
+        let vls = self.sections.vls();
         let groups = self.plan.groups.len();
         let mut watch = Watch::new(&self.network.topology, vls, self.capacity_bytes(), from, group_of, groups);
         watch.messages = self.sections.observe.messages.then(|| Box::new(Messages::new(from)));
@@ -200,7 +224,7 @@ impl Scenario {
             watch = watch.with_queues(from, vls);
         }
         if *self.sections.observe.spans {
-            watch = watch.with_spans_of_roles();
+            watch = watch.with_spans_of_roles(*self.sections.observe.span_rows as usize);
         }
         watch
     }
@@ -211,14 +235,30 @@ impl Scenario {
     }
 
     /// The model at time zero for one replication, for up to `threads` threads, with all traffic or a part of it.
-    pub(crate) fn simulator(&self, replication: u32, threads: usize, traffic: Traffic) -> Result<Model, FabricError> {
+    pub(crate) fn simulator(
+        &self,
+        replication: u32,
+        threads: usize,
+        traffic: Traffic,
+        faults: &Faults,
+    ) -> Result<Model, FabricError> {
         let seed = self.seed(replication);
-        let spec = self.fabric_spec(seed, traffic);
+        let threads = if self.is_native() { threads } else { 1 };
+        let spec = self.fabric_spec(seed, traffic, faults);
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
             _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
-        let groups = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, self.groups());
+        // By the traffic that there can be: an incast fills few cables.
+        let groups = match self.groups(self.packets_ahead()) {
+            1 => Partition::whole(&spec.topology),
+            most => {
+                let (_, delay, packet) = self.cables_between_switches();
+                let ahead = |links: f64| (links * delay.0 as f64 / packet.0 as f64) as u64;
+                let of = |links: f64| self.groups(ahead(links)).min(most);
+                Partition::balanced_by(&spec.topology, &spec.routes, &spec.flows, of)
+            }
+        };
         ParallelFabric::new(spec, || self.watch(self.measured_from()), &partition, &groups)
     }
 }
@@ -287,7 +327,7 @@ mod tests {
             response.notice(Time::ZERO, &Notice::Becn);
             response.deadline().expect("the index is above its minimum")
         };
-        scenario.flows(seed).1.into_iter().map(expiry).collect()
+        scenario.flows(seed, &Faults::default()).1.into_iter().map(expiry).collect()
     }
 
     #[test]

@@ -5,11 +5,8 @@ use becalm_fabric::Room;
 use becalm_schema::{Choice, Place, Review};
 
 use crate::sections::Sections;
-use crate::sections::flow_control::{Pfc, Thresholds};
+use crate::sections::flow_control::{CLASSES, Pfc, Thresholds};
 use crate::sections::switch::Switch;
-
-/// Classes of traffic that a pause frame can name.
-const CLASSES: u32 = 8;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };

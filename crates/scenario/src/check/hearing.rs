@@ -1,39 +1,25 @@
 //! What echoes report of marks, and whether responses listen to them, found by a trial.
 
-use becalm_control::{EchoParams, EchoScheme, Echoing, Responding, ResponseParams};
+use becalm_control::{EchoParams, EchoScheme, Echoing, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::Time;
+use becalm_fabric::Packet;
 use becalm_fabric::policy::{Ack, Echo, Notice, Response, Unanswered};
-use becalm_fabric::{FlowId, Kind, Packet};
 
 use super::probe::{TRIES, response};
-
-/// A packet with a mark, the last of its message.
-const MARKED: Packet = Packet {
-    posted: Time::ZERO,
-    injected: Time::ZERO,
-    flow: FlowId(0),
-    destination: 0,
-    sequence: 0,
-    size: 2068,
-    held: 0,
-    tie: 0,
-    kind: Kind::Data,
-    vl: 0,
-    last: true,
-    marked: true,
-    covers: 0,
-    marks: 0,
-};
 
 /// Whether an echo keeps silent about marks of a flow that come soon after one that it reported.
 pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
     let unanswered = Unanswered { packets: 1, marked: 1, notified: Some(Time::ZERO) };
-    let answer = Echoing::new(echo).answer(Time::from_ns(1), &MARKED, &unanswered);
+    let packet = Packet { size: 2068, last: true, marked: true, ..Packet::default() };
+    let answer = Echoing::new(echo).answer(Time::from_ns(1), &packet, &unanswered);
     !answer.cnp && answer.ack.is_none_or(|marks| marks == 0)
 }
 
 /// Whether a response ever moves otherwise with marks than without them.
 pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
+    if !Responding::can_be_tried(params) {
+        return false;
+    }
     let (mut told, mut untold) = (response(params), response(params));
     let tell = |response: &mut Responding, number: u32, marked: u32| {
         let (sequence, next, rtt) = (number, number + 1, Time::from_us(10));

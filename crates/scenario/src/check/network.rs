@@ -23,7 +23,7 @@ pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<
 
 /// A switch has a queue for each pair of ports and each virtual lane.
 fn queues(sections: &Sections, network: &Network, review: &mut Review<'_>) {
-    let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |&vls| u64::from(vls));
+    let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |_| u64::from(sections.vls()));
     let switches = network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
     let queues = switches.map(|switch| u64::from(switch.degree).pow(2)).sum::<u64>() * vls;
     if queues > MOST_QUEUES {
@@ -37,7 +37,7 @@ fn queues(sections: &Sections, network: &Network, review: &mut Review<'_>) {
 /// Parameters of marking that do not suit the switches.
 fn marking(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let Some(marking) = sections.marking.get() else { return };
-    let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |&vls| vls as u8);
+    let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |_| sections.vls());
     for mut conflict in Marking::conflicts(marking, &network.switch_shapes(vls, 0)) {
         conflict.key = format!("{}.{}", marking.name(), conflict.key).into();
         review.conflict(sections.marking.place(), conflict);

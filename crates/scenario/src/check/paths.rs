@@ -1,8 +1,8 @@
 //! Checks of the choice among equal ports, and of virtual lanes that packets change on their way.
 
 use becalm_control::{Marking, MarkingScheme};
-use becalm_fabric::LaneChanges;
 use becalm_fabric::policy::{Attention, Marker};
+use becalm_fabric::{Detours, LaneChanges};
 use becalm_schema::{Choice, Place, Review};
 
 use crate::resolve::Network;
@@ -12,6 +12,7 @@ use crate::sections::switch::{Queueing, Switch};
 pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
     choice(switch, sections, network, review);
+    detours(switch, sections, network, review);
     if network.routes.lanes().is_some() {
         lanes(switch, sections, review);
         shared(switch, sections, network, review);
@@ -34,10 +35,29 @@ fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
     review.add(switch.paths.place(), problem);
 }
 
+/// Notes detours where there are none.
+fn detours(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
+    if !switch.paths.get().is_some_and(|law| law.makes_detours()) {
+        return;
+    }
+    let given = sections.topology.complete().is_some_and(|choice| !choice.routes().is_empty());
+    let problem = match network.routes.detours().filter(|_| !given) {
+        None => "needs a torus or a dragonfly, without routes: other networks have no detours".to_string(),
+        Some(detours) if detours.regions() < 3 => {
+            "does nothing: there is no third switch of a torus, or group of a dragonfly, to go by".to_string()
+        }
+        Some(detours) if detours.regions() > Detours::MOST_REGIONS => {
+            format!("needs at most {} switches of a torus, or groups of a dragonfly", Detours::MOST_REGIONS)
+        }
+        Some(_) => return,
+    };
+    review.add(switch.paths.place(), problem);
+}
+
 /// Checks that every service level in use begins on the first of its lanes, and has them all.
 fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let Some(&vls) = switch.vls.get() else { return };
-    let lanes = u32::from(LaneChanges::LANES);
+    let lanes = sections.lanes_of_level();
     let groups = sections.flows.items().iter().filter_map(|group| Some(&group.get()?.sl));
     let jobs = sections.jobs.items().iter().filter_map(|job| Some(&job.get()?.sl));
     let levels = groups.chain(jobs).filter_map(|sl| Some((*sl.get()?, sl.place())));
@@ -48,7 +68,7 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
         if vl % lanes != 0 {
             let problem = format!(
                 "uses VL {vl}, but packets change their lane on the way: a service level has {lanes} lanes, of which the \
-                 first is even; give it one by switch.sl_to_vl"
+                 first is a multiple of {lanes}; give it one by switch.sl_to_vl"
             );
             review.add(Place::first_given(&[switch.sl_to_vl.place(), place]), problem);
             continue;
@@ -71,7 +91,7 @@ fn shared(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
         review.add(switch.queueing.place(), problem);
     }
     let Some(marking) = sections.marking.get() else { return };
-    let shape = network.switch_shapes(LaneChanges::LANES, 0).into_iter().next();
+    let shape = network.switch_shapes(LaneChanges::MOST, 0).into_iter().next();
     if shape.is_some_and(|shape| Marking::new(marking, shape).attention() > Attention::Packets) {
         let problem = format!(
             "{} looks at input buffers, but packets leave them on other virtual lanes; choose a marking that looks at \

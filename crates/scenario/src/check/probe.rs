@@ -34,6 +34,9 @@ fn congest_at(response: &mut Responding, number: u32, now: Time) {
 
 /// Whether a response would move on marked ACKs, but never moves where there are none.
 pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
+    if !Responding::can_be_tried(params) {
+        return false;
+    }
     let moves = |marked: bool| {
         let mut response = response(params);
         let first = response.pace();
@@ -47,6 +50,9 @@ pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
 
 /// Whether a response never delays a packet, even after much congestion.
 pub(super) fn never_delays(params: &ResponseParams) -> bool {
+    if !Responding::can_be_tried(params) {
+        return false;
+    }
     // Timers undo what marks do; responses that go by round trips change once in each.
     [Time::ZERO, LONG].into_iter().all(|step| {
         let mut response = response(params);
@@ -60,6 +66,9 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
 
 /// Whether a response is in its initial state again after a flow begins anew, and would otherwise not be.
 pub(super) fn begins_anew(params: &ResponseParams) -> bool {
+    if !Responding::can_be_tried(params) {
+        return true;
+    }
     let first = response(params).pace();
     let moved = |notify: fn(&mut Responding, u32)| {
         let mut response = response(params);
@@ -87,7 +96,11 @@ pub(super) fn begins_anew(params: &ResponseParams) -> bool {
 
 /// The smallest window that a response may come to, which only ACKs open again.
 pub(super) fn least_window(params: &ResponseParams) -> u32 {
-    if Responding::moves_window(params) { 1 } else { response(params).pace().window }
+    match Responding::moves_window(params) {
+        true => 1,
+        false if Responding::can_be_tried(params) => response(params).pace().window,
+        false => u32::MAX,
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Checks of buffers and virtual lanes.
 
-use becalm_fabric::{LaneChanges, Room};
+use becalm_control::{Cnps, EchoScheme, Echoing};
+use becalm_fabric::Room;
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
 use crate::sections::flow_control::FlowControl;
+use crate::sections::packet::CnpLane;
 use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
-use crate::sections::topology::TopologyChoice;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
@@ -15,6 +16,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     bypass(switch, review);
     lanes(switch, sections, review);
     answers(switch, sections, review);
+    notifications(sections, review);
     weights(switch, sections, review);
 }
 
@@ -86,14 +88,18 @@ fn answers(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Lanes that packets use beyond that of their service level.
-fn further_lanes(sections: &Sections) -> u32 {
-    let changes = match sections.topology.get() {
-        Some(TopologyChoice::Dragonfly(p)) => p.get().is_some_and(|p| p.change_vls.get() == Some(&true)),
-        Some(TopologyChoice::Torus(p)) => p.get().is_some_and(|p| p.change_vls.get() == Some(&true)),
-        _ => false,
-    };
-    if changes { u32::from(LaneChanges::LANES) - 1 } else { 0 }
+/// Notes a lane for notification packets where there are none, or no lane is left.
+fn notifications(sections: &Sections, review: &mut Review<'_>) {
+    let (Some(packet), Some(echo)) = (sections.packet.get(), sections.echo.get()) else { return };
+    let (Some(place), Some(lane)) = (packet.cnp_lane.given(), packet.cnp_lane.set()) else { return };
+    if Echoing::cnps(echo) == Cnps::None {
+        review.add(place, "does nothing: no destination sends congestion notification packets");
+    } else if *lane == CnpLane::Own
+        && sections.switch.get().is_some_and(|switch| switch.vls.get().is_some())
+        && sections.cnp_vl().is_none()
+    {
+        review.add(place, "needs a lane more than switch.vls, and all lanes are in use: at most 15, and 8 with pfc");
+    }
 }
 
 /// Notes unused virtual lanes: settings without an effect.
@@ -101,7 +107,7 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(place)) = (switch.vls.get(), switch.vls.given()) else { return };
     // A group that could not be read may use any.
     let Some(used) = used(switch, sections).collect::<Option<Vec<u32>>>() else { return };
-    let further = further_lanes(sections);
+    let further = sections.lanes_of_level() - 1;
     if let Some(most) = used.into_iter().max().map(|most| most + further).filter(|most| most + 1 < vls) {
         review.add(place, format!("does nothing beyond {}: no flow uses a higher VL", most + 1));
     }
@@ -117,7 +123,7 @@ fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     if let Some(entry) = weights().find(|entry| entry.vl >= vls) {
         review.add(tables.place(), format!("names VL {}, but switch.vls = {vls}", entry.vl));
     }
-    let further = further_lanes(sections);
+    let further = sections.lanes_of_level() - 1;
     let lacking = used(switch, sections)
         .flatten()
         .flat_map(|vl| vl..=vl + further)

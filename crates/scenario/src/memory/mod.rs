@@ -3,10 +3,12 @@
 //! The sizes cover a run and its tables. They were measured as the growth of a process with the number of the items
 //! counted, and hold to about a tenth where many of one kind outweigh the rest.
 
+mod packets;
 mod records;
 
 use becalm_fabric::{NodeKind, SourceSpec, Traffic};
 use becalm_metrics::frames::BYTES_PER_LINK;
+use becalm_metrics::tree::LEAST_PERIODS;
 use becalm_schema::Located;
 
 use crate::resolve::Job;
@@ -40,11 +42,14 @@ const ROW: u64 = 90;
 const OP: u64 = 57;
 /// Bytes of its recorded times and of its row of the table `ops`.
 const SPAN: u64 = 280;
+/// Bytes of a period of an output, and of its row of the table `spans`.
+const PERIOD: u64 = 320;
+/// Bytes of a packet that waits in a switch.
+const PACKET: u64 = 90;
 /// Bytes of a link and virtual lane in a frame: once in the run, and once in its table.
 const FRAME: u64 = 2 * BYTES_PER_LINK;
 
-/// A lower bound on the bytes of a run, by their use. Packets in the network, and messages of sources that offer more
-/// than can be sent, add to it.
+/// The bytes of a run, by their use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Ports and queues.
@@ -65,12 +70,28 @@ pub struct MemoryEstimate {
     pub snapshots: u64,
     /// Frames.
     pub frames: u64,
+    /// Periods in which outputs were root or branch of a congestion tree.
+    pub spans: u64,
+    /// Packets that wait in switches.
+    pub packets: u64,
 }
 
 impl MemoryEstimate {
     /// The parts by their names.
-    pub fn parts(&self) -> [(&'static str, u64); 9] {
-        let MemoryEstimate { network, flows, messages, records, rows, programs, series, snapshots, frames } = *self;
+    pub fn parts(&self) -> [(&'static str, u64); 11] {
+        let MemoryEstimate {
+            network,
+            flows,
+            messages,
+            records,
+            rows,
+            programs,
+            series,
+            snapshots,
+            frames,
+            spans,
+            packets,
+        } = *self;
         [
             ("network", network),
             ("flows", flows),
@@ -81,6 +102,8 @@ impl MemoryEstimate {
             ("series", series),
             ("snapshots", snapshots),
             ("frames", frames),
+            ("spans", spans),
+            ("packets", packets),
         ]
     }
 
@@ -94,7 +117,7 @@ impl Scenario {
     /// The memory of one replication.
     pub fn memory_estimate(&self) -> MemoryEstimate {
         let observe = &self.sections.observe;
-        let vls = u64::from(*self.sections.switch.vls);
+        let vls = u64::from(self.sections.vls());
         let links = self.network.links.len() as u64;
         let pfc = self.sections.switch.flow_control.pfc().is_some();
         let samples = self.sections.run.duration.0 / observe.step.0.max(1) + 2;
@@ -123,7 +146,17 @@ impl Scenario {
                 observe.frames.map_or(0, |step| self.sections.run.duration.0 / step.0),
                 times(links, vls) * FRAME,
             ),
+            spans: if *observe.spans { times(self.periods(links * vls), PERIOD) } else { 0 },
+            packets: times(self.waiting_packets(), PACKET),
         }
+    }
+
+    /// Periods of so many lanes: as many as are kept, or as there is time for.
+    fn periods(&self, lanes: u64) -> u64 {
+        let each = (u64::from(*self.sections.observe.span_rows) / lanes.max(1)).max(LEAST_PERIODS as u64);
+        let packet = self.sections.packet.sizes().largest();
+        let fastest = self.network.links.iter().map(|link| link.rate.time_of(packet).0).min().unwrap_or(1);
+        lanes * each.min(self.sections.run.duration.0 / fastest.max(1))
     }
 
     fn programs(&self) -> u64 {
@@ -147,7 +180,7 @@ impl Scenario {
 
     fn queues(&self) -> u64 {
         let switches = self.network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
-        switches.map(|switch| u64::from(switch.degree).pow(2)).sum::<u64>() * u64::from(*self.sections.switch.vls)
+        switches.map(|switch| u64::from(switch.degree).pow(2)).sum::<u64>() * u64::from(self.sections.vls())
     }
 }
 

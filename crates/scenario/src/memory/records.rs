@@ -19,14 +19,9 @@ impl Scenario {
         if !*self.sections.observe.messages {
             return 0;
         }
-        let hosts = self.network.topology.nodes().len();
-        let (mut sent, mut received) = (vec![0.0; hosts], vec![0.0; hosts]);
-        let wanted: Vec<Wanted> = self.plan.sources.iter().map(|source| self.wanted(source)).collect();
-        for (source, wanted) in self.plan.sources.iter().zip(&wanted) {
-            sent[self.sender(source)] += wanted.wire;
-        }
+        let (wanted, leaving) = self.leaving();
+        let mut received = vec![0.0; self.network.topology.nodes().len()];
         let share = |bytes: f64, host: usize| (self.carried(host) / bytes).min(1.0);
-        let leaving: Vec<f64> = self.plan.sources.iter().map(|s| self.sender(s)).map(|h| share(sent[h], h)).collect();
         for ((source, wanted), leaving) in self.plan.sources.iter().zip(&wanted).zip(&leaving) {
             self.receivers(source).for_each(|host| received[host] += wanted.wire * leaving / source.flows.len() as f64);
         }
@@ -36,6 +31,28 @@ impl Scenario {
         };
         let of_sources: f64 = self.plan.sources.iter().zip(&wanted).zip(&leaving).map(arriving).sum();
         of_sources as u64 + self.job_messages()
+    }
+
+    /// What each source would deliver, and the share of it for which its host's link has time.
+    fn leaving(&self) -> (Vec<Wanted>, Vec<f64>) {
+        let mut sent = vec![0.0; self.network.topology.nodes().len()];
+        let wanted: Vec<Wanted> = self.plan.sources.iter().map(|source| self.wanted(source)).collect();
+        for (source, wanted) in self.plan.sources.iter().zip(&wanted) {
+            sent[self.sender(source)] += wanted.wire;
+        }
+        let share = |host: usize| (self.carried(host) / sent[host]).min(1.0);
+        (wanted, self.plan.sources.iter().map(|source| share(self.sender(source))).collect())
+    }
+
+    /// Bytes on the wire that leave their host, of each flow.
+    pub(super) fn leaving_bytes(&self) -> Vec<f64> {
+        let (wanted, leaving) = self.leaving();
+        let mut of_flows = vec![0.0; self.plan.flows.len()];
+        for ((source, wanted), leaving) in self.plan.sources.iter().zip(&wanted).zip(&leaving) {
+            let each = wanted.wire * leaving / source.flows.len() as f64;
+            source.flows.clone().for_each(|flow| of_flows[flow as usize] += each);
+        }
+        of_flows
     }
 
     /// Messages between ranks of jobs on different hosts.

@@ -7,8 +7,22 @@ use becalm_schema::{Place, Review};
 use super::size::fits;
 use crate::sections::topology::{Dragonfly, Torus};
 
-/// The dragonfly and its routes, with `all` equal ports or one for each destination.
-pub(super) fn dragonfly(p: &Dragonfly, all: bool, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+/// The choices that routes leave to switches.
+#[derive(Clone, Copy)]
+pub(super) struct Choices {
+    /// Whether there are all equal ports, or one for each destination.
+    pub all: bool,
+    /// Whether packets may make detours.
+    pub detours: bool,
+}
+
+/// The dragonfly and its routes.
+pub(super) fn dragonfly(
+    p: &Dragonfly,
+    choices: Choices,
+    place: Place,
+    review: &mut Review<'_>,
+) -> Option<(Topology, Routes)> {
     let (routers, globals) = (u64::from(*p.switches_per_group), u64::from(*p.global_links));
     let most = routers * globals + 1;
     let groups = p.groups.map_or(most, u64::from);
@@ -32,15 +46,18 @@ pub(super) fn dragonfly(p: &Dragonfly, all: bool, place: Place, review: &mut Rev
         global_delay: p.global_delay.unwrap_or(*p.delay),
     };
     let topology = Topology::dragonfly(&spec);
-    let mut routes = spec.routes(&topology, all);
+    let mut routes = spec.routes(&topology, choices.all);
     if *p.change_vls {
         routes = routes.with_lanes(spec.lane_changes(&topology));
+    }
+    if choices.detours {
+        routes = routes.with_detours(spec.detours(&topology));
     }
     Some((topology, routes))
 }
 
-/// The torus and its routes, with `all` equal ports or one for each destination.
-pub(super) fn torus(p: &Torus, all: bool, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+/// The torus and its routes.
+pub(super) fn torus(p: &Torus, choices: Choices, place: Place, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
     if p.sides.is_empty() || p.sides.len() > 32 || p.sides.iter().any(|&side| side < 2) {
         review.add(p.sides.place(), "must have 1 to 32 numbers, each at least 2");
         return None;
@@ -52,9 +69,12 @@ pub(super) fn torus(p: &Torus, all: bool, place: Place, review: &mut Review<'_>)
     let cables = hosts.saturating_add(switches.saturating_mul(p.sides.len() as u64));
     sized(hosts, switches, cables, place, review)?;
     let topology = Topology::torus(&spec);
-    let mut routes = spec.routes(&topology, all);
+    let mut routes = spec.routes(&topology, choices.all);
     if *p.change_vls {
         routes = routes.with_lanes(spec.lane_changes());
+    }
+    if choices.detours {
+        routes = routes.with_detours(spec.detours(&topology));
     }
     Some((topology, routes))
 }

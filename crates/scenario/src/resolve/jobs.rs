@@ -34,6 +34,9 @@ pub(super) fn resolve(
     let job = located.get()?;
     let before = review.count();
     let hosts = named(job, network, review);
+    if hosts.is_empty() && review.count() == before {
+        review.add(job.hosts.place(), "must name at least one host");
+    }
     let section = located.complete()?;
     if review.count() > before {
         return None;

@@ -8,7 +8,7 @@ use becalm_schema::{Located, Place, Review};
 
 use super::links::{Link, links};
 use super::names::{ALL, expand_list, unknown};
-use super::{shapes, topology};
+use super::{direct, shapes, topology};
 use crate::sections::Sections;
 
 /// Nodes, cables and routes, with derived values.
@@ -29,8 +29,11 @@ impl Network {
     /// The network that a scenario describes; `None` after an error, which has been noted.
     pub fn build(sections: &Sections, review: &mut Review<'_>) -> Option<Network> {
         let law = sections.switch.get().and_then(|switch| switch.paths.get());
-        let all = law.is_some_and(|law| law.chooses());
-        let (topology, routes) = topology::build(sections.topology.complete()?, all, review)?;
+        let choices = direct::Choices {
+            all: law.is_some_and(|law| law.chooses()),
+            detours: law.is_some_and(|law| law.makes_detours()),
+        };
+        let (topology, routes) = topology::build(sections.topology.complete()?, choices, review)?;
         let hosts = topology.hosts().map(|host| (topology.node(host).name.clone(), host)).collect();
         Some(Network { links: links(&topology), rates: host_rates(&topology), hosts, topology, routes })
     }

@@ -8,16 +8,16 @@ use becalm_fabric::{ClosSpec, DumbbellSpec, FatTreeSpec, NodeId, NodeKind, Route
 use becalm_schema::names::expand;
 use becalm_schema::{Located, Place, Review};
 
+use super::direct::{self, Choices};
 use super::names::{ALL, expand_list, unknown};
+use super::routes;
 use super::size::{MOST_CABLES, fits};
-use super::{direct, routes};
 use crate::sections::quantities::LinkRate;
 use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
 
-/// The nodes, cables and routes of a choice, with `all` equal ports or one for each destination. After an error, which has
-/// been noted, there are none.
-pub(super) fn build(choice: &TopologyChoice, all: bool, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
-    let (topology, mut routes) = build_cables(choice, all, review)?;
+/// The nodes, cables and routes of a choice. After an error, which has been noted, there are none.
+pub(super) fn build(choice: &TopologyChoice, choices: Choices, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    let (topology, mut routes) = build_cables(choice, choices, review)?;
     let before = review.count();
     if !choice.routes().is_empty() {
         routes::apply(choice.routes(), &topology, &mut routes, review);
@@ -26,7 +26,8 @@ pub(super) fn build(choice: &TopologyChoice, all: bool, review: &mut Review<'_>)
 }
 
 /// The network with its own routes.
-fn build_cables(choice: &TopologyChoice, all: bool, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+fn build_cables(choice: &TopologyChoice, choices: Choices, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
+    let all = choices.all;
     let shortest = |topology| {
         let routes = if all { Routes::all_shortest(&topology) } else { Routes::shortest(&topology) };
         (topology, routes)
@@ -44,8 +45,8 @@ fn build_cables(choice: &TopologyChoice, all: bool, review: &mut Review<'_>) -> 
             build_fat_tree(&spec, !p.routes.is_empty(), all, p.place(), review)
         }
         TopologyChoice::FatTree(p) => fat_tree(p, all, p.place(), review),
-        TopologyChoice::Dragonfly(p) => direct::dragonfly(p, all, p.place(), review),
-        TopologyChoice::Torus(p) => direct::torus(p, all, p.place(), review),
+        TopologyChoice::Dragonfly(p) => direct::dragonfly(p, choices, p.place(), review),
+        TopologyChoice::Torus(p) => direct::torus(p, choices, p.place(), review),
         TopologyChoice::Edges(p) => edges(p, review).map(shortest),
     }
 }
@@ -239,6 +240,9 @@ impl Draft {
         let lonely = self.topology.nodes().iter().find(|node| node.kind == NodeKind::Host && node.degree == 0);
         if let Some(host) = lonely {
             review.add(hosts, format!("host `{}` has no cable", host.name));
+        }
+        if self.topology.host_count() == 0 {
+            review.add(hosts, "must name at least one host");
         }
     }
 }

@@ -23,7 +23,7 @@ impl Counters {
     pub fn of(scenario: &Scenario, model: &Model) -> Counters {
         let (links, time) = (&scenario.network.links, model.work().time);
         let pfc = scenario.sections.switch.flow_control.pfc().is_some();
-        let lanes = 0..if pfc { *scenario.sections.switch.vls as u8 } else { 0 };
+        let lanes = 0..if pfc { scenario.sections.vls() } else { 0 };
         let headrooms = links.iter().flat_map(|link| lanes.clone().map(|vl| model.headroom(link.to, vl)));
         Counters {
             time,

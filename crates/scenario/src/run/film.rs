@@ -10,8 +10,7 @@ use crate::scenario::Scenario;
 use becalm_model::Model;
 
 /// Takes the frames of a run.
-pub(super) struct Film<'a> {
-    scenario: &'a Scenario,
+pub(super) struct Film {
     frames: Frames,
     step: Option<Time>,
     last: Time,
@@ -20,13 +19,12 @@ pub(super) struct Film<'a> {
     groups: Vec<[u64; 3]>,
 }
 
-impl<'a> Film<'a> {
+impl Film {
     /// No frame yet.
-    pub fn new(scenario: &'a Scenario) -> Film<'a> {
+    pub fn new(scenario: &Scenario) -> Film {
         let step = *scenario.sections.observe.frames;
         let links = if step.is_some() { scenario.network.links.len() } else { 0 };
         Film {
-            scenario,
             frames: Frames::default(),
             step,
             last: Time::ZERO,
@@ -41,15 +39,14 @@ impl<'a> Film<'a> {
     }
 
     /// Takes a frame.
-    pub fn take(&mut self, time: Time, model: &Model) {
+    pub fn take(&mut self, scenario: &Scenario, time: Time, model: &Model) {
         let passed = time.since(self.last);
-        let scenario = self.scenario;
         let counters = |link: &Link| {
             let stalled = model.observer(link.from.node).stalls.time(link.from, time);
             (model.port(link.from), stalled)
         };
         let now: Vec<_> = scenario.network.links.iter().map(counters).collect();
-        for vl in 0..*scenario.sections.switch.vls as u8 {
+        for vl in 0..scenario.sections.vls() {
             let links = scenario.network.links.iter().zip(self.links.iter().zip(&now));
             let states = links.map(|(link, (before, after))| state(model, link, vl, before, after, passed));
             self.frames.push(time, vl, states);

@@ -1,8 +1,9 @@
 //! The tables of jobs, and the runs of each job alone.
 
 use becalm_engine::{Stop, Time};
+use becalm_external::Faults;
 use becalm_fabric::FabricError;
-use becalm_metrics::Table;
+use becalm_metrics::{Table, schema};
 use becalm_schema::Located;
 use becalm_workload::{Action, Rank, Span};
 
@@ -38,6 +39,7 @@ impl Scenario {
         &self,
         replication: u32,
         threads: usize,
+        faults: &Faults,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Vec<Option<Time>>>, FabricError> {
         let others = self.sections.flows.len() + self.sections.jobs.len() > 1;
@@ -47,7 +49,7 @@ impl Scenario {
                 alone.push(None);
                 continue;
             }
-            let model = self.simulator(replication, threads, Traffic::Job(number))?;
+            let model = self.simulator(replication, threads, Traffic::Job(number), faults)?;
             let Some(run) = self.run_job(model, go_on) else { return Ok(None) };
             let ranks = (0..self.job(number).program.ranks()).map(|rank| run.rank(0, rank));
             alone.push(ended(ranks).map(|end| end.since(*job.start)));
@@ -137,17 +139,17 @@ fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
             if factor > 0.0 { factor * collective.bytes() as f64 / time } else { f64::NAN }
         })
         .collect();
-    Table::new("jobs")
-        .with("job", "", outcomes.iter().map(|outcome| outcome.name.to_string()).collect::<Vec<_>>())
-        .with("ranks", "", outcomes.iter().map(|outcome| outcome.ranks.len() as u64).collect::<Vec<_>>())
-        .with("start", "s", column(&|outcome| outcome.start.as_secs()))
-        .with("end", "s", column(&|outcome| seconds(outcome.end)))
-        .with("time", "s", column(&duration))
-        .with("time_alone", "s", column(&|outcome| seconds(outcome.alone)))
-        .with("slowdown", "", column(&|outcome| duration(outcome) / seconds(outcome.alone)))
-        .with("compute_share", "", column(&|outcome| share(outcome, Rank::calculated)))
-        .with("wait_share", "", column(&|outcome| 1.0 - share(outcome, Rank::worked)))
-        .with("bus_bandwidth", "B/s", bus)
+    Table::new(&schema::JOBS)
+        .with("job", outcomes.iter().map(|outcome| outcome.name.to_string()).collect::<Vec<_>>())
+        .with("ranks", outcomes.iter().map(|outcome| outcome.ranks.len() as u64).collect::<Vec<_>>())
+        .with("start", column(&|outcome| outcome.start.as_secs()))
+        .with("end", column(&|outcome| seconds(outcome.end)))
+        .with("time", column(&duration))
+        .with("time_alone", column(&|outcome| seconds(outcome.alone)))
+        .with("slowdown", column(&|outcome| duration(outcome) / seconds(outcome.alone)))
+        .with("compute_share", column(&|outcome| share(outcome, Rank::calculated)))
+        .with("wait_share", column(&|outcome| 1.0 - share(outcome, Rank::worked)))
+        .with("bus_bandwidth", bus)
 }
 
 fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
@@ -160,18 +162,14 @@ fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
         rows().map(|(outcome, (_, (rank, _)))| seconds(value(outcome, rank))).collect::<Vec<_>>()
     };
     let end = |rank: &Rank| rank.is_done().then(|| rank.ended());
-    Table::new("ranks")
-        .with("job", "", rows().map(|(outcome, _)| outcome.name.to_string()).collect::<Vec<_>>())
-        .with("rank", "", rows().map(|(_, (rank, _))| rank as u64).collect::<Vec<_>>())
-        .with(
-            "host",
-            "",
-            rows().map(|(_, (_, (_, host)))| scenario.network.name(*host).to_string()).collect::<Vec<_>>(),
-        )
-        .with("end", "s", time(&|_, rank| end(rank)))
-        .with("compute", "s", time(&|_, rank| Some(rank.calculated())))
-        .with("overhead", "s", time(&|_, rank| Some(rank.worked().since(rank.calculated()))))
-        .with("wait", "s", time(&|outcome, rank| Some(end(rank)?.since(outcome.start).since(rank.worked()))))
+    Table::new(&schema::RANKS)
+        .with("job", rows().map(|(outcome, _)| outcome.name.to_string()).collect::<Vec<_>>())
+        .with("rank", rows().map(|(_, (rank, _))| rank as u64).collect::<Vec<_>>())
+        .with("host", rows().map(|(_, (_, (_, host)))| scenario.network.name(*host).to_string()).collect::<Vec<_>>())
+        .with("end", time(&|_, rank| end(rank)))
+        .with("compute", time(&|_, rank| Some(rank.calculated())))
+        .with("overhead", time(&|_, rank| Some(rank.worked().since(rank.calculated()))))
+        .with("wait", time(&|outcome, rank| Some(end(rank)?.since(outcome.start).since(rank.worked()))))
 }
 
 /// Every operation of the jobs whose operations are recorded.
@@ -203,13 +201,13 @@ fn ops(outcomes: &[Outcome<'_>]) -> Table {
         Action::Calc { .. } | Action::Recv { .. } => f64::NAN,
     };
     let time = |time: Time| if time == Time::MAX { f64::NAN } else { time.as_secs() };
-    Table::new("ops")
-        .with("job", "", rows.iter().map(|row| row.0.name.to_string()).collect::<Vec<_>>())
-        .with("rank", "", rows.iter().map(|row| u64::from(row.1)).collect::<Vec<_>>())
-        .with("op", "", rows.iter().map(|row| u64::from(row.2)).collect::<Vec<_>>())
-        .with("kind", "", rows.iter().map(|row| kind(action(row)).to_string()).collect::<Vec<_>>())
-        .with("peer", "", rows.iter().map(|row| peer(action(row))).collect::<Vec<_>>())
-        .with("bytes", "B", rows.iter().map(|row| bytes(action(row))).collect::<Vec<_>>())
-        .with("start", "s", rows.iter().map(|row| time(row.3.start)).collect::<Vec<_>>())
-        .with("end", "s", rows.iter().map(|row| time(row.3.end)).collect::<Vec<_>>())
+    Table::new(&schema::OPS)
+        .with("job", rows.iter().map(|row| row.0.name.to_string()).collect::<Vec<_>>())
+        .with("rank", rows.iter().map(|row| u64::from(row.1)).collect::<Vec<_>>())
+        .with("op", rows.iter().map(|row| u64::from(row.2)).collect::<Vec<_>>())
+        .with("kind", rows.iter().map(|row| kind(action(row)).to_string()).collect::<Vec<_>>())
+        .with("peer", rows.iter().map(|row| peer(action(row))).collect::<Vec<_>>())
+        .with("bytes", rows.iter().map(|row| bytes(action(row))).collect::<Vec<_>>())
+        .with("start", rows.iter().map(|row| time(row.3.start)).collect::<Vec<_>>())
+        .with("end", rows.iter().map(|row| time(row.3.end)).collect::<Vec<_>>())
 }

@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 
 use becalm_engine::Time;
-use becalm_fabric::{Paths, PortId, Unloaded};
-use becalm_metrics::{Completion, MessageRecord, Table, Watch, completion};
+use becalm_fabric::{AdapterConfig, NodeId, Paths, PortId, Unloaded};
+use becalm_metrics::{Completion, MessageRecord, Table, Watch, completion, schema};
 
 use super::counters::Counters;
 use crate::scenario::Scenario;
+use crate::sections::flows::Traffic;
 
 /// The tables that are asked for; none if messages are not recorded.
-pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters) -> Vec<Table> {
+pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed: u64) -> Vec<Table> {
     let Some(messages) = &watch.messages else { return Vec::new() };
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let records = messages.records();
-    let ideals = ideals(scenario, &records);
+    let ideals = ideals(scenario, &records, seed);
     let completion = |(record, ideal): (&MessageRecord, &Time)| {
         let time = record.delivered.since(record.posted).as_secs();
         let group = scenario.plan.flows[record.flow as usize].group;
@@ -41,22 +42,44 @@ fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
     scenario.plan.groups.iter().map(|flows| flows.clone().map(left).sum()).collect()
 }
 
-/// The time that each message would take on an empty network.
-fn ideals(scenario: &Scenario, records: &[MessageRecord]) -> Vec<Time> {
+/// The time that each message would take on an empty network, from the time at which it is posted.
+fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time> {
     let network = &scenario.network;
     let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.sizes());
     let paths = Paths::new(&network.topology, &network.routes);
     let unloaded = Unloaded::new(&network.topology, &paths, &switch);
     let mut known: HashMap<u32, Vec<PortId>> = HashMap::new();
+    let mut spread: HashMap<(u32, u32), Time> = HashMap::new();
+    // A detour over a dragonfly may have fewer hops than the way over one global link.
+    let several = network.routes.has_equal_ports() || network.routes.detours().is_some();
+    let spreads = several && !switch.paths.keeps_order();
     let ideal = |record: &MessageRecord| {
         let flow = &scenario.plan.flows[record.flow as usize];
-        let path = || paths.path(flow.source, flow.destination).expect("the paths are checked");
+        let adapter = |host: NodeId| scenario.plan.adapters[network.topology.node(host).rank as usize];
+        let (mut from, to, bytes) = (adapter(flow.source), adapter(flow.destination), record.bytes as u32);
+        if !posts(scenario, flow.group) {
+            // The host has prepared such a message before the time at which it counts as posted.
+            from = AdapterConfig { message_overhead: Time::ZERO, ..from };
+        }
+        if spreads {
+            let ends = (flow.source, flow.destination);
+            let ideal = || unloaded.spread_message(ends, bytes, &packets, (&from, &to));
+            return *spread.entry((record.flow, bytes)).or_insert_with(ideal);
+        }
+        let path = || match switch.paths.keeps_order() {
+            true => scenario.ways(&paths, record.flow, seed).into_iter().map(|(port, _)| port).collect(),
+            false => paths.path(flow.source, flow.destination).expect("the paths are checked"),
+        };
         let path = known.entry(record.flow).or_insert_with(path);
-        let adapter = |host| &scenario.plan.adapters[network.topology.node(host).rank as usize];
-        let ends = (adapter(flow.source), adapter(flow.destination));
-        unloaded.message(path, record.bytes as u32, &packets, ends)
+        unloaded.message(path, bytes, &packets, (&from, &to))
     };
     records.iter().map(ideal).collect()
+}
+
+/// Whether messages of a group are posted: a flow that always has data makes each one when it sends the first packet of it.
+fn posts(scenario: &Scenario, group: u32) -> bool {
+    let own = scenario.sections.flows.items().get(group as usize);
+    own.is_none_or(|group| !matches!(*group.traffic, Traffic::Greedy(_) | Traffic::OnOff(_)))
 }
 
 /// The table `messages`: a row for each, in the order in which they were delivered.
@@ -65,15 +88,15 @@ fn one_by_one(records: &[MessageRecord], ideals: &[Time], completions: &[Complet
         let seconds = |time: Time| if time == Time::MAX { f64::NAN } else { time.as_secs() };
         records.iter().map(|record| seconds(time(record))).collect::<Vec<_>>()
     };
-    Table::new("messages")
-        .with("group", "", completions.iter().map(|own| groups[own.group as usize].clone()).collect::<Vec<_>>())
-        .with("flow", "", records.iter().map(|record| u64::from(record.flow)).collect::<Vec<_>>())
-        .with("bytes", "B", records.iter().map(|record| record.bytes).collect::<Vec<_>>())
-        .with("posted", "s", times(|record| record.posted))
-        .with("first_byte", "s", times(|record| record.first_byte))
-        .with("delivered", "s", times(|record| record.delivered))
-        .with("acknowledged", "s", times(|record| record.acknowledged))
-        .with("completion", "s", completions.iter().map(|own| own.time).collect::<Vec<_>>())
-        .with("ideal", "s", ideals.iter().map(|ideal| ideal.as_secs()).collect::<Vec<_>>())
-        .with("slowdown", "", completions.iter().map(|own| own.slowdown).collect::<Vec<_>>())
+    Table::new(&schema::MESSAGES)
+        .with("group", completions.iter().map(|own| groups[own.group as usize].clone()).collect::<Vec<_>>())
+        .with("flow", records.iter().map(|record| u64::from(record.flow)).collect::<Vec<_>>())
+        .with("bytes", records.iter().map(|record| record.bytes).collect::<Vec<_>>())
+        .with("posted", times(|record| record.posted))
+        .with("first_byte", times(|record| record.first_byte))
+        .with("delivered", times(|record| record.delivered))
+        .with("acknowledged", times(|record| record.acknowledged))
+        .with("completion", completions.iter().map(|own| own.time).collect::<Vec<_>>())
+        .with("ideal", ideals.iter().map(|ideal| ideal.as_secs()).collect::<Vec<_>>())
+        .with("slowdown", completions.iter().map(|own| own.slowdown).collect::<Vec<_>>())
 }

@@ -4,10 +4,12 @@
 
 use becalm_engine::Time;
 use becalm_fabric::{NodeKind, PortId};
-use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, snapshots, tree};
+use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, schema, snapshots, tree};
 
-use super::congestion::{Roles, victims};
+use super::congestion::victims;
 use super::counters::{Counters, Observed};
+use super::outputs::Outputs;
+use super::parts::{Part, Parts};
 use super::{messages, pauses};
 use crate::resolve::Link;
 use crate::scenario::Scenario;
@@ -25,16 +27,17 @@ pub(crate) fn all(
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let seconds = after.time.since(before.time).as_secs();
     let flows = Flows::new(scenario, before, after, seconds);
-    let roles = Roles::new(scenario, watch, before, after);
+    let outputs = Outputs::new(scenario, watch, before, after);
+    let parts = Parts::new(scenario, &outputs, seed, before, after);
     let mut tables = vec![
-        flows.table(scenario, watch),
-        flows.groups(scenario, watch, seconds),
+        flows.table(scenario, watch, &parts),
+        flows.groups(scenario, watch, &parts, seconds),
         watch.latency.table(&groups),
         links_table(scenario, watch, before, after),
         buffers(scenario, watch, after),
         hosts(scenario, watch, before, after),
-        roles.table(scenario),
-        victims(scenario, &roles, seed, before, after),
+        outputs.table(scenario, &parts),
+        victims(scenario, &parts),
         series_table(scenario, followed, &series),
     ];
     if *observe.paces {
@@ -54,7 +57,7 @@ pub(crate) fn all(
         tables.push(tree::table(&watch.tree.spans(after.time), &ends(scenario)));
     }
     tables.extend(pauses::table(scenario, watch, before, after));
-    tables.extend(messages::tables(scenario, watch, after));
+    tables.extend(messages::tables(scenario, watch, after, seed));
     tables
 }
 
@@ -104,46 +107,53 @@ impl Flows {
         }
     }
 
-    fn table(&self, scenario: &Scenario, watch: &Watch) -> Table {
+    fn table(&self, scenario: &Scenario, watch: &Watch, parts: &Parts) -> Table {
         let flows = &scenario.plan.flows;
         let name = |node| scenario.network.name(node).to_string();
         let group = |group: u32| scenario.sections.group(group).name.to_string();
         let latencies: Vec<Summary> = (0..flows.len()).map(|i| watch.latency.flow(i)).collect();
-        let table = Table::new("flows")
-            .with("flow", "", (0..flows.len() as u64).collect::<Vec<_>>())
-            .with("group", "", flows.iter().map(|flow| group(flow.group)).collect::<Vec<_>>())
-            .with("source", "", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
-            .with("destination", "", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
-            .with("sent_packets", "packets", self.sent_packets.clone())
-            .with("delivered_packets", "packets", self.delivered_packets.clone())
-            .with("delivered_bytes", "B", self.delivered_bytes.clone())
-            .with("messages", "messages", self.messages.clone())
-            .with("rate", "B/s", self.rate.clone())
-            .with("share", "", self.share.clone())
-            .with("marked", "packets", self.marked.clone())
-            .with("out_of_order", "packets", self.out_of_order.clone())
-            .with("dropped", "messages", self.dropped.clone());
+        let table = Table::new(&schema::FLOWS)
+            .with("flow", (0..flows.len() as u64).collect::<Vec<_>>())
+            .with("group", flows.iter().map(|flow| group(flow.group)).collect::<Vec<_>>())
+            .with("source", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
+            .with("destination", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
+            .with("sent_packets", self.sent_packets.clone())
+            .with("delivered_packets", self.delivered_packets.clone())
+            .with("delivered_bytes", self.delivered_bytes.clone())
+            .with("messages", self.messages.clone())
+            .with("rate", self.rate.clone())
+            .with("share", self.share.clone())
+            .with("offered", parts.offers.offered.clone())
+            .with("role", parts.of.iter().map(|part| part.role().to_string()).collect::<Vec<_>>())
+            .with("lost", parts.of.iter().map(|part| part.lost).collect::<Vec<_>>())
+            .with("own_link", parts.of.iter().map(|part| u64::from(part.own_link)).collect::<Vec<_>>())
+            .with("marked", self.marked.clone())
+            .with("out_of_order", self.out_of_order.clone())
+            .with("dropped", self.dropped.clone());
         with_latencies(table, &latencies)
     }
 
-    fn groups(&self, scenario: &Scenario, watch: &Watch, seconds: f64) -> Table {
+    fn groups(&self, scenario: &Scenario, watch: &Watch, parts: &Parts, seconds: f64) -> Table {
         let groups: Vec<_> = scenario.plan.groups.iter().map(|g| g.start as usize..g.end as usize).collect();
         let sum = |values: &[u64]| groups.iter().map(|g| values[g.clone()].iter().sum()).collect::<Vec<u64>>();
         let (bytes, packets, marked) = (sum(&self.delivered_bytes), sum(&self.delivered_packets), sum(&self.marked));
         let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
+        let count = |of: fn(&Part) -> bool| {
+            groups.iter().map(|g| parts.of[g.clone()].iter().filter(|part| of(part)).count() as u64).collect::<Vec<_>>()
+        };
+        let lost = |flows: &[Part]| flows.iter().filter(|part| part.suffers).map(|part| part.lost).sum::<f64>();
         let links = group_link_rates(scenario);
         let latencies: Vec<Summary> = (0..groups.len()).map(|i| watch.latency.group(i)).collect();
-        let table = Table::new("groups")
-            .with("group", "", scenario.sections.groups().map(|g| g.name.to_string()).collect::<Vec<_>>())
-            .with("flows", "", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
-            .with("rate", "B/s", rate.clone())
-            .with("share", "", ratios(&rate, &links))
-            .with("jain", "", groups.iter().map(|g| jain(&self.share[g.clone()])).collect::<Vec<_>>())
-            .with(
-                "marked_share",
-                "",
-                marked.iter().zip(&packets).map(|(m, n)| *m as f64 / *n as f64).collect::<Vec<_>>(),
-            );
+        let table = Table::new(&schema::GROUPS)
+            .with("group", scenario.sections.groups().map(|g| g.name.to_string()).collect::<Vec<_>>())
+            .with("flows", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
+            .with("rate", rate.clone())
+            .with("share", ratios(&rate, &links))
+            .with("contributors", count(|part| part.contributes))
+            .with("victims", count(|part| part.suffers))
+            .with("lost", groups.iter().map(|g| lost(&parts.of[g.clone()])).collect::<Vec<_>>())
+            .with("jain", groups.iter().map(|g| jain(&self.share[g.clone()])).collect::<Vec<_>>())
+            .with("marked_share", marked.iter().zip(&packets).map(|(m, n)| *m as f64 / *n as f64).collect::<Vec<_>>());
         with_latencies(table, &latencies)
     }
 }
@@ -171,10 +181,10 @@ fn group_link_rates(scenario: &Scenario) -> Vec<f64> {
 fn with_latencies(table: Table, latencies: &[Summary]) -> Table {
     let column = |value: fn(&Summary) -> f64| latencies.iter().map(value).collect::<Vec<_>>();
     table
-        .with("latency_mean", "s", column(|summary| summary.mean))
-        .with("latency_p50", "s", column(|summary| summary.p50))
-        .with("latency_p99", "s", column(|summary| summary.p99))
-        .with("latency_max", "s", column(|summary| summary.max))
+        .with("latency_mean", column(|summary| summary.mean))
+        .with("latency_p50", column(|summary| summary.p50))
+        .with("latency_p99", column(|summary| summary.p99))
+        .with("latency_max", column(|summary| summary.max))
 }
 
 fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
@@ -187,44 +197,41 @@ fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Co
     let stalls: Vec<Time> = before.stalls.iter().zip(&after.stalls).map(|(b, a)| a.since(*b)).collect();
     let window = after.time.since(before.time);
     let congestion = |link: &Link| watch.congestion.time(link.from, after.time).as_secs();
-    Table::new("links")
-        .with("from", "", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
-        .with("from_port", "", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
-        .with("to", "", scenario.network.links.iter().map(|link| name(link.to.node)).collect::<Vec<_>>())
-        .with("rate", "B/s", rate.clone())
-        .with("utilization", "", ratios(&rate, &capacity))
-        .with("packets", "packets", pairs().map(|(b, a)| a.packets - b.packets).collect::<Vec<_>>())
-        .with("bytes", "B", bytes)
-        .with("marked", "packets", pairs().map(|(b, a)| a.marked - b.marked).collect::<Vec<_>>())
+    Table::new(&schema::LINKS)
+        .with("from", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
+        .with("from_port", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
+        .with("to", scenario.network.links.iter().map(|link| name(link.to.node)).collect::<Vec<_>>())
+        .with("rate", rate.clone())
+        .with("utilization", ratios(&rate, &capacity))
+        .with("packets", pairs().map(|(b, a)| a.packets - b.packets).collect::<Vec<_>>())
+        .with("bytes", bytes)
+        .with("marked", pairs().map(|(b, a)| a.marked - b.marked).collect::<Vec<_>>())
         .with(
             "stalled_share",
-            "",
             stalls.iter().map(|time| time.as_ps() as f64 / window.as_ps() as f64).collect::<Vec<_>>(),
         )
-        .with("xmit_wait", "s", stalls.iter().map(|time| time.as_secs()).collect::<Vec<_>>())
-        .with("xmit_time_cong", "s", scenario.network.links.iter().map(congestion).collect::<Vec<_>>())
+        .with("xmit_wait", stalls.iter().map(|time| time.as_secs()).collect::<Vec<_>>())
+        .with("xmit_time_cong", scenario.network.links.iter().map(congestion).collect::<Vec<_>>())
 }
 
 fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
     let topology = &scenario.network.topology;
     let name = |node| scenario.network.name(node).to_string();
-    let vls = *scenario.sections.switch.vls as u8;
+    let vls = scenario.sections.vls();
     let at_switch = scenario.network.links.iter().filter(|link| topology.node(link.from.node).kind == NodeKind::Switch);
     // A port's input is the other direction of its link.
     let rows: Vec<_> = at_switch.flat_map(|link| (0..vls).map(move |vl| (link.from, link.to, vl))).collect();
-    Table::new("buffers")
-        .with("switch", "", rows.iter().map(|(port, ..)| name(port.node)).collect::<Vec<_>>())
-        .with("port", "", rows.iter().map(|(port, ..)| u64::from(port.port)).collect::<Vec<_>>())
-        .with("peer", "", rows.iter().map(|(_, peer, _)| name(peer.node)).collect::<Vec<_>>())
-        .with("vl", "", rows.iter().map(|(.., vl)| u64::from(*vl)).collect::<Vec<_>>())
+    Table::new(&schema::BUFFERS)
+        .with("switch", rows.iter().map(|(port, ..)| name(port.node)).collect::<Vec<_>>())
+        .with("port", rows.iter().map(|(port, ..)| u64::from(port.port)).collect::<Vec<_>>())
+        .with("peer", rows.iter().map(|(_, peer, _)| name(peer.node)).collect::<Vec<_>>())
+        .with("vl", rows.iter().map(|(.., vl)| u64::from(*vl)).collect::<Vec<_>>())
         .with(
             "mean_packets",
-            "packets",
             rows.iter().map(|(port, _, vl)| watch.occupancy.mean(*port, *vl, after.time)).collect::<Vec<_>>(),
         )
         .with(
             "max_packets",
-            "packets",
             rows.iter().map(|(port, _, vl)| u64::from(watch.occupancy.max(*port, *vl))).collect::<Vec<_>>(),
         )
 }
@@ -242,14 +249,14 @@ fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters
         }
     }
     let column = |value: fn(&Received) -> u64| watch.hosts.received().iter().map(value).collect::<Vec<_>>();
-    Table::new("hosts")
-        .with("host", "", names)
-        .with("sent_packets", "packets", sent_packets)
-        .with("sent_bytes", "B", sent_bytes)
-        .with("received_packets", "packets", column(|host| host.packets))
-        .with("received_bytes", "B", column(|host| host.bytes))
-        .with("rcv_fecn", "packets", column(|host| host.fecn))
-        .with("rcv_becn", "packets", column(|host| host.becn))
+    Table::new(&schema::HOSTS)
+        .with("host", names)
+        .with("sent_packets", sent_packets)
+        .with("sent_bytes", sent_bytes)
+        .with("received_packets", column(|host| host.packets))
+        .with("received_bytes", column(|host| host.bytes))
+        .with("rcv_fecn", column(|host| host.fecn))
+        .with("rcv_becn", column(|host| host.becn))
 }
 
 /// Rates over time: groups, then the followed links, then flows if they are followed.
@@ -275,10 +282,10 @@ fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Tab
         shares.extend(values.iter().map(|rate| rate / link));
         rates.extend(values);
     }
-    Table::new("series")
-        .with("time", "s", time)
-        .with("kind", "", kinds)
-        .with("name", "", names)
-        .with("rate", "B/s", rates)
-        .with("share", "", shares)
+    Table::new(&schema::SERIES)
+        .with("time", time)
+        .with("kind", kinds)
+        .with("name", names)
+        .with("rate", rates)
+        .with("share", shares)
 }

@@ -19,6 +19,16 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
+    /// Which goes next at an adapter: an answer (an ACK or a congestion notification packet), or data of the same lane.
+    pub enum Answers {
+        /// They take turns. The packet whose turn it is waits for its credit, and nothing overtakes it on its lane.
+        Turns = "turns",
+        /// Answers go first. A host that gets many packets from beyond a congested cable may then send no data at all.
+        First = "first",
+    }
+}
+
+becalm_schema::words! {
     /// The target of the response to congestion (IBTA's Port_Control).
     pub enum PortControl {
         /// The flow (queue pair) alone.
@@ -55,6 +65,11 @@ becalm_schema::table! {
     pub located struct Adapter {
         /// The order of eligible flows.
         pub injection: Injection = Injection::RoundRobin,
+        /// Whether answers and data of a lane take turns.
+        pub answers: Answers = Answers::Turns,
+        /// Whether an ACK that waits at the adapter takes in those of the same queue pair that come after it: it names the
+        /// last packet, and covers all before it. One with telemetry does not. If left out, ACKs merge with `answers = "turns"` alone.
+        pub coalesce_acks: Option<bool> = None,
         /// The target of the response to congestion.
         pub port_control: PortControl = PortControl::Qp,
         /// Rate at which data packets are fetched from memory (through a PCIe slot, say); the rate of the link if left out.
@@ -88,6 +103,11 @@ impl Adapter {
                 Injection::RoundRobin => fabric::Injection::RoundRobin,
                 Injection::Posted => fabric::Injection::Posted,
             },
+            answers: match *self.answers {
+                Answers::Turns => fabric::Answers::Turns,
+                Answers::First => fabric::Answers::First,
+            },
+            coalesces: self.coalesce_acks.unwrap_or(*self.answers == Answers::Turns),
             injection_rate: injection_rate.as_ref().map(LinkRate::rate),
             message_overhead: *self.message_overhead,
             drain_rate: drain_rate.as_ref().map(LinkRate::rate),

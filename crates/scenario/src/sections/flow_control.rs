@@ -5,7 +5,10 @@ use becalm_fabric as fabric;
 use becalm_fabric::SharedPool;
 use becalm_schema::Located;
 
-use crate::sections::quantities::Bytes;
+use crate::sections::quantities::{Bytes, PauseTime};
+
+/// Classes of traffic that a pause frame can name.
+pub(crate) const CLASSES: u32 = 8;
 
 becalm_schema::table! {
     /// A sender knows the room in the buffer at the other end of its cable, and takes it before it sends.
@@ -54,8 +57,9 @@ becalm_schema::table! {
         /// Bytes that each buffer has above XOFF. If left out, as many as rate, delays and packet sizes can require. A buffer
         /// that needs more than it has ends the run with an error.
         pub headroom: Option<Bytes> = None,
-        /// Time that a sender takes to respond to a pause; that of 3840 B on its link, 60 quanta, if left out.
-        pub response: Option<Time> = None; ""; ..=Time::from_ms(1000),
+        /// Time that a sender takes to respond to a pause, or `"60 quanta"`, of 64 B on its link each. If left out, the most
+        /// that IEEE 802.3, clause 31B.3.7, allows at the rate of the link; at a rate that it does not name, at the next.
+        pub response: Option<PauseTime> = None,
         /// Time from the decision of a buffer until its sender obeys, without the delay of the cable. If left out, the
         /// worst case: a packet of the largest size that the pause waits for, the frame of 84 B, and `response`.
         pub delay: Option<Time> = None; ""; Time(1)..=Time::from_ms(1000),
@@ -97,6 +101,12 @@ impl Pfc {
                 (None, Some(SharedPool { bytes: shared, alpha: *of.alpha, offset }))
             }
         };
-        fabric::Pfc { xon, pool, headroom: bytes(&self.headroom), delay: *self.delay, response: *self.response }
+        fabric::Pfc {
+            xon,
+            pool,
+            headroom: bytes(&self.headroom),
+            delay: *self.delay,
+            response: self.response.map(|PauseTime(response)| response),
+        }
     }
 }

@@ -16,7 +16,7 @@ becalm_schema::table! {
     pub struct Greedy {
         /// Mean payload of a message; if left out, every packet is a message of its own, unless `sizes` are measured. A
         /// message counts as posted when its first packet leaves.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        pub message: Option<Bytes> = None; ""; Bytes(1)..,
         /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
         /// has a mean of its own, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
@@ -69,7 +69,7 @@ becalm_schema::table! {
         /// The bytes that `load` counts.
         pub load_counts: LoadCounts = LoadCounts::Wire,
         /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        pub message: Option<Bytes> = None; ""; Bytes(1)..,
         /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
         /// has a mean of its own, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
@@ -132,7 +132,7 @@ becalm_schema::table! {
         /// Messages of each source host.
         pub count: u32; ""; 1..,
         /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        pub message: Option<Bytes> = None; ""; Bytes(1)..,
         /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
         /// has a mean of its own, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
@@ -185,7 +185,7 @@ becalm_schema::table! {
         /// The receiving host.
         pub to: String,
         /// Payload of its messages (their mean, if they vary), in place of the group's.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..=Bytes(1 << 26),
+        pub message: Option<Bytes> = None; ""; Bytes(1)..,
         /// Start time, in place of the group's.
         pub start: Option<Time>,
     }

@@ -88,10 +88,13 @@ becalm_schema::table! {
         pub reduce_rate: Option<LinkRate>,
         /// Operations of the ranks, in place of a collective operation.
         pub ops: Option<Vec<Operation>>,
-        /// A GOAL schedule, in place of a collective operation: the path of its file, from the scenario's folder.
+        /// A GOAL schedule, in place of a collective operation: the path of its file, from the scenario's folder, as text or as
+        /// LogGOPSim's `txt2bin` compiles it.
         pub goal: Option<Goal>,
         /// A Chakra execution trace, in place of a collective operation: `"NAME"` for the files `NAME.0.et`, `NAME.1.et` and
-        /// so on, from the scenario's folder, which may be compressed (`.et.gz`).
+        /// so on, from the scenario's folder, which may be compressed (`.et.gz`). The size of an all-gather is each rank's own
+        /// part, as in ASTRA-sim and in traces of PyTorch; `{files = "NAME", all_gather = "whole"}` takes it as all that a
+        /// rank has in the end.
         pub chakra: Option<Chakra>,
         /// Start of all ranks.
         pub start: Time = Time::ZERO,

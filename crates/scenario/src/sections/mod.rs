@@ -8,6 +8,7 @@ mod files;
 pub mod flow_control;
 pub mod flows;
 pub mod jobs;
+mod lanes;
 pub mod measured;
 pub mod observe;
 pub mod packet;

@@ -30,7 +30,10 @@ becalm_schema::table! {
         pub frames: Option<Time> = None; ""; Time(1)..,
         /// Whether to measure the queues of outputs: the bytes that wait, as marking policies see them.
         pub queues: bool = false,
-        /// Whether to record every period in which an output was root or branch of a congestion tree.
+        /// Whether to record the periods in which each output was root or branch of a congestion tree.
         pub spans: bool = false,
+        /// Rows of the table `spans`, shared evenly among the virtual lanes of all outputs, at least 16 for each. One that has
+        /// more periods merges the shortest ones and the shortest gaps with their neighbours.
+        pub span_rows: u32 = 50_000; ""; 1..=10_000_000,
     }
 }

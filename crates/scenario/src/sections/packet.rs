@@ -3,7 +3,16 @@
 use becalm_fabric::PacketConfig;
 
 use crate::sections::quantities::Bytes;
-use crate::sections::switch::Switch;
+
+becalm_schema::words! {
+    /// The virtual lane of congestion notification packets.
+    pub enum CnpLane {
+        /// One more lane than `switch.vls`, for them alone. Where weights arbitrate, it is in the table of high priority.
+        Own = "own",
+        /// That of ACKs.
+        Acks = "acks",
+    }
+}
 
 becalm_schema::table! {
     /// Sizes of packets, and the class of answers.
@@ -18,6 +27,9 @@ becalm_schema::table! {
         pub cnp: Option<Bytes> = None; ""; Bytes(1)..=Bytes(4096),
         /// Service level of acknowledgements and congestion notification packets; that of their flow if it is left out.
         pub answers_sl: Option<u32> = None; ""; 0..=15,
+        /// Virtual lane of congestion notification packets. If left out, they have one of their own with `echo.rocev2`, and with
+        /// PFC, as guides for RoCE say, if there is a lane left and `answers_sl` is not set.
+        pub cnp_lane: Option<CnpLane> = None,
     }
 }
 
@@ -27,15 +39,9 @@ impl Packet {
         self.mtu.0 + self.header.0
     }
 
-    /// The sizes as the fabric has them; answers on the lane of their flow.
+    /// The sizes as the fabric has them; ACKs and CNPs on the lane of their flow.
     pub fn sizes(&self) -> PacketConfig {
         let cnp = self.cnp.unwrap_or(*self.ack).0;
-        PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp, answers_vl: None }
-    }
-
-    /// The sizes, and the lane of answers, as the fabric has them.
-    pub fn config(&self, switch: &Switch) -> PacketConfig {
-        let answers_vl = self.answers_sl.map(|sl| switch.vl(sl).expect("checked") as u8);
-        PacketConfig { answers_vl, ..self.sizes() }
+        PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp, answers_vl: None, cnp_vl: None }
     }
 }

@@ -47,6 +47,20 @@ becalm_schema::table! {
     }
 }
 
+becalm_schema::table! {
+    /// By way of a switch of the torus, or a group of the dragonfly, that is drawn for every data packet, other than those of its
+    /// ends (Valiant 1982). It makes any pattern of traffic as good, or as bad, as a uniform one. Answers go straight.
+    /// Packets of a flow arrive out of order. Needs twice the lanes on a torus, one more on a dragonfly.
+    pub struct Valiant {}
+}
+
+becalm_schema::table! {
+    /// As `valiant`, for the packets that gain by it: the switch of the source compares queue times hops of the way straight
+    /// on with that of the detour (UGAL-L: Singh 2005; Kim, Dally, Scott and Abts 2008). A queue is what waits for the output,
+    /// and what it has sent into the next buffer as far as credit tells.
+    pub struct Ugal {}
+}
+
 becalm_schema::choice! {
     /// The law by which a switch chooses among equal ports, when a packet's header is through.
     pub enum PathLaw {
@@ -62,13 +76,22 @@ becalm_schema::choice! {
         LeastWaiting(LeastWaiting) = "least_waiting",
         /// Least work, flowlet by flowlet.
         Flowlet(Flowlet) = "flowlet",
+        /// By way of a region drawn by lot; torus and dragonfly.
+        Valiant(Valiant) = "valiant",
+        /// So where that is shorter by queue and hops; torus and dragonfly.
+        Ugal(Ugal) = "ugal",
     }
 }
 
 impl PathLaw {
     /// Whether equal ports count.
     pub fn chooses(&self) -> bool {
-        !matches!(self, PathLaw::Destination(_))
+        !matches!(self, PathLaw::Destination(_)) && !self.makes_detours()
+    }
+
+    /// Whether packets may go by way of another region.
+    pub fn makes_detours(&self) -> bool {
+        matches!(self, PathLaw::Valiant(_) | PathLaw::Ugal(_))
     }
 
     /// The law as the fabric has it.
@@ -80,6 +103,8 @@ impl PathLaw {
             PathLaw::RoundRobin(_) => PathSelection::RoundRobin,
             PathLaw::LeastWaiting(p) => PathSelection::LeastWaiting { sample: p.sample.unwrap_or(PathSelection::ALL) },
             PathLaw::Flowlet(p) => PathSelection::Flowlet { gap: p.gap },
+            PathLaw::Valiant(_) => PathSelection::Valiant,
+            PathLaw::Ugal(_) => PathSelection::Ugal,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Amounts with a unit, as scenarios write them: `"1 GB/s"`, `"2048 B"`, `"4 packets"`.
 
-use becalm_fabric::{Rate, Room};
+use becalm_engine::Time;
+use becalm_fabric::{PauseResponse, Rate, Room};
 use becalm_schema::field::{Field, refuse};
-use becalm_schema::{Errors, Node, Ranged, Value, quantity};
+use becalm_schema::{Errors, Node, Ranged, Value, quantity, seconds};
 use serde_json::json;
 
 const RATES: [(&str, f64); 8] = [
@@ -15,8 +16,8 @@ const RATES: [(&str, f64); 8] = [
     ("MB/s", 8e6),
     ("GB/s", 8e9),
 ];
-const SIZES: [(&str, f64); 6] =
-    [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
+const SIZES: [(&str, f64); 7] =
+    [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
 const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
 
 /// The word for "no limit".
@@ -94,7 +95,12 @@ impl Field for Bytes {
     }
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Bytes> {
-        node.text().and_then(Bytes::parse).or_else(|| refuse(node, errors))
+        let text = node.text().unwrap_or_default();
+        if quantity(text, &SIZES).is_some_and(|bytes| bytes > f64::from(u32::MAX)) {
+            errors.add(node, "must be below 4 GiB", "");
+            return None;
+        }
+        Bytes::parse(text).or_else(|| refuse(node, errors))
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -102,7 +108,7 @@ impl Field for Bytes {
     }
 
     fn json_schema() -> serde_json::Value {
-        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(B|kB|MB|KiB|MiB|GiB)\s*$"})
+        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(B|kB|MB|GB|KiB|MiB|GiB)\s*$"})
     }
 }
 
@@ -149,7 +155,7 @@ impl Field for Buffer {
     }
 
     fn json_schema() -> serde_json::Value {
-        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|kB|MB|KiB|MiB|GiB)\s*)$"})
+        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)\s*)$"})
     }
 }
 
@@ -179,6 +185,51 @@ impl Field for Limit {
     }
 }
 
+/// The time in which a sender responds to a pause: a time, or quanta of 512 bits on its link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PauseTime(pub PauseResponse);
+
+const QUANTA: [(&str, f64); 2] = [("quantum", 1.0), ("quanta", 1.0)];
+/// The longest time, and the most quanta that a pause frame can name.
+const LONGEST_PAUSE: Time = Time::from_ms(1000);
+const MOST_QUANTA: f64 = 65_535.0;
+
+impl Field for PauseTime {
+    fn expects() -> String {
+        "a time with its unit, such as \"500 ns\", or quanta of 512 bits on the link, such as \"60 quanta\"".to_string()
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<PauseTime> {
+        let Some(quanta) = node.text().and_then(|text| quantity(text, &QUANTA)) else {
+            if node.text().and_then(seconds).is_none() {
+                return refuse(node, errors);
+            }
+            let time = Time::read(node, errors)?;
+            if time > LONGEST_PAUSE {
+                errors.add(node, format!("must be at most {LONGEST_PAUSE}"), "");
+                return None;
+            }
+            return Some(PauseTime(PauseResponse::Time(time)));
+        };
+        if !(0.0..=MOST_QUANTA).contains(&quanta) || quanta.fract() != 0.0 {
+            errors.add(node, format!("must be a whole number of quanta, at most {MOST_QUANTA}"), "");
+            return None;
+        }
+        Some(PauseTime(PauseResponse::Quanta(quanta as u32)))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self.0 {
+            PauseResponse::Time(time) => time.to_json(),
+            PauseResponse::Quanta(quanta) => json!(format!("{quanta} quanta")),
+        }
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(s|ms|us|ns|ps|quantum|quanta)\s*$"})
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +245,15 @@ mod tests {
         assert_eq!(read::<LinkRate>("1 GB/s").unwrap(), LinkRate::gigabytes(1.0));
         for wrong in ["100", "-1 GB/s", "0 b/s", "1 GB", "nan Gb/s", "1e9 Tb/s"] {
             assert!(read::<LinkRate>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pauses_are_times_or_quanta() {
+        assert_eq!(read("60 quanta"), Ok(PauseTime(PauseResponse::Quanta(60))));
+        assert_eq!(read("500 ns"), Ok(PauseTime(PauseResponse::Time(Time::from_ns(500)))));
+        for wrong in ["60", "1.5 quanta", "-1 quanta", "65536 quanta", "2 s", "60 packets"] {
+            assert!(read::<PauseTime>(wrong).is_err(), "{wrong}");
         }
     }
 

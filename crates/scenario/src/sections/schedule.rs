@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use becalm_schema::field::refuse;
-use becalm_schema::{Errors, Field, Node, Value};
-use becalm_workload::chakra::{self, Trace};
-use becalm_workload::{Mistakes, Program, goal};
+use becalm_schema::{Errors, Field, Node};
+use becalm_workload::chakra::{self, Gathered, Trace};
+use becalm_workload::{Mistakes, Program, Reading, goal};
 use serde_json::json;
 
 use crate::sections::files;
@@ -15,6 +15,10 @@ use crate::sections::files;
 const LONGEST: u64 = 1 << 30;
 /// Most ranks of a trace.
 const MOST_RANKS: usize = 1 << 20;
+/// Bytes that an operation or an edge of a schedule takes, about.
+const LINE: u64 = 150;
+/// Words for the meaning of an all-gather's size.
+const MEANINGS: [(&str, Gathered); 2] = [("part", Gathered::Part), ("whole", Gathered::Whole)];
 /// Endings of the files of a trace.
 const ENDINGS: [&str; 2] = ["et", "et.gz"];
 
@@ -24,6 +28,8 @@ pub struct Schedule {
     text: String,
     /// The program.
     pub program: Arc<Program>,
+    /// What the files may not be meant to say.
+    pub warnings: Vec<String>,
 }
 
 impl PartialEq for Schedule {
@@ -34,33 +40,21 @@ impl PartialEq for Schedule {
 
 impl Schedule {
     fn parse(text: String, file: &str) -> Result<Schedule, Mistakes> {
-        let program = Arc::new(goal::parse(&text, file)?);
-        Ok(Schedule { text, program })
+        let Reading { program, warnings } = goal::parse(&text, file)?;
+        Ok(Schedule { text, program: Arc::new(program), warnings })
     }
 
     /// The schedule of a table `{text = "num_ranks ..."}`.
-    fn of_text(node: &Node) -> Option<Result<Schedule, Mistakes>> {
+    fn of_text(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>> {
         let [(key, value)] = node.entries()? else { return None };
         let text = value.text().filter(|_| key == "text")?;
-        Some(Schedule::parse(text.to_string(), "text"))
+        Some(fits(text, "text", errors).and_then(|()| Schedule::parse(text.to_string(), "text")))
     }
 
-    fn read(
-        node: &Node,
-        errors: &mut Errors,
-        file: fn(&str, &Errors) -> Result<Schedule, Mistakes>,
-    ) -> Option<Schedule> {
-        let read = match &node.value {
-            Value::Text(path) => Some(file(path, errors)),
-            _ => Schedule::of_text(node),
-        };
-        match read? {
-            Ok(schedule) => Some(schedule),
-            Err(mistakes) => {
-                mistakes.to_string().lines().for_each(|mistake| errors.add(node, mistake, ""));
-                None
-            }
-        }
+    /// The schedule of a program that was not read from a text.
+    fn written(read: Reading, file: &str) -> Result<Schedule, Mistakes> {
+        let written = Schedule::parse(goal::write(&read.program), file)?;
+        Ok(Schedule { warnings: read.warnings, ..written })
     }
 }
 
@@ -68,51 +62,103 @@ fn broken(file: &str) -> impl Fn(String) -> Mistakes {
     move |problem| Mistakes::one(file, None, problem)
 }
 
+/// Bytes that files may take.
+fn memory(errors: &Errors) -> u64 {
+    errors.memory.unwrap_or(u64::MAX)
+}
+
+/// Checks that the program of a text will fit into memory: a line is an operation or an edge.
+fn fits(text: &str, file: &str, errors: &Errors) -> Result<(), Mistakes> {
+    let (lines, most) = (text.bytes().filter(|&byte| byte == b'\n').count() as u64, memory(errors));
+    let needed = 2 * text.len() as u64 + LINE * lines;
+    if needed <= most {
+        return Ok(());
+    }
+    let problem =
+        format!("{lines} lines would take {needed} bytes of memory, more than {most}; allow more with --max-memory");
+    Err(broken(file)(problem))
+}
+
 /// A GOAL schedule: the path of its file, from the scenario's folder, or `{text = "..."}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal(pub Schedule);
 
-/// A Chakra execution trace: the path of its files without `.RANK.et`, from the scenario's folder, or `{text = "..."}` with
-/// the GOAL schedule that it means.
+/// A Chakra execution trace: the path of its files without `.RANK.et`, from the scenario's folder, or a table with this path
+/// and the meaning of all-gather's size, or `{text = "..."}` with the GOAL schedule that it means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chakra(pub Schedule);
 
-fn goal_file(path: &str, errors: &Errors) -> Result<Schedule, Mistakes> {
-    Schedule::parse(files::read(path, LONGEST, errors).map_err(broken(path))?, path)
+/// The schedule of a path.
+fn goal_file(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>> {
+    let path = node.text()?;
+    let read = || {
+        let bytes = files::read_bytes(path, LONGEST, errors).map_err(broken(path))?;
+        if goal::is_compiled(&bytes) {
+            return Schedule::written(goal::read_compiled(&bytes, path)?, path);
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            broken(path)(format!(
+                "is neither text in UTF-8 nor a schedule that LogGOPSim's txt2bin has compiled: {error}"
+            ))
+        })?;
+        fits(&text, path, errors)?;
+        Schedule::parse(text, path)
+    };
+    Some(read())
+}
+
+/// The schedule of the path of a trace, or of a table with it.
+fn chakra_files(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>> {
+    let part = Gathered::Part;
+    let (path, gathered) = match node.entries() {
+        None => (node.text()?, part),
+        Some([(files, path)]) if files == "files" => (path.text()?, part),
+        Some(entries) => {
+            let of = |key: &str| entries.iter().find(|(name, _)| name == key)?.1.text();
+            let meaning =
+                MEANINGS.iter().find(|(word, _)| of("all_gather") == Some(word)).filter(|_| entries.len() == 2);
+            (of("files")?, meaning?.1)
+        }
+    };
+    Some(traces(path, gathered, errors))
 }
 
 /// The trace in the files `PATH.0.et`, `PATH.1.et` and so on, some of which may end in `.gz`.
-fn chakra_files(path: &str, errors: &Errors) -> Result<Schedule, Mistakes> {
+fn traces(path: &str, gathered: Gathered, errors: &Errors) -> Result<Schedule, Mistakes> {
     if cfg!(target_family = "wasm") {
         return Err(broken(path)("cannot be read: a page in the browser reads no files".to_string()));
     }
-    let mut traces = Vec::new();
+    let (mut traces, mut left) = (Vec::new(), memory(errors));
     while traces.len() < MOST_RANKS {
         let names = ENDINGS.map(|ending| format!("{path}.{}.{ending}", traces.len()));
         let Some(name) = names.iter().find(|name| files::path(name, errors).exists()) else { break };
-        let bytes = files::read_bytes(name, LONGEST, errors).map_err(broken(name))?;
+        let bytes = files::read_bytes(name, LONGEST.min(left), errors).map_err(broken(name))?;
         let shown = Path::new(name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
-        traces.push(Trace::read(&bytes, &shown)?);
+        let trace = Trace::read(&bytes, &shown, left)?;
+        left = left.saturating_sub(trace.size());
+        traces.push(trace);
     }
     if traces.is_empty() {
         return Err(broken(path)(format!("there is no file {path}.0.et")));
     }
-    Schedule::parse(goal::write(&chakra::program(&traces, path)?), path)
+    Schedule::written(chakra::program(&traces, path, gathered)?, path)
 }
 
 macro_rules! field {
-    ($name:ident, $file:ident, $expects:literal) => {
+    ($name:ident, $file:ident, $expects:literal, $forms:expr) => {
         impl Field for $name {
             fn expects() -> String {
                 $expects.to_string()
             }
 
             fn read(node: &Node, errors: &mut Errors) -> Option<$name> {
-                let before = errors.list.len();
-                match Schedule::read(node, errors, $file) {
-                    Some(schedule) => Some($name(schedule)),
-                    None if errors.list.len() > before => None,
+                match $file(node, errors).or_else(|| Schedule::of_text(node, errors)) {
                     None => refuse(node, errors),
+                    Some(Ok(schedule)) => Some($name(schedule)),
+                    Some(Err(mistakes)) => {
+                        mistakes.to_string().lines().for_each(|mistake| errors.add(node, mistake, ""));
+                        None
+                    }
                 }
             }
 
@@ -127,11 +173,24 @@ macro_rules! field {
                     "required": ["text"],
                     "additionalProperties": false,
                 });
-                json!({"oneOf": [{"type": "string"}, text]})
+                let mut forms = vec![json!({"type": "string"}), text];
+                forms.extend($forms);
+                json!({ "oneOf": forms })
             }
         }
     };
 }
 
-field!(Goal, goal_file, "the path of a file with a GOAL schedule, such as \"all_reduce.goal\"");
-field!(Chakra, chakra_files, "the path of a Chakra execution trace without \".RANK.et\", such as \"traces/resnet\"");
+field!(Goal, goal_file, "the path of a file with a GOAL schedule, such as \"all_reduce.goal\"", []);
+field!(
+    Chakra,
+    chakra_files,
+    "the path of a Chakra execution trace without \".RANK.et\", such as \"traces/resnet\", or a table {files = PATH, \
+     all_gather = \"part\" or \"whole\"}",
+    [json!({
+        "type": "object",
+        "properties": {"files": {"type": "string"}, "all_gather": {"enum": MEANINGS.map(|(word, _)| word)}},
+        "required": ["files"],
+        "additionalProperties": false,
+    })]
+);

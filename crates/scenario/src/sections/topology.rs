@@ -103,8 +103,9 @@ becalm_schema::table! {
     /// groups are joined by global links. The canonical one has a = 2p = 2h and a h + 1 groups.
     ///
     /// Hosts are `H0`, `H1`, ... switch by switch; switch r of group g is `G<g>R<r>`. Packets take minimal paths: to the switch
-    /// with a link to the other group, over it, and to the switch of the host. They change to a second virtual lane after
-    /// the global link, so that buffers never wait for each other in a circle: service levels begin on even lanes.
+    /// with a link to the other group, over it, and to the switch of the host; or detours, by `switch.paths`. They have a
+    /// second virtual lane in the group of their destination, so that buffers never wait for each other in a circle: service
+    /// levels begin on even lanes; with detours, on multiples of 3.
     pub located struct Dragonfly {
         /// Switches of a group: a.
         pub switches_per_group: u32; ""; 1..=4096,
@@ -120,7 +121,7 @@ becalm_schema::table! {
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
         /// Propagation delay of global links, if not that of the others.
         pub global_delay: Option<Time>; ""; ..=Time::from_ms(1000),
-        /// Whether packets change their virtual lane. Needs two lanes for each that service levels use.
+        /// Whether packets change their virtual lane. Needs two lanes for each service level; with detours, three.
         pub change_vls: bool = true,
         /// Whether to run on routes that can deadlock; a deadlock then ends the run.
         pub allow_cycles: bool = false,
@@ -134,9 +135,9 @@ becalm_schema::table! {
     /// 2 make a hypercube.
     ///
     /// Hosts are `H0`, `H1`, ... switch by switch; the switch at (x, y, z) is `S<x>_<y>_<z>`, the last coordinate counts fastest.
-    /// Packets take minimal paths, dimension by dimension. They change to a second virtual lane at the cable that closes a
-    /// ring (the dateline, Dally and Seitz 1987), so that buffers never wait for each other in a circle: service levels
-    /// begin on even lanes.
+    /// Packets take minimal paths, dimension by dimension; or detours, by `switch.paths`. Those that cross the cable that
+    /// closes a ring (the dateline) have a second virtual lane along it, so that buffers never wait for each other in a circle:
+    /// service levels begin on even lanes; with detours, on multiples of 4.
     pub located struct Torus {
         /// Switches along each dimension, at least 2.
         pub sides: Vec<u32>,
@@ -146,7 +147,7 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Whether packets change their virtual lane. Needs two lanes for each that service levels use.
+        /// Whether packets change their virtual lane. Needs two lanes for each service level; with detours, four.
         pub change_vls: bool = true,
         /// Whether to run on routes that can deadlock; a deadlock then ends the run.
         pub allow_cycles: bool = false,

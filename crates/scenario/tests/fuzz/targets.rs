@@ -98,7 +98,7 @@ fn check(scenario: &Scenario, text: &str) -> Result<(), String> {
     let begin = Instant::now();
     match scenario.run(0, 1, &mut |_| begin.elapsed() < RUN) {
         Ok(_) | Err(RunError::Interrupted | RunError::Fabric(FabricError::Deadlock { .. })) => Ok(()),
-        Err(RunError::Fabric(error)) => Err(format!("a scenario without mistakes: {error}")),
+        Err(error) => Err(format!("a scenario without mistakes: {error}")),
     }
 }
 
@@ -120,7 +120,7 @@ fn keys_that_options_have_set() {
         // The first line of the input tells the keys, the rest is a scenario.
         let (keys, text) = text.split_once('\n').unwrap_or((text, ""));
         let origin = |key: &str| Origin { key: key.to_string(), option: format!("--set {key}=1") };
-        match Scenario::parse_changed(text, "spoilt.toml", keys.split_whitespace().map(origin).collect()) {
+        match Scenario::parse_changed(text, "spoilt.toml", keys.split_whitespace().map(origin).collect(), None) {
             Ok(scenario) => check(&scenario, text),
             Err(errors) => described(&errors),
         }

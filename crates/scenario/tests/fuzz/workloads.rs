@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use becalm_scenario::sections::measured;
-use becalm_workload::chakra::{self, Trace};
-use becalm_workload::{Mistakes, goal};
+use becalm_workload::chakra::{self, Gathered, Trace};
+use becalm_workload::{Mistakes, Reading, goal};
 
 use crate::{fuzz, kept, root};
 
@@ -40,10 +40,14 @@ fn sizes() {
 fn goal_schedules() {
     fn target(text: &str) -> Result<(), String> {
         match goal::parse(text, "spoilt.goal") {
-            Ok(program) => {
+            Ok(Reading { program, .. }) => {
                 let again = goal::parse(&goal::write(&program), "again.goal").map_err(|error| error.to_string())?;
                 let _ = program.check();
-                if again == program { Ok(()) } else { Err("is another program when it is read again".to_string()) }
+                if again.program == program {
+                    Ok(())
+                } else {
+                    Err("is another program when it is read again".to_string())
+                }
             }
             Err(mistakes) => told(&mistakes),
         }
@@ -82,25 +86,47 @@ fn hexadecimal(path: &Path) -> String {
 }
 
 #[test]
-fn chakra_traces() {
+fn compiled_schedules() {
     fn target(text: &str) -> Result<(), String> {
-        let words = text.split_whitespace();
-        let bytes: Vec<u8> = words.map(|word| u8::from_str_radix(word, 16).unwrap_or(0xff)).collect();
-        let trace = match Trace::read(&bytes, "spoilt.et") {
-            Ok(trace) => trace,
-            Err(mistakes) => return told(&mistakes),
-        };
-        match chakra::program(&[trace.clone(), trace], "spoilt") {
-            Ok(program) => {
-                let _ = program.check();
+        match goal::read_compiled(&spoilt_bytes(text), "spoilt.bin") {
+            Ok(read) => {
+                let _ = read.program.check();
                 Ok(())
             }
             Err(mistakes) => told(&mistakes),
         }
     }
-    let folder = root().join("tests/data/chakra");
+    let folder = root().join("tests/data/goal/compiled");
+    fuzz("compiled", &of_folder(&folder), &["00", "01", "7f 10 00 00", "ff ff ff ff", "ff ff ff 7f"], target);
+}
+
+/// The bytes of hexadecimal digits.
+fn spoilt_bytes(text: &str) -> Vec<u8> {
+    text.split_whitespace().map(|word| u8::from_str_radix(word, 16).unwrap_or(0xff)).collect()
+}
+
+/// The files of a folder as hexadecimal digits.
+fn of_folder(folder: &Path) -> Vec<String> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let seeds: Vec<String> = paths.iter().map(|path| hexadecimal(path)).collect();
+    paths.iter().map(|path| hexadecimal(path)).collect()
+}
+
+#[test]
+fn chakra_traces() {
+    fn target(text: &str) -> Result<(), String> {
+        let trace = match Trace::read(&spoilt_bytes(text), "spoilt.et", 1 << 30) {
+            Ok(trace) => trace,
+            Err(mistakes) => return told(&mistakes),
+        };
+        match chakra::program(&[trace.clone(), trace], "spoilt", Gathered::Part) {
+            Ok(read) => {
+                let _ = read.program.check();
+                Ok(())
+            }
+            Err(mistakes) => told(&mistakes),
+        }
+    }
+    let seeds = of_folder(&root().join("tests/data/chakra"));
     fuzz("chakra", &seeds, &["00", "0a", "18 07", "ff", "80 80 80 80 01", "52", "1f 8b"], target);
 }

@@ -67,7 +67,7 @@ fn the_paths_of_flows_are_those_that_they_take() {
     for law in ["destination = {}", "flow = {}", "packet = {}"] {
         let text = clos(law, "");
         let (scenario, results) = (scenario(&text), run(&text));
-        let (routing, packets) = (scenario.routing(), numbers(&results, "links", "packets"));
+        let (routing, packets) = (scenario.network_tables(), numbers(&results, "links", "packets"));
         let paths = routing.iter().find(|table| table.name == "paths").unwrap();
         let Some(becalm_metrics::Data::U64(links)) = paths.column("link") else { panic!("numbers") };
         let (from, to) = (names(&results, "links", "from"), names(&results, "links", "to"));
@@ -140,7 +140,7 @@ fn a_torus_needs_two_lanes_or_says_what_could_happen() {
     assert!(circle.contains("f.toml:7") && circle.contains("set change_vls = true"), "{circle}");
     assert_eq!(mistakes(&torus("change_vls = false\nallow_cycles = true", "vls = 1", "")), "");
     let odd = mistakes(&torus("", "vls = 4\nsl_to_vl = [1]", ""));
-    assert!(odd.contains("uses VL 1") && odd.contains("first is even"), "{odd}");
+    assert!(odd.contains("uses VL 1") && odd.contains("first is a multiple of 2"), "{odd}");
     let fifo = mistakes(&torus("", "vls = 2\nqueueing = \"fifo\"", ""));
     assert!(fifo.contains("needs switch.queueing = \"voq\""), "{fifo}");
     let input = mistakes(&torus("", "vls = 2", "[marking.input_triggered]\n[response.lipd]"));

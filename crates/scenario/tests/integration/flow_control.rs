@@ -125,8 +125,8 @@ fn pauses_before_marks_are_warned_of() {
 #[test]
 fn a_buffer_that_can_run_dry_is_warned_of() {
     let [dry] = &read(PFC, "").warnings()[..] else { panic!("one warning") };
-    // 2068 + 84 + 3840 ns for the pause, 100 ns for the cable, twice, and 40 ns in the switch, at 1 B/ns.
-    assert!(dry.contains("XON is 4136 B, and 6232 B can leave"), "{dry}");
+    // 2068 + 84 + 67 x 64 ns for the pause, 100 ns for the cable, twice, and 40 ns in the switch, at 1 B/ns.
+    assert!(dry.contains("XON is 4136 B, and 6680 B can leave"), "{dry}");
     let far = read("flow_control.pfc = {}\nbuffer = \"11 KiB\"", "");
     assert_eq!(far.warnings(), Vec::<String>::new());
     assert_eq!(read("", "").warnings(), Vec::<String>::new());

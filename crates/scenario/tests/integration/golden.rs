@@ -44,14 +44,16 @@ fn scene(buffer: u32, marking: &str, response: &str) -> String {
 #[test]
 fn shares_by_policy_response_and_buffer() {
     let mut text = format!("{:24} {:8} {:>6}   local remote victim\n", "marking", "response", "buffer");
-    for marking in MarkingParams::NAMES {
-        for response in ResponseParams::NAMES {
+    // Schemes from outside bring no code to a scenario.
+    let inside = |names: &[&'static str]| names.iter().copied().filter(|name| *name != "external").collect::<Vec<_>>();
+    for marking in inside(MarkingParams::NAMES) {
+        for response in inside(ResponseParams::NAMES) {
             // What needs marks is refused where there are none.
-            let needs_marks = !["none", "fixed", "timely", "swift", "hpcc"].contains(response);
-            if *marking == "none" && needs_marks {
+            let needs_marks = !["none", "fixed", "timely", "swift", "hpcc"].contains(&response);
+            if marking == "none" && needs_marks {
                 continue;
             }
-            let response_text = match *response {
+            let response_text = match response {
                 "fixed" => "fixed.rate = 0.15".to_string(),
                 "table" => {
                     "table.steps = [[1, 1, 0], [3, 8, 0], [5, 4, 1], [5, 3, 2], [5, 2, 3], [5, 2, 4]]".to_string()

@@ -1,6 +1,7 @@
 //! Tests of whole scenarios, from text to tables.
 
 mod adapters;
+mod answers;
 mod bad;
 mod catalogue;
 mod collectives;

@@ -103,13 +103,15 @@ fn traffic() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = String> {
-    (select(ResponseParams::NAMES), select(vec!["3", "\"unlimited\""])).prop_map(|(name, window)| match name {
-        "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
-        "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
-        "binary_feedback" | "dctcp" => format!("{name}.initial = 5"),
-        "timely" | "swift" | "hpcc" => format!("{name} = {{}}"),
-        other => format!("{other}.window = {window}"),
-    })
+    (select(&ResponseParams::NAMES[..ResponseParams::NAMES.len() - 1]), select(vec!["3", "\"unlimited\""])).prop_map(
+        |(name, window)| match name {
+            "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
+            "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
+            "binary_feedback" | "dctcp" => format!("{name}.initial = 5"),
+            "timely" | "swift" | "hpcc" => format!("{name} = {{}}"),
+            other => format!("{other}.window = {window}"),
+        },
+    )
 }
 
 /// What makes the marking `ibta` hold credit back, too.
@@ -124,7 +126,10 @@ fn markings(limited: bool) -> Vec<String> {
         let unlimited = format!("switch.buffer = \"unlimited\"\n{section}");
         limited || Scenario::parse(&(unlimited + &single("duration = \"1 us\"", GREEDY)), "fits.toml").is_ok()
     };
-    let plain = MarkingParams::NAMES.iter().filter(|name| **name != "none").map(|name| format!("[marking.{name}]\n"));
+    let plain = MarkingParams::NAMES
+        .iter()
+        .filter(|name| !["none", "external"].contains(name))
+        .map(|name| format!("[marking.{name}]\n"));
     plain.chain(STARVING.map(|keys| format!("[marking.ibta]\n{keys}"))).filter(fits).collect()
 }
 

@@ -61,8 +61,9 @@ fn two_flows_with_dcqcn_stand_at_the_fixed_point() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/dcqcn_two.toml");
     let scenario = Scenario::parse(&std::fs::read_to_string(file).unwrap(), "dcqcn_two.toml").unwrap();
     let results = scenario.run(0, 1, &mut |_| true).unwrap();
-    let at = |column: &str| numbers(&results, "queues", column)[2];
-    assert_eq!(names(&results, "queues", "to"), ["S1", "S2", "R"]);
+    // Each output has the lane of data and that of notification packets.
+    assert_eq!(names(&results, "queues", "to"), ["S1", "S1", "S2", "S2", "R", "R"]);
+    let at = |column: &str| numbers(&results, "queues", column)[4];
     // The fluid model has 20.15 kB, and marks 0.00078 of the packets.
     assert!((18e3..28e3).contains(&at("mean")), "{}", at("mean"));
     let sum = |column| numbers(&results, "flows", column).iter().sum::<f64>();

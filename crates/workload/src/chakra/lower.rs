@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use becalm_engine::{Time, order};
 
-use super::node::{Kind, Node, short};
+use super::node::{Gathered, Kind, Node, short};
 use super::trace::Trace;
+use crate::Reading;
 use crate::builder::Builder;
 use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::mistakes::Mistakes;
@@ -29,16 +30,22 @@ type Ends = (OpId, OpId);
 /// The collectives of a group by rank, as places of nodes.
 type Group = BTreeMap<u32, Vec<usize>>;
 
-pub(super) fn program(traces: &[Trace], name: &str) -> Result<Program, Mistakes> {
-    let mut lowering =
-        Lowering { builder: Builder::new(traces.len() as u32), mistakes: Mistakes::new(name), tag: FIRST_TAG };
+pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Result<Reading, Mistakes> {
+    let mut lowering = Lowering {
+        builder: Builder::new(traces.len() as u32),
+        mistakes: Mistakes::new(name),
+        tag: FIRST_TAG,
+        gathered,
+        absent: Absent::default(),
+    };
     let ends: Vec<Vec<Ends>> = (0..).zip(traces).map(|(rank, trace)| lowering.nodes(rank, trace)).collect();
     for (group, members) in groups(traces) {
         lowering.group(group, &members, traces, &ends);
     }
-    let Lowering { builder, mistakes, .. } = lowering;
+    let Lowering { builder, mistakes, absent, .. } = lowering;
     mistakes.settle(())?;
-    builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))
+    let program = builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))?;
+    Ok(Reading { program, warnings: absent.warning(name).into_iter().collect() })
 }
 
 /// The groups of ranks by their names.
@@ -63,6 +70,25 @@ struct Lowering {
     mistakes: Mistakes,
     /// The next tag of a collective.
     tag: u32,
+    gathered: Gathered,
+    absent: Absent,
+}
+
+/// Control dependencies on nodes that a trace does not have, as those that come from PyTorch do.
+#[derive(Default)]
+struct Absent {
+    count: usize,
+    /// The first one, in words.
+    first: String,
+}
+
+impl Absent {
+    fn warning(&self, name: &str) -> Option<String> {
+        let Absent { count, first } = self;
+        (*count > 0).then(|| {
+            format!("{name}: {count} control dependencies on nodes that are not there are ignored; the first: {first}")
+        })
+    }
 }
 
 impl Lowering {
@@ -84,7 +110,17 @@ impl Lowering {
         }
         let ends: Vec<Ends> = trace.nodes.iter().map(|node| self.node(rank, trace, node)).collect();
         for (node, &(begin, _)) in trace.nodes.iter().zip(&ends) {
-            let mut after = node.after.clone();
+            let mut after = node.data.clone();
+            for &id in &node.control {
+                if places.contains_key(&id) {
+                    after.push(id);
+                    continue;
+                }
+                if self.absent.count == 0 {
+                    self.absent.first = format!("{}: node {} on node {id}", trace.file, node.id);
+                }
+                self.absent.count += 1;
+            }
             order::sort_and_dedup(&mut after, Ord::cmp);
             for id in after {
                 match places.get(&id) {
@@ -177,7 +213,7 @@ impl Lowering {
             return self.wrong(&traces[other.0 as usize], node(other), &problem);
         }
         let mut members = members.to_vec();
-        let made = collective(first).and_then(|collective| {
+        let made = collective(first, members.len() as u64, self.gathered).and_then(|collective| {
             let root = first.comm.root.unwrap_or(u64::from(members[0].0));
             let at = members.iter().position(|(rank, _)| u64::from(*rank) == root);
             members.rotate_left(at.ok_or_else(|| format!("`root_rank`: rank {root} is not in the group"))?);
@@ -256,12 +292,16 @@ fn size(node: &Node) -> Result<u64, String> {
     }
 }
 
-/// The collective of a node, with an algorithm for long vectors.
-fn collective(node: &Node) -> Result<Collective, String> {
+/// The collective of a node of so many ranks, with an algorithm for long vectors.
+fn collective(node: &Node, ranks: u64, gathered: Gathered) -> Result<Collective, String> {
+    let gather = || match gathered {
+        Gathered::Part => size(node).map(|part| part * ranks),
+        Gathered::Whole => size(node),
+    };
     Ok(match node.comm.kind.ok_or("`comm_type` is missing")? {
         0 => Collective::AllReduce(AllReduce::Ring, size(node)?),
         1 => Collective::Reduce(size(node)?),
-        2 => Collective::AllGather(AllGather::Ring, size(node)?),
+        2 => Collective::AllGather(AllGather::Ring, gather()?),
         5 => Collective::Broadcast(Broadcast::Binomial, size(node)?),
         6 => Collective::AllToAll(AllToAll::Pairwise, size(node)?),
         7 | 8 => Collective::ReduceScatter(ReduceScatter::Ring, size(node)?),

@@ -18,8 +18,10 @@ pub(crate) enum Kind {
 pub(crate) struct Node {
     pub id: u64,
     pub kind: Kind,
-    /// Nodes that it waits for.
-    pub after: Vec<u64>,
+    /// Nodes that it waits for, by data.
+    pub data: Vec<u64>,
+    /// Nodes that it waits for, by control.
+    pub control: Vec<u64>,
     pub micros: u64,
     pub on_cpu: bool,
     pub comm: Comm,
@@ -37,8 +39,16 @@ pub(crate) struct Comm {
     pub root: Option<u64>,
 }
 
-/// The nodes of a trace that is not compressed.
-pub(super) fn nodes(bytes: &[u8], file: &str) -> Result<Vec<Node>, Mistakes> {
+impl Node {
+    /// Bytes of a node, its operation and its line in a schedule, about.
+    pub fn size(&self) -> u64 {
+        (size_of::<Node>() + 200 + 100 * (self.data.len() + self.control.len())) as u64
+    }
+}
+
+/// The nodes of a trace that is not compressed, in so many bytes of memory at most.
+pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mistakes> {
+    let mut taken = 0;
     let mut reader = Reader::new(bytes);
     let mut mistakes = Mistakes::new(file);
     let mut nodes = Vec::new();
@@ -56,7 +66,14 @@ pub(super) fn nodes(bytes: &[u8], file: &str) -> Result<Vec<Node>, Mistakes> {
         // The first message describes the trace.
         let read = if std::mem::take(&mut first) { version(message).map(|()| None) } else { node(message).map(Some) };
         match read {
-            Ok(Some(node)) => nodes.push(node),
+            Ok(Some(node)) => {
+                taken += node.size();
+                if taken > most {
+                    mistakes.add(None, format!("byte {place}: its nodes take more than {most} bytes of memory"));
+                    break;
+                }
+                nodes.push(node);
+            }
             Ok(None) => {}
             Err(problem) => mistakes.add(None, format!("byte {place}: {problem}")),
         }
@@ -67,17 +84,18 @@ pub(super) fn nodes(bytes: &[u8], file: &str) -> Result<Vec<Node>, Mistakes> {
     mistakes.settle(nodes)
 }
 
-/// Checks the version of a trace, if it tells one.
+/// Checks the version of a trace, if it says one.
+///
+/// Numbers of fields changed before 1.0, but not since 0.0.4, the version that the generators of ASTRA-sim write.
 fn version(message: &[u8]) -> Result<(), String> {
     let mut reader = Reader::new(message);
     while let Some((number, value)) = reader.field().map_err(not_metadata)? {
         if let (1, Value::Bytes(text)) = (number, value) {
             let text = String::from_utf8_lossy(text);
-            // Numbers of fields changed before 1.0.
-            let old =
-                text.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok()) == Some(0);
-            if old {
-                return Err(format!("has version {}; valid: 1.0 and later", text.escape_debug()));
+            let plain = text.trim_start_matches('v');
+            let old = plain.split('.').next().and_then(|major| major.parse::<u32>().ok()) == Some(0);
+            if old && plain != "0.0.4" {
+                return Err(format!("has version {}; valid: 0.0.4, 1.0 and later", text.escape_debug()));
             }
         }
     }
@@ -91,28 +109,51 @@ fn not_metadata(broken: Broken) -> String {
 fn node(message: &[u8]) -> Result<Node, String> {
     let broken = |broken: Broken| format!("is no node of a Chakra execution trace: {broken}");
     let mut reader = Reader::new(message);
-    let mut node =
-        Node { id: 0, kind: Kind::Nothing, after: Vec::new(), micros: 0, on_cpu: true, comm: Comm::default() };
+    let mut node = Node {
+        id: 0,
+        kind: Kind::Nothing,
+        data: Vec::new(),
+        control: Vec::new(),
+        micros: 0,
+        on_cpu: false,
+        comm: Comm::default(),
+    };
     while let Some((number, value)) = reader.field().map_err(broken)? {
         match (number, value) {
             (1, Value::Varint(id)) => node.id = id,
             (3, Value::Varint(kind)) => node.kind = self::kind(kind)?,
-            (4 | 5, Value::Varint(id)) => node.after.push(id),
-            (4 | 5, Value::Bytes(packed)) => {
-                let mut ids = Reader::new(packed);
-                while !ids.is_empty() {
-                    node.after.push(ids.varint().map_err(broken)?);
-                }
-            }
+            (4, value) => ids(value, &mut node.control).map_err(broken)?,
+            (5, value) => ids(value, &mut node.data).map_err(broken)?,
             (7, Value::Varint(micros)) => node.micros = micros,
             (10, Value::Bytes(attribute)) => {
                 take(attribute, &mut node).map_err(|problem| format!("node {}: {problem}", node.id))?
             }
-            (1 | 3 | 4 | 5 | 7 | 10, _) => return Err(broken("a field has another type than Chakra 1.0 gives it")),
+            (1 | 3 | 7 | 10, _) => return Err(broken(ANOTHER)),
             _ => {}
         }
     }
+    if node.on_cpu && node.comm.kind.is_none() && node.comm.size.is_none() && node.kind != Kind::Nothing {
+        // In traces of PyTorch the CPU's call of the library, which a node on the GPU follows.
+        node.kind = Kind::Compute;
+    }
     Ok(node)
+}
+
+const ANOTHER: Broken = "a field has another type than Chakra 1.0 gives it";
+
+/// Takes the nodes of a field, which are packed or not.
+fn ids(value: Value<'_>, into: &mut Vec<u64>) -> Result<(), Broken> {
+    match value {
+        Value::Varint(id) => into.push(id),
+        Value::Bytes(packed) => {
+            let mut ids = Reader::new(packed);
+            while !ids.is_empty() {
+                into.push(ids.varint()?);
+            }
+        }
+        _ => return Err(ANOTHER),
+    }
+    Ok(())
 }
 
 fn kind(number: u64) -> Result<Kind, String> {
@@ -128,32 +169,52 @@ fn kind(number: u64) -> Result<Kind, String> {
 
 /// A number or a name of an attribute.
 enum Given {
-    Number(u64),
+    Number(i128),
     Text(String),
+}
+
+/// The value of an attribute, in any of the kinds of whole numbers that the schema has, or a text.
+///
+/// Generators of traces choose among these: those of ASTRA-sim and MLCommons write `int64_val` and `int32_val`.
+fn given(field: u64, value: Value<'_>) -> Option<Given> {
+    Some(match (field, value) {
+        // int32_val and int64_val: a negative number is the two's complement of 64 bits.
+        (7 | 9, Value::Varint(number)) => Given::Number(i128::from(number as i64)),
+        // uint32_val, uint64_val, bool_val.
+        (11 | 13 | 27, Value::Varint(number)) => Given::Number(i128::from(number)),
+        // sint32_val and sint64_val: zigzag.
+        (15 | 17, Value::Varint(number)) => Given::Number(i128::from((number >> 1) as i64 ^ -((number & 1) as i64))),
+        // fixed32_val, fixed64_val, sfixed32_val, sfixed64_val.
+        (19, Value::Fixed32(number)) => Given::Number(i128::from(number)),
+        (21, Value::Fixed64(number)) => Given::Number(i128::from(number)),
+        (23, Value::Fixed32(number)) => Given::Number(i128::from(number as i32)),
+        (25, Value::Fixed64(number)) => Given::Number(i128::from(number as i64)),
+        (29, Value::Bytes(text)) => Given::Text(String::from_utf8_lossy(text).into_owned()),
+        _ => return None,
+    })
 }
 
 /// Takes an attribute that matters.
 fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
     let broken = |broken: Broken| format!("an attribute is broken: {broken}");
-    let (mut reader, mut name, mut given) = (Reader::new(attribute), "", None);
-    while let Some((number, value)) = reader.field().map_err(broken)? {
-        match (number, value) {
+    let (mut reader, mut name, mut found) = (Reader::new(attribute), "", None);
+    while let Some((field, value)) = reader.field().map_err(broken)? {
+        match (field, value) {
             (1, Value::Bytes(text)) => {
                 name = std::str::from_utf8(text).map_err(|_| "an attribute's name is no text")?
             }
-            (11 | 13 | 15 | 17 | 27, Value::Varint(number)) => given = Some(Given::Number(number)),
-            (29, Value::Bytes(text)) => given = Some(Given::Text(String::from_utf8_lossy(text).into_owned())),
-            _ => {}
+            _ => found = given(field, value).or(found),
         }
     }
-    let number = || match &given {
-        // A negative one is the two's complement of 64 bits.
-        Some(Given::Number(number)) if *number <= i64::MAX as u64 => Ok(Some(*number)),
+    let number = || match &found {
+        Some(Given::Number(number)) => u64::try_from(*number)
+            .map(Some)
+            .map_err(|_| format!("`{name}` must be a whole number from 0 on, not {number}")),
         Some(Given::Text(text)) => match text.parse() {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(format!("`{name}` must be a whole number, not `{}`", short(text))),
         },
-        _ => Err(format!("`{name}` must be a whole number from 0 on")),
+        None => Err(format!("`{name}` must be a whole number from 0 on")),
     };
     match name {
         "is_cpu_op" => node.on_cpu = number()?.is_some_and(|truth| truth != 0),
@@ -164,7 +225,7 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
         "comm_tag" => node.comm.tag = number()?,
         "root_rank" => node.comm.root = number()?,
         "pg_name" => {
-            node.comm.group = match given {
+            node.comm.group = match found {
                 Some(Given::Text(text)) => Some(text),
                 Some(Given::Number(number)) => Some(number.to_string()),
                 None => return Err("`pg_name` must be a name".to_string()),
@@ -178,4 +239,14 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
 /// A text for a message.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(30).flat_map(char::escape_debug).collect()
+}
+
+/// The meaning of `comm_size` of an all-gather.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gathered {
+    /// What one rank has at the beginning.
+    #[default]
+    Part,
+    /// What every rank has in the end.
+    Whole,
 }

@@ -1,5 +1,6 @@
 //! Files of traces.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use super::node::{self, Node};
@@ -7,8 +8,10 @@ use crate::mistakes::Mistakes;
 
 /// The first bytes of a file that gzip has compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Bytes of a file when it is not compressed, at most.
-const LARGEST: u64 = 4 << 30;
+/// How many times longer a file may be when it is not compressed: real traces are 5 to 30 times longer.
+const RATIO: u64 = 200;
+/// Bytes that a file may have when it is not compressed, however short it is compressed.
+const SMALL: u64 = 1 << 20;
 
 /// The trace of one rank.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,24 +22,20 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads the trace of a rank, compressed or not; `file` is its name in messages.
+    /// Reads the trace of a rank, compressed or not; `file` is its name in messages, `most` the bytes of memory that it and
+    /// what follows from it may take.
     ///
     /// # Errors
     /// All mistakes, each with its node; or the place where the file is no list of protobuf messages.
-    pub fn read(bytes: &[u8], file: &str) -> Result<Trace, Mistakes> {
-        let broken = |problem: String| Mistakes::one(file, None, problem);
-        let mut plain = Vec::new();
-        let bytes = if bytes.starts_with(&GZIP) {
-            let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(LARGEST + 1);
-            reader.read_to_end(&mut plain).map_err(|error| broken(format!("is not whole: {error}")))?;
-            if plain.len() as u64 > LARGEST {
-                return Err(broken(format!("has more than {LARGEST} bytes when it is not compressed")));
-            }
-            &plain
-        } else {
-            bytes
-        };
-        node::nodes(bytes, file).map(|nodes| Trace { file: file.to_string(), nodes })
+    pub fn read(bytes: &[u8], file: &str, most: u64) -> Result<Trace, Mistakes> {
+        let plain = plain(bytes, most).map_err(|problem| Mistakes::one(file, None, problem))?;
+        let nodes = node::nodes(&plain, file, most.saturating_sub(plain.len() as u64))?;
+        Ok(Trace { file: file.to_string(), nodes })
+    }
+
+    /// Bytes that it and what follows from it take, about.
+    pub fn size(&self) -> u64 {
+        self.nodes.iter().map(Node::size).sum()
     }
 
     /// Number of nodes.
@@ -47,5 +46,23 @@ impl Trace {
     /// Whether it has no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+}
+
+/// The bytes of a file, not compressed.
+fn plain(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, String> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes.into());
+    }
+    let mut plain = Vec::new();
+    let largest = (RATIO * bytes.len() as u64).max(SMALL);
+    let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(largest.min(most) + 1);
+    reader.read_to_end(&mut plain).map_err(|error| format!("is not whole: {error}"))?;
+    match plain.len() as u64 {
+        long if long > most => Err(format!("takes more than {most} bytes of memory when it is not compressed")),
+        long if long > largest => {
+            Err(format!("is more than {RATIO} times longer when it is not compressed: no trace is"))
+        }
+        _ => Ok(plain.into()),
     }
 }

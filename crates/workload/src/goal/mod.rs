@@ -19,11 +19,12 @@
 //! any. A tag that is left out is 0.
 //!
 //! - `line`: the words of a line. `statement`: what a line says. This file: from lines to a program. `text`: from a
-//!   program to lines.
+//!   program to lines. `binary`: what the compiler makes of a text.
 //!
-//! Departures from the compiler: a label that a rank gives twice is a mistake, as is a `nic` other than 0, since hosts
-//! have one adapter.
+//! Of a label that a rank gives twice the first counts, as for the compiler, with a warning. A departure: a `nic` other
+//! than 0 is a mistake, since hosts have one adapter.
 
+mod binary;
 mod line;
 mod statement;
 mod text;
@@ -34,7 +35,7 @@ use std::collections::hash_map::Entry;
 use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::mistakes::Mistakes;
-use crate::program::{Action, Op, OpId, Part, Program, When};
+use crate::program::{Action, Op, OpId, Part, Reading, When};
 use line::Lines;
 use statement::{Statement, statement};
 
@@ -43,11 +44,26 @@ pub use text::write;
 /// Most ranks of a file.
 const MOST_RANKS: u32 = 1 << 22;
 
-/// Reads a schedule; `file` is its name in messages.
+/// Whether a file is a schedule that LogGOPSim's compiler has written.
+pub fn is_compiled(bytes: &[u8]) -> bool {
+    binary::begins(bytes)
+}
+
+/// Reads a schedule that LogGOPSim's compiler has written; `file` is its name in messages.
+///
+/// # Errors
+/// Where it breaks off, or the first operation that is wrong.
+pub fn read_compiled(bytes: &[u8], file: &str) -> Result<Reading, Mistakes> {
+    let read = binary::read(bytes).and_then(|builder| builder.build().map_err(|error| error.to_string()));
+    let program = read.map_err(|problem| Mistakes::one(file, None, problem))?;
+    Ok(Reading { program, warnings: Vec::new() })
+}
+
+/// Reads the text of a schedule; `file` is its name in messages.
 ///
 /// # Errors
 /// All mistakes, each with its line.
-pub fn parse(text: &str, file: &str) -> Result<Program, Mistakes> {
+pub fn parse(text: &str, file: &str) -> Result<Reading, Mistakes> {
     let mut reader = Reader::new(file);
     let mut lines = Lines::new(text);
     while let Some((number, line)) = lines.next() {
@@ -80,6 +96,8 @@ struct Reader<'a> {
     begun: HashMap<u32, u32>,
     /// Labels of the rank: the operation and its line. A wrong operation has none.
     labels: HashMap<&'a str, (Option<OpId>, u32)>,
+    /// Number of labels that were there already, and the first of them in words.
+    again: (usize, String),
 }
 
 impl<'a> Reader<'a> {
@@ -90,6 +108,7 @@ impl<'a> Reader<'a> {
             builder: Builder::new(0),
             begun: HashMap::new(),
             labels: HashMap::new(),
+            again: (0, String::new()),
         }
     }
 
@@ -176,8 +195,10 @@ impl<'a> Reader<'a> {
         if let Some(label) = label {
             match self.labels.entry(label) {
                 Entry::Occupied(first) => {
-                    let problem = format!("the label `{label}` is there already, in line {}", first.get().1);
-                    self.mistakes.add(Some(number), problem);
+                    if self.again.0 == 0 {
+                        self.again.1 = format!("`{label}` in line {number}, after line {}", first.get().1);
+                    }
+                    self.again.0 += 1;
                 }
                 Entry::Vacant(place) => {
                     place.insert((op.as_ref().ok().copied(), number));
@@ -222,7 +243,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The program, if there were no mistakes.
-    fn finish(mut self, text: &str, last: u32) -> Result<Program, Mistakes> {
+    fn finish(mut self, text: &str, last: u32) -> Result<Reading, Mistakes> {
         match self.state {
             State::Begin => self.mistakes.add(Some(last.max(1)), "the file is empty; it must begin with `num_ranks`"),
             State::Named(line, _) | State::Inside(line, _) => {
@@ -231,16 +252,23 @@ impl<'a> Reader<'a> {
             }
             State::Between => {}
         }
-        let Reader { mistakes, builder, .. } = self;
+        let Reader { mistakes, builder, again: (count, first), .. } = self;
         let file = mistakes.file.clone();
         mistakes.settle(())?;
-        builder.build().map_err(|error| {
+        let told = |count| {
+            format!(
+                "{file}: {count} labels are there already in their rank, the first: {first}; the earlier operation keeps the label"
+            )
+        };
+        let warnings = Some(count).filter(|&count| count > 0).map(told).into_iter().collect();
+        let built = builder.build().map_err(|error| {
             let line = match &error {
                 ProgramError::Circle { rank, op, .. } => line_of(text, *rank, *op),
                 _ => None,
             };
             Mistakes::one(&file, line, error.to_string())
-        })
+        });
+        built.map(|program| Reading { program, warnings })
     }
 }
 

@@ -15,6 +15,8 @@ from becalm.plot import COLOURS, figure, legend
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from becalm.results import Results
+
 SHOWN = ("flow", "packet", "least waiting")
 SPINES = 4
 DRAWS = 8
@@ -67,15 +69,25 @@ def _point(outcome: Outcome) -> dict[str, Label]:
     between = ~pl.col("from").str.starts_with("H") & ~pl.col("to").str.starts_with("H")
     branches = results.tree.filter(between & (pl.col("role") == "branch"))
     others = results.flows.filter(pl.col("group") == "others")["share"]
-    victims = results.victims.filter(pl.col("group") == "others")["victims"]
     return {
         **outcome.labels,
         "branches": branches.height,
         "branch_share": float(branches["branch_share"].to_numpy().mean()) if branches.height else 0.0,
         "others": float(others.to_numpy().mean()),
         "least": float(others.to_numpy().min()),
-        "victims": int(victims.sum()),
+        "victims": _held_up(results),
     }
+
+
+def _held_up(results: Results) -> int:
+    """Return how many of the others can meet a branch and no root, whatever they lose by it."""
+    network = results.scenario.network()
+    paths = network.flow_paths.with_columns(role=results.tree["role"].gather(network.flow_paths["link"]))
+    root, branch = ((pl.col("role") == role).any() for role in ("root", "branch"))
+    met = paths.group_by("flow").agg(root=root, branch=branch)
+    others = network.flows.with_row_index("flow").filter(pl.col("group") == "others")["flow"]
+    chosen = met.filter(pl.col("flow").is_in(others.implode()), pl.col("branch"), ~pl.col("root"))
+    return chosen.height
 
 
 def gained(tables: Tables, column: str, law: str, than: str) -> float:

@@ -26,7 +26,7 @@ CABLE, FORWARDING = 5e-6, 40e-9
 XONS = (0, 2, 4, 6, 8, 10, 12, 13, 14, 20, 30, 40)
 """Packets."""
 
-BLIND = 2 * CABLE + FORWARDING + (PACKET + pfc.PAUSE_FRAME + pfc.RESPONSE) / FAST
+BLIND = 2 * CABLE + FORWARDING + (PACKET + pfc.PAUSE_FRAME + pfc.response_bytes(FAST)) / FAST
 """Seconds in which the sender does not yet obey."""
 
 

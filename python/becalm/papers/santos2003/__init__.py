@@ -6,6 +6,7 @@ J. R. Santos, Y. Turner, G. Janakiraman, IEEE INFOCOM, 2003.
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
+from becalm.papers.common import hardware
 from becalm.papers.common.reading import Reading
 from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
 
@@ -24,6 +25,7 @@ def experiments() -> list[Experiment]:
             *conditions.experiments(),
             *static.experiments(),
             *dynamic.experiments(),
+            hardware.experiment("santos2003"),
             *remarks.experiments(),
         ]
     )

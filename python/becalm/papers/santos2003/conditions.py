@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from becalm.design.check import check
-from becalm.design.law import Law, aimd, fimd, lipd
+from becalm.designs.check import check
+from becalm.designs.law import Law, aimd, fimd, lipd
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.papers.common.draw import recovery_curves
 from becalm.papers.santos2003 import curves

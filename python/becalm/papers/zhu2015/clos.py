@@ -115,12 +115,9 @@ def _flows(outcome: Outcome) -> pl.DataFrame:
 
 def paths_of(scenario: Scenario) -> list[list[str]]:
     """Return the names of the links of each flow, from its source on."""
-    tables = {
-        name: {column: list(values) for column, _, values in columns}
-        for name, columns in scenario.core.routing().items()
-    }
-    names, paths = tables["links"]["name"], tables["paths"]
-    found: list[list[str]] = [[] for _ in tables["flows"]["group"]]
+    network = scenario.network()
+    names, paths = network.links["link"].to_list(), network.flow_paths
+    found: list[list[str]] = [[] for _ in range(network.flows.height)]
     for flow, link in zip(paths["flow"], paths["link"], strict=True):
         found[flow].append(names[link])
     return found

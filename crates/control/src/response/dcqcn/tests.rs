@@ -123,6 +123,21 @@ fn cuts_keep_their_distance_and_the_last_one_is_not_lost() {
 }
 
 #[test]
+fn without_a_byte_counter_the_timer_counts_for_both() {
+    let flow = &mut flow(&BY_HAND.replacen("byte_counter = 10000", "byte_counter = 0", 1));
+    flow.notice(us(10), &CNP);
+    send(flow, 11, 1_000_000);
+    is_at(flow, (0.5, 1.0, 1.0), Some(30), "bytes raise nothing");
+    flow.notice(us(11), &CNP);
+    flow.notice(us(31), &Notice::Timer);
+    is_at(flow, (0.375, 0.5, 1.0), Some(51), "fast recovery");
+    flow.notice(us(51), &Notice::Timer);
+    is_at(flow, (0.46875, 0.5625, 1.0), Some(71), "the second stage: additive");
+    flow.notice(us(71), &Notice::Timer);
+    is_at(flow, (0.578125, 0.6875, 1.0), Some(91), "the third stage: hyper");
+}
+
+#[test]
 fn without_a_clamp_only_the_first_cut_after_an_increase_sets_the_target() {
     let flow = &mut flow(&format!("{BY_HAND}\nclamp_target = false"));
     flow.notice(us(10), &CNP);
@@ -131,6 +146,82 @@ fn without_a_clamp_only_the_first_cut_after_an_increase_sets_the_target() {
     flow.notice(us(31), &Notice::Timer);
     flow.notice(us(32), &CNP);
     is_at(flow, (0.625 * (1.0 - 0.75f64.powi(2) / 2.0), 0.625, 0.75f64.powi(3) + 0.25), Some(52), "raised in between");
+}
+
+/// The ratio of the rates after and before a cut where CNPs come in these steps, with g = 0.05 and this alpha at first.
+fn steady_cut(nanoseconds: u64, alpha: f64) -> f64 {
+    let text = format!(
+        "preset = \"connectx\"\ninitial_alpha = {alpha}\ng = 0.05\nmin_decrease_factor = 0\nmin_rate = 0.001\nincrease_timer = \"1 s\""
+    );
+    let flow = &mut flow(&format!("{text}\nbyte_counter = 4000000000"));
+    let (mut before, mut now) = (1.0, Time::ZERO);
+    loop {
+        while let Some(deadline) = flow.deadline().filter(|&deadline| deadline <= now) {
+            let rate = flow.state().0;
+            flow.notice(deadline, &Notice::Timer);
+            if flow.state().0 < rate {
+                before = flow.state().0 / rate;
+            }
+        }
+        if now > us(80) {
+            return before;
+        }
+        let rate = flow.state().0;
+        flow.notice(now, &CNP);
+        if flow.state().0 < rate {
+            before = flow.state().0 / rate;
+        }
+        now += Time::from_ns(nanoseconds);
+    }
+}
+
+#[test]
+fn by_periods_alpha_counts_those_with_a_cnp() {
+    // One period of four: alpha = 0.05 0.95^3 / (1 - 0.95^4) at the end of each interval.
+    let seldom = steady_cut(4_000, 0.25);
+    assert!((seldom - 0.8844).abs() < 1e-3, "{seldom}");
+    let all = [1_000, 100].map(|nanoseconds| steady_cut(nanoseconds, 1.0));
+    assert!(all.iter().all(|cut| (cut - 0.5).abs() < 1e-3), "{all:?}");
+    let alike = Params { periodic: Some(false), ..read("preset = \"connectx\"", "f.toml").unwrap() };
+    assert!(!alike.values().periodic);
+}
+
+#[test]
+fn by_periods_the_first_cut_comes_an_interval_later() {
+    let keys = "initial_alpha = 1\nperiodic = true\ncut_interval = \"4 us\"\nalpha_timer = \"1 s\"";
+    let text = format!("{}\n{keys}", BY_HAND.replace("alpha_timer = \"10 us\"", ""));
+    let flow = &mut flow(&text);
+    flow.notice(us(10), &CNP);
+    is_at(flow, (1.0, 1.0, 1.0), Some(14), "the first CNP cuts nothing yet");
+    flow.notice(us(14), &Notice::Timer);
+    is_at(flow, (0.5, 1.0, 1.0), Some(34), "at the end of the interval");
+    flow.notice(us(21), &CNP);
+    assert_eq!(flow.deadline(), Some(us(22)), "intervals are counted from the first CNP");
+}
+
+#[test]
+fn keys_of_adapters_set_rates_divisors_and_clamps() {
+    let first = &mut flow(&format!("{BY_HAND}\nrate_on_first_cnp = 4000\ninitial_alpha = 0.5"));
+    first.notice(us(10), &CNP);
+    assert_eq!(first.state().0, 0.5 * 0.75, "half of the link, cut by alpha / 2");
+    let divided = &mut flow(&format!("{BY_HAND}\ndecrease_divisor = 4"));
+    divided.notice(us(10), &CNP);
+    assert_eq!(divided.state().0, 0.75);
+    let capped = &mut flow(&format!("{BY_HAND}\nmax_rate = 4000"));
+    assert_eq!(capped.pace().gap, 1.0, "half of 8 Gb/s");
+    capped.notice(us(10), &CNP);
+    while let Some(deadline) = capped.deadline() {
+        capped.notice(deadline, &Notice::Timer);
+    }
+    assert_eq!(capped.state().0, 0.5);
+    let clamps = |keys: &str| {
+        let flow = &mut flow(&format!("{BY_HAND}\nclamp_target = false\n{keys}"));
+        flow.notice(us(10), &CNP);
+        flow.notice(us(30), &Notice::Timer);
+        flow.notice(us(31), &CNP);
+        flow.state().1
+    };
+    assert_eq!((clamps(""), clamps("clamp_after_timer = false")), (0.75, 1.0), "raised by the timer in between");
 }
 
 #[test]
@@ -167,8 +258,9 @@ proptest! {
     fn it_does_not_matter_whether_the_timer_is_heard_in_time(
         steps in prop::collection::vec((0..40_000_u64, any::<bool>()), 1..100),
         interval in 0..20_u64,
+        periodic: bool,
     ) {
-        let text = format!("{BY_HAND}\ncut_interval = \"{interval} us\"");
+        let text = format!("{BY_HAND}\ncut_interval = \"{interval} us\"\nperiodic = {periodic}");
         let (mut prompt, mut late, mut now) = (flow(&text), flow(&text), Time::ZERO);
         for (span, marked) in steps {
             now += Time::from_ns(span);

@@ -30,14 +30,24 @@ becalm_schema::table! {
         pub alpha_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
         /// Least time between two cuts of the rate.
         pub cut_interval: Option<Time> = None; ""; Time::ZERO..=LONGEST,
+        /// Whether alpha moves at the end of each `alpha_timer`, up if a CNP came in it, and cuts come at the ends of
+        /// `cut_interval`s, both counted from the first CNP.
+        pub periodic: Option<bool> = None,
+        /// A cut takes alpha / `decrease_divisor` of the rate.
+        pub decrease_divisor: Option<f64> = None; ""; 1.0..=1024.0,
+        /// The rate that the first CNP sets, at once; none if left out.
+        pub rate_on_first_cnp: Option<f64> = None; "Mb/s"; 1e-3..=1e7,
         /// Least ratio of the rates after and before a cut.
         pub min_decrease_factor: Option<f64> = None; ""; 0.0..=1.0,
         /// Whether every cut sets the target to the rate before it.
         pub clamp_target: Option<bool> = None,
+        /// Without `clamp_target`: whether an increase by the timer lets the next cut set the target, as one by the byte counter
+        /// does.
+        pub clamp_after_timer: Option<bool> = None,
         /// Time of a stage of the timer.
         pub increase_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
-        /// Bytes sent in a stage of the byte counter.
-        pub byte_counter: Option<u32> = None; "B"; 1000..=4_000_000_000,
+        /// Bytes sent in a stage of the byte counter; 0 for no such counter, so that the timer's stages alone count.
+        pub byte_counter: Option<u32> = None; "B"; 0..=4_000_000_000,
         /// Stages before the target grows.
         pub fast_recovery: Option<u32> = None; "stages"; 1..=1000,
         /// Growth of the target in a stage after fast recovery.
@@ -46,6 +56,8 @@ becalm_schema::table! {
         pub hyper_increase: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
         /// Least rate of a flow.
         pub min_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
+        /// Greatest rate of a flow; that of its link if left out.
+        pub max_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e7,
         /// Packets that may be sent and not yet acknowledged.
         pub window: Window = Window::UNLIMITED; "packets",
     }
@@ -62,13 +74,21 @@ pub struct Values {
     pub alpha_timer: Time,
     /// Least time between two cuts.
     pub cut_interval: Time,
+    /// Whether alpha moves, and cuts come, at the ends of periods.
+    pub periodic: bool,
+    /// A cut takes alpha divided by this.
+    pub decrease_divisor: f64,
+    /// The rate in Mb/s that the first CNP sets.
+    pub rate_on_first_cnp: Option<f64>,
     /// Least ratio of the rates after and before a cut.
     pub min_decrease_factor: f64,
     /// Whether every cut sets the target.
     pub clamp_target: bool,
+    /// Whether a cut sets it after an increase by the timer.
+    pub clamp_after_timer: bool,
     /// Time of a stage of the timer.
     pub increase_timer: Time,
-    /// Bytes of a stage of the byte counter.
+    /// Bytes of a stage of the byte counter; 0: there is none.
     pub byte_counter: u64,
     /// Stages before the target grows.
     pub fast_recovery: u32,
@@ -80,6 +100,8 @@ pub struct Values {
     pub hyper_increase: Option<f64>,
     /// Least rate in Mb/s.
     pub min_rate: f64,
+    /// Greatest rate in Mb/s; `None`: that of the link.
+    pub max_rate: Option<f64>,
 }
 
 impl Preset {
@@ -90,8 +112,12 @@ impl Preset {
             initial_alpha: 1.0,
             alpha_timer: Time::from_us(55),
             cut_interval: Time::ZERO,
+            periodic: false,
+            decrease_divisor: 2.0,
+            rate_on_first_cnp: None,
             min_decrease_factor: 0.5,
             clamp_target: true,
+            clamp_after_timer: true,
             increase_timer: Time::from_us(55),
             byte_counter: 10_000_000,
             fast_recovery: 5,
@@ -99,6 +125,7 @@ impl Preset {
             additive_share: 1e-3,
             hyper_increase: None,
             min_rate: 100.0,
+            max_rate: None,
         };
         match self {
             Preset::Paper => paper,
@@ -107,6 +134,7 @@ impl Preset {
                 initial_alpha: 1023.0 / 1024.0,
                 alpha_timer: Time::from_us(1),
                 cut_interval: Time::from_us(4),
+                periodic: true,
                 clamp_target: false,
                 increase_timer: Time::from_us(300),
                 byte_counter: 32_767,
@@ -129,8 +157,12 @@ impl Params {
             initial_alpha: self.initial_alpha.unwrap_or(preset.initial_alpha),
             alpha_timer: self.alpha_timer.unwrap_or(preset.alpha_timer),
             cut_interval: self.cut_interval.unwrap_or(preset.cut_interval),
+            periodic: self.periodic.unwrap_or(preset.periodic),
+            decrease_divisor: self.decrease_divisor.unwrap_or(preset.decrease_divisor),
+            rate_on_first_cnp: self.rate_on_first_cnp.or(preset.rate_on_first_cnp),
             min_decrease_factor: self.min_decrease_factor.unwrap_or(preset.min_decrease_factor),
             clamp_target: self.clamp_target.unwrap_or(preset.clamp_target),
+            clamp_after_timer: self.clamp_after_timer.unwrap_or(preset.clamp_after_timer),
             increase_timer: self.increase_timer.unwrap_or(preset.increase_timer),
             byte_counter: self.byte_counter.map_or(preset.byte_counter, u64::from),
             fast_recovery: self.fast_recovery.unwrap_or(preset.fast_recovery),
@@ -138,6 +170,7 @@ impl Params {
             additive_share: preset.additive_share,
             hyper_increase: self.hyper_increase.or(preset.hyper_increase),
             min_rate: self.min_rate.unwrap_or(preset.min_rate),
+            max_rate: self.max_rate.or(preset.max_rate),
         }
     }
 }

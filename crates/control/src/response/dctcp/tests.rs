@@ -33,14 +33,14 @@ fn is_at(flow: &Dctcp, window: f64, alpha: f64, what: &str) {
 #[test]
 fn a_flow_begins_with_the_bandwidth_delay_product() {
     // 10 Gb/s for 30 us are 25 packets of 1500 B.
-    is_at(&flow(""), 25.0, 0.0, "by default");
-    is_at(&flow("initial = 2.5"), 2.5, 0.0, "as set");
-    is_at(&flow("largest = 10"), 10.0, 0.0, "at most the largest");
+    is_at(&flow(""), 25.0, 1.0, "by default");
+    is_at(&flow("initial = 2.5"), 2.5, 1.0, "as set");
+    is_at(&flow("largest = 10"), 10.0, 1.0, "at most the largest");
 }
 
 #[test]
 fn three_windows_by_hand() {
-    let flow = &mut flow("initial = 4\ng = 0.5");
+    let flow = &mut flow("initial = 4\ng = 0.5\ninitial_alpha = 0");
     // The first ACK ends an empty count: F = 0 of 1.
     ack(flow, 0, 4, 1, 0);
     is_at(flow, 4.25, 0.0, "an ACK without a mark adds 1 / 4");
@@ -49,8 +49,13 @@ fn three_windows_by_hand() {
     ack(flow, 3, 7, 2, 2);
     is_at(flow, 4.25, 0.0, "no further cut for these");
     ack(flow, 4, 8, 1, 0);
-    let (window, alpha) = (4.25 + 1.0 / 4.25, 0.5 * 0.75);
-    is_at(flow, window, alpha, "packet 4 ends the count: 3 of 4 were marked");
+    let (window, alpha) = (4.25, 0.5 * 0.75);
+    is_at(
+        flow,
+        window,
+        alpha,
+        "packet 4 ends the count: 3 of 4 were marked; it was under way at the cut, and adds nothing",
+    );
     ack(flow, 5, 9, 1, 1);
     let cut = window * (1.0 - alpha / 2.0);
     is_at(flow, cut, alpha, "packet 5 was sent after the last cut, up to 8 under way");
@@ -77,14 +82,17 @@ fn acks_for_several_packets_count_their_marks() {
 
 #[test]
 fn slow_start_ends_with_the_first_mark() {
-    let flow = &mut flow("initial = 1\nslow_start = true\nlargest = 100");
+    let flow = &mut flow("initial = 1\nslow_start = true\nlargest = 100\ninitial_alpha = 0");
     ack(flow, 0, 1, 1, 0);
     ack(flow, 2, 3, 2, 0);
     is_at(flow, 4.0, 0.0, "every packet adds one");
     ack(flow, 3, 7, 1, 1);
     let (_, alpha) = flow.state();
     let window = 4.0 * (1.0 - alpha / 2.0);
-    ack(flow, 4, 7, 1, 0);
+    ack(flow, 6, 7, 1, 0);
+    is_at(flow, window, alpha, "none while packets are under way that were so at the cut");
+    ack(flow, 7, 8, 1, 0);
+    let (_, alpha) = flow.state();
     is_at(flow, window + 1.0 / window, alpha, "then one per window");
 }
 

@@ -3,30 +3,55 @@
 use becalm_engine::Time;
 
 use super::Adapter;
+use crate::config::Answers;
 use crate::context::Context;
 use crate::event::Signal;
 use crate::host::flows::Flows;
 use crate::host::pacer::PacerState;
 use crate::host::sender::Sender;
 use crate::ids::FlowId;
-use crate::packet::{Kind, Packet, tie};
+use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Observer, Response, Sent};
 
 impl Adapter {
-    /// Sends an answer, or else a packet of the next pacer that may send and has credit.
+    /// Sends an answer, or a packet of the next pacer that may send and has credit. Where they take turns, answers wait on
+    /// the lanes where it is the turn of data, unless no data can be sent there, and data wait where an answer in its turn
+    /// lacks credit.
     pub(super) fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
-        if self.send_answer(cx) || cx.now < self.fetched_at {
+        let data_may_go = cx.now >= self.fetched_at;
+        let reserved = if data_may_go && !self.ready.is_empty() { self.data_next } else { 0 };
+        let Some(mut held) = self.send_answer(reserved, cx) else { return };
+        if !data_may_go {
             return;
         }
+        if self.config.answers == Answers::First {
+            held = 0;
+        }
+        let sent = self.send_next_data(held, flows, cx);
+        if !sent && reserved != 0 {
+            self.send_answer(self.data_next, cx);
+        }
+    }
+
+    /// Sends a packet of the next pacer that may send, and has credit on a lane that is not held; returns whether there is one.
+    /// Notes the lanes on which data keep or lose their turn.
+    #[inline(always)]
+    fn send_next_data<O: Observer, R: Response>(
+        &mut self,
+        held: u16,
+        flows: &mut Flows<R>,
+        cx: &mut Context<'_, O>,
+    ) -> bool {
         self.prepared_at = Time::MAX;
-        let (mut dry, all_vls) = (0u16, self.all_vls());
+        let (mut dry, all_vls, mut sent) = (held, self.all_vls(), None);
         while let Some((id, order)) = self.ready.first() {
             let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
             let sender = &flows.senders[flow.index()];
             let prepared = self.prepared(sender);
             if prepared > cx.now {
                 self.prepared_at = self.prepared_at.min(prepared);
-            } else if self.has_credit(sender.vl, flows.packets.largest(), cx) {
+            } else if held & 1 << sender.vl == 0 && self.has_credit(sender.vl, flows.packets.largest(), cx) {
+                sent = Some(sender.vl);
                 self.ready.pop();
                 self.send_data(flow, flows, cx);
                 break;
@@ -43,6 +68,9 @@ impl Adapter {
         while let Some((id, order)) = self.passed_over.pop() {
             self.ready.push_front(id, order);
         }
+        // Data that lack credit keep their turn.
+        self.data_next = if self.config.answers == Answers::Turns { dry & !held } else { 0 };
+        sent.is_some()
     }
 
     /// One bit per lane.
@@ -50,38 +78,49 @@ impl Adapter {
         (1 << self.vls) - 1
     }
 
-    /// Sends the first answer that has credit; returns whether there is one.
+    /// Sends the first answer that has credit on a lane that is not reserved; if there is none, returns the lanes on which
+    /// answers lack credit.
     #[inline(always)]
-    fn send_answer<O: Observer>(&mut self, cx: &mut Context<'_, O>) -> bool {
-        let Some(&Packet { vl, size, .. }) = self.answers.front() else { return false };
-        if self.has_credit(vl, size, cx) {
-            let answer = self.answers.pop_front();
-            self.transmit_answer(answer.expect("there is one"), cx);
-            return true;
+    fn send_answer<O: Observer>(&mut self, reserved: u16, cx: &mut Context<'_, O>) -> Option<u16> {
+        let Some(&Packet { vl, size, .. }) = self.answers.front() else { return Some(0) };
+        let mut dry = 0;
+        if reserved & 1 << vl == 0 {
+            if self.has_credit(vl, size, cx) {
+                let answer = self.answers.pop_front();
+                self.transmit_answer(answer.expect("there is one"), cx);
+                return None;
+            }
+            dry = 1 << vl;
         }
-        self.vls > 1 && self.send_later_answer(1 << vl, cx)
+        if self.vls > 1 { self.send_later_answer(reserved, dry, cx) } else { Some(dry) }
     }
 
-    /// Sends the first answer of another lane than those without credit; returns whether there is one.
+    /// Sends the first answer behind the first, on a lane that is neither reserved nor without credit.
     #[inline(never)]
-    fn send_later_answer<O: Observer>(&mut self, mut dry: u16, cx: &mut Context<'_, O>) -> bool {
+    fn send_later_answer<O: Observer>(&mut self, reserved: u16, mut dry: u16, cx: &mut Context<'_, O>) -> Option<u16> {
         for i in 1..self.answers.len() {
+            if reserved | dry == self.all_vls() {
+                break;
+            }
             let &Packet { vl, size, .. } = &self.answers[i];
-            if dry & 1 << vl == 0 && self.has_credit(vl, size, cx) {
+            if (reserved | dry) & 1 << vl != 0 {
+                continue;
+            }
+            if self.has_credit(vl, size, cx) {
                 let answer = self.answers.remove(i);
                 self.transmit_answer(answer.expect("there is one"), cx);
-                return true;
+                return None;
             }
             dry |= 1 << vl;
-            if dry == self.all_vls() {
-                return false;
-            }
         }
-        false
+        Some(dry)
     }
 
     #[inline(always)]
     fn transmit_answer<O: Observer>(&mut self, mut answer: Packet, cx: &mut Context<'_, O>) {
+        if self.config.answers == Answers::Turns {
+            self.data_next |= 1 << answer.vl;
+        }
         cx.shared.trails.hold(cx.now.since(answer.posted), &mut answer);
         self.transmit(&answer, cx);
     }
@@ -103,7 +142,7 @@ impl Adapter {
             return Some(flow);
         }
         self.ready.pop();
-        flows.pacers[id as usize].state = PacerState::Idle;
+        flows.pacers[id as usize].set_state(PacerState::Idle);
         self.update_pacer(id, now, flows);
         None
     }
@@ -123,7 +162,7 @@ impl Adapter {
             destination: sender.destination,
             sequence: sender.packets,
             size,
-            tie: tie(sender.ties[Kind::Data as usize], sender.packets),
+            tie: tie(common_tie(flows.seed, id, Kind::Data), sender.packets),
             kind: Kind::Data,
             vl: sender.vl,
             last: segment.last,
@@ -138,7 +177,7 @@ impl Adapter {
         sender.sent(size);
         let pacer = sender.pacer;
         let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };
-        flows.pacers[pacer as usize].sent(&sent, self.link.rate.time_of(size));
+        flows.sent(pacer, &sent, self.link.rate.time_of(size));
         flows.rotate(id);
         if segment.last && flows.senders[id.index()].restarts() {
             flows.restart(id, self.node, cx);

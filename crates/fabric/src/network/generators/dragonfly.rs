@@ -4,7 +4,7 @@ use becalm_engine::Time;
 
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
-use crate::network::routing::{LaneChanges, PortClass, Routes};
+use crate::network::routing::{Detours, LaneChanges, PortClass, Routes};
 use crate::network::topology::{NodeKind, Topology};
 
 /// A dragonfly (Kim, Dally, Scott and Abts 2008): groups of switches, each joined to all others of its group, and groups
@@ -57,15 +57,19 @@ impl DragonflySpec {
     /// The changes of virtual lane that keep minimal routes free of deadlocks.
     pub fn lane_changes(&self, topology: &Topology) -> LaneChanges {
         let peers = topology.peers();
-        let class = |own: u32, peer: NodeId| match topology.node(peer) {
-            node if node.kind == NodeKind::Host => PortClass::Host,
-            node if self.group(node.rank) == self.group(own) => PortClass::Local,
-            _ => PortClass::Global,
+        let class = |peer: NodeId| match topology.node(peer).kind {
+            NodeKind::Host => PortClass::Host,
+            NodeKind::Switch => PortClass::Link,
         };
-        let classes = |(rank, switch): (u32, NodeId)| {
-            peers[switch.index()].iter().map(|&(peer, _)| class(rank, peer.node)).collect()
-        };
-        LaneChanges::new((0u32..).zip(topology.switches()).map(classes).collect())
+        let classes = |switch: NodeId| peers[switch.index()].iter().map(|&(peer, _)| class(peer.node)).collect();
+        let places = (0..topology.switch_count()).map(|switch| self.group(switch)).collect();
+        let switches = (0..topology.host_count()).map(|host| host / self.hosts).collect();
+        LaneChanges::new(topology.switches().map(classes).collect(), 1, places, switches)
+    }
+
+    /// Detours by way of any group.
+    pub fn detours(&self, topology: &Topology) -> Detours {
+        Detours::new(topology, self.routers, self.hosts)
     }
 }
 
@@ -208,6 +212,8 @@ mod tests {
         let circle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
         assert!(circle.is_some_and(|circle| circle.len() >= 3));
         let routes = routes.with_lanes(spec.lane_changes(&topology));
+        assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied()), None);
+        let routes = routes.with_detours(spec.detours(&topology));
         assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.into_iter()), None);
     }
 }

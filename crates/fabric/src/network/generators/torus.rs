@@ -2,7 +2,7 @@ use becalm_engine::Time;
 
 use crate::ids::NodeId;
 use crate::network::link::Rate;
-use crate::network::routing::{LaneChanges, PortClass, Routes};
+use crate::network::routing::{Detours, LaneChanges, PortClass, Routes};
 use crate::network::topology::Topology;
 
 /// A torus (k-ary n-cube, also with sides of different lengths): switches in a grid of which every row is a ring.
@@ -96,14 +96,22 @@ impl TorusSpec {
 
     /// The changes of virtual lane at the datelines, which keep the routes free of deadlocks.
     pub fn lane_changes(&self) -> LaneChanges {
-        let switches = self.switches().expect("the number of switches was checked") as usize;
-        let mut classes = vec![vec![PortClass::Host; self.hosts as usize]; switches];
+        let switches = self.switches().expect("the number of switches was checked");
+        let mut classes = vec![vec![PortClass::Host; self.hosts as usize]; switches as usize];
         for (dimension, switch, up) in self.cables() {
-            let class = PortClass::Ring { dimension: dimension as u8, dateline: up < switch };
-            classes[switch as usize].push(class);
-            classes[up as usize].push(class);
+            let class = |up| PortClass::Ring { dimension: dimension as u8, up };
+            classes[switch as usize].push(class(true));
+            classes[up as usize].push(class(false));
         }
-        LaneChanges::new(classes)
+        let dimensions = self.sides.len();
+        let places = (0..switches).flat_map(|switch| (0..dimensions).map(move |d| self.coordinate(switch, d)));
+        let hosts = (0..switches).flat_map(|switch| std::iter::repeat_n(switch, self.hosts as usize));
+        LaneChanges::new(classes, dimensions, places.collect(), hosts.collect())
+    }
+
+    /// Detours by way of any switch.
+    pub fn detours(&self, topology: &Topology) -> Detours {
+        Detours::new(topology, 1, self.hosts)
     }
 }
 
@@ -186,7 +194,12 @@ mod tests {
                 assert!(circle.is_some_and(|circle| circle.len() >= 3), "{sides:?}");
                 let routes = routes.with_lanes(spec.lane_changes());
                 assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied()), None, "{sides:?}");
+                let routes = routes.with_detours(spec.detours(&topology));
+                assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied()), None, "{sides:?}");
             }
+            let routes = spec.routes(&topology, false).with_detours(spec.detours(&topology));
+            let circle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
+            assert!(circle.is_some(), "{sides:?}: detours on one lane");
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod d_mod_k;
 mod dependencies;
+mod detours;
 pub(crate) mod hash;
 mod lanes;
 mod paths;
@@ -10,7 +11,8 @@ mod routes;
 mod sets;
 
 pub(crate) use d_mod_k::SwitchRoutes;
-pub use lanes::{LaneChanges, PortClass};
+pub use detours::Detours;
+pub use lanes::{Heading, LaneChanges, PortClass};
 pub use paths::Paths;
 pub use port_set::PortSet;
 pub use routes::Routes;

@@ -1,18 +1,41 @@
 //! Paths of packets from host to host.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::routing::dependencies;
 use crate::network::routing::hash::{flow_hash, pick};
-use crate::network::routing::port_set::PortSet;
+use crate::network::routing::lanes::Heading;
 use crate::network::routing::routes::Routes;
 use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 
 /// By destination, switches from which packets are known to arrive.
 type Good = HashMap<NodeId, HashSet<NodeId>>;
+
+/// Shares of packets by where they are, in the order in which they came there first.
+struct Shares<K> {
+    list: Vec<(K, f64)>,
+    places: HashMap<K, usize>,
+}
+
+impl<K> Default for Shares<K> {
+    fn default() -> Self {
+        Shares { list: Vec::new(), places: HashMap::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Shares<K> {
+    fn add(&mut self, key: K, share: f64) {
+        let place = *self.places.entry(key).or_insert(self.list.len());
+        if place == self.list.len() {
+            self.list.push((key, 0.0));
+        }
+        self.list[place].1 += share;
+    }
+}
 
 /// The paths of packets through a topology with routes.
 #[derive(Clone, Debug)]
@@ -91,28 +114,57 @@ impl<'a> Paths<'a> {
     /// # Errors
     /// [`FabricError::Unreachable`] and [`FabricError::RoutingLoop`], for any choice of equal ports.
     pub fn ports(&self, source: NodeId, destination: NodeId) -> Result<Vec<PortId>, FabricError> {
-        self.check_choices(source, destination, &mut HashSet::new())?;
-        let mut found = vec![PortId { node: source, port: 0 }];
-        let mut known: HashSet<PortId> = found.iter().copied().collect();
-        let mut queue = VecDeque::from([found[0]]);
-        while let Some(from) = queue.pop_front() {
-            for next in self.onward(from, destination).filter(|&next| known.insert(next)) {
-                found.push(next);
-                queue.push_back(next);
-            }
-        }
-        Ok(found)
+        Ok(self.shares(source, destination)?.into_iter().map(|(port, _)| port).collect())
     }
 
-    /// The ports by which a packet may leave the switch that it reaches by a port; none at a host.
-    pub(super) fn onward(&self, from: PortId, destination: NodeId) -> impl Iterator<Item = PortId> + '_ {
+    /// The same ports, each with the share of the packets that takes it if equal ports, and detours, are used evenly.
+    ///
+    /// # Errors
+    /// Those of [`Paths::ports`].
+    pub fn shares(&self, source: NodeId, destination: NodeId) -> Result<Vec<(PortId, f64)>, FabricError> {
+        self.check_choices(source, destination, &mut HashSet::new())?;
+        let first = PortId { node: source, port: 0 };
+        let headings: Vec<Heading> = self.headings(source, destination).collect();
+        let mut found = Shares::default();
+        found.add(first, 1.0);
+        let mut front: Vec<_> = headings.iter().map(|&to| ((first, to), 1.0 / headings.len() as f64)).collect();
+        // One hop further each time: packets that meet again after as many hops go on together.
+        while !front.is_empty() {
+            let mut next = Shares::default();
+            for ((from, to), share) in front {
+                let steps = self.steps(from, to);
+                for &step in &steps {
+                    found.add(step.0, share / steps.len() as f64);
+                    next.add(step, share / steps.len() as f64);
+                }
+            }
+            front = next.list;
+        }
+        Ok(found.list)
+    }
+
+    /// Where packets from one host to another may go: straight on, or by way of a region.
+    fn headings(&self, source: NodeId, destination: NodeId) -> impl Iterator<Item = Heading> + '_ {
+        let [from, host] = [source, destination].map(|host| self.topology.node(host).rank);
+        let regions = self.routes.detours().into_iter().flat_map(move |detours| {
+            let ends = [from, host].map(|host| detours.region_of_host(host));
+            (0..detours.regions()).filter(move |region| ends[0] != ends[1] && !ends.contains(region))
+        });
+        std::iter::once(Heading::to(host)).chain(regions.map(move |region| Heading { host, via: Some(region) }))
+    }
+
+    /// The ports by which a packet may leave the switch that it reaches by a port, and where it goes then; none at a host.
+    fn steps(&self, from: PortId, to: Heading) -> Vec<(PortId, Heading)> {
         let (at, _) = self.peers[from.node.index()][usize::from(from.port)];
         let node = self.topology.node(at.node);
-        let set = match node.kind {
-            NodeKind::Host => PortSet::single(None),
-            NodeKind::Switch => self.routes.ports(node.rank, self.topology.node(destination).rank),
-        };
-        set.iter().map(move |port| PortId { node: at.node, port })
+        if node.kind == NodeKind::Host {
+            return Vec::new();
+        }
+        let region = self.routes.detours().zip(to.via).filter(|(detours, via)| detours.region_of(node.rank) != *via);
+        let to = Heading { via: region.map(|(_, via)| via), ..to };
+        let hosts = region.map_or(to.host..to.host + 1, |(detours, via)| detours.hosts_in(via));
+        let ports: BTreeSet<u16> = hosts.flat_map(|host| self.routes.ports(node.rank, host).iter()).collect();
+        ports.into_iter().map(|port| (PortId { node: at.node, port }, to)).collect()
     }
 
     /// Checks that a packet arrives whatever ports it takes. `good` are switches from which it is known to.
@@ -197,24 +249,17 @@ impl<'a> Paths<'a> {
         let (lanes, mut next) = (self.routes.lanes(), dependencies::Graph::new());
         let mut seen: HashMap<NodeId, HashSet<dependencies::Link>> = HashMap::new();
         let mut good = Good::new();
-        for (a, b) in pairs.flat_map(|(a, b)| [(a, b), (b, a)]) {
+        let pairs: Vec<_> = pairs.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+        let entries = self.follow_detours(&pairs, &mut next);
+        for (a, b) in pairs {
             if self.check_way(a, b, &mut good).is_err() {
                 continue;
             }
             let seen = seen.entry(b).or_default();
-            let mut stack = vec![(PortId { node: a, port: 0 }, 0)];
-            while let Some((from, vl)) = stack.pop() {
-                if !seen.insert((from, vl)) {
-                    continue;
-                }
-                let (at, _) = self.peers[from.node.index()][usize::from(from.port)];
-                for onward in self.onward(from, b) {
-                    let rank = self.topology.node(at.node).rank;
-                    let lane = lanes.map_or(0, |lanes| lanes.next(rank, at.port, onward.port, vl));
-                    next.entry((from, vl)).or_default().insert((onward, lane));
-                    stack.push((onward, lane));
-                }
-            }
+            // All that has made a detour goes on from where it has got.
+            let mut stack = if seen.is_empty() { entries.clone() } else { Vec::new() };
+            stack.push((PortId { node: a, port: 0 }, 0));
+            self.follow(stack, Heading::to(self.topology.node(b).rank), seen, &mut next);
         }
         let name = |&(port, vl): &dependencies::Link| {
             let (peer, _) = self.peers[port.node.index()][usize::from(port.port)];
@@ -222,5 +267,49 @@ impl<'a> Paths<'a> {
             format!("{}->{}{lane}", self.name(port.node), self.name(peer.node))
         };
         Some(dependencies::cycle(next)?.iter().map(name).collect())
+    }
+
+    /// Follows packets from links to where they go, and notes what each link waits for. Returns the links by which they reach
+    /// their region, if they make a detour.
+    fn follow(
+        &self,
+        mut stack: Vec<dependencies::Link>,
+        to: Heading,
+        seen: &mut HashSet<dependencies::Link>,
+        next: &mut dependencies::Graph,
+    ) -> Vec<dependencies::Link> {
+        let mut entries = Vec::new();
+        while let Some((from, vl)) = stack.pop() {
+            if !seen.insert((from, vl)) {
+                continue;
+            }
+            let steps = self.steps(from, to);
+            if steps.first().is_some_and(|&(_, onward)| onward != to) {
+                entries.push((from, vl));
+                continue;
+            }
+            for (onward, _) in steps {
+                let rank = self.topology.node(onward.node).rank;
+                let ports = (self.peers[from.node.index()][usize::from(from.port)].0.port, onward.port);
+                let lane = self.routes.lanes().map_or(0, |lanes| lanes.next(rank, ports, vl, to));
+                next.entry((from, vl)).or_default().insert((onward, lane));
+                stack.push((onward, lane));
+            }
+        }
+        entries
+    }
+
+    /// Follows the detours from the sources of these pairs to all regions, and returns the links by which packets arrive.
+    fn follow_detours(&self, pairs: &[(NodeId, NodeId)], next: &mut dependencies::Graph) -> Vec<dependencies::Link> {
+        let Some(detours) = self.routes.detours() else { return Vec::new() };
+        let sources: BTreeSet<NodeId> = pairs.iter().map(|&(source, _)| source).collect();
+        let mut found = Vec::new();
+        for region in 0..detours.regions() {
+            let outside = |&&source: &&NodeId| detours.region_of_host(self.topology.node(source).rank) != region;
+            let stack = sources.iter().filter(outside).map(|&node| (PortId { node, port: 0 }, 0)).collect();
+            let to = Heading { host: detours.hosts_in(region).start, via: Some(region) };
+            found.extend(self.follow(stack, to, &mut HashSet::new(), next));
+        }
+        found
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::ids::{NodeId, PortId};
 use crate::network::generators::FatTreeSpec;
 use crate::network::routing::d_mod_k::{SwitchRoutes, TreeRoutes};
+use crate::network::routing::detours::Detours;
 use crate::network::routing::lanes::LaneChanges;
 use crate::network::routing::port_set::PortSet;
 use crate::network::routing::sets::Sets;
@@ -18,6 +19,7 @@ pub struct Routes {
     entries: Entries,
     equal: Equal,
     lanes: Option<LaneChanges>,
+    detours: Option<Detours>,
 }
 
 #[derive(Clone, Debug)]
@@ -164,6 +166,17 @@ impl Routes {
     #[inline]
     pub fn lanes(&self) -> Option<&LaneChanges> {
         self.lanes.as_ref()
+    }
+
+    /// The same routes, on which packets may take detours.
+    pub fn with_detours(self, detours: Detours) -> Routes {
+        Routes { detours: Some(detours), lanes: self.lanes.map(LaneChanges::with_detours), ..self }
+    }
+
+    /// The detours that packets may take, if they may take any.
+    #[inline]
+    pub fn detours(&self) -> Option<&Detours> {
+        self.detours.as_ref()
     }
 
     /// The rule by which a switch computes its ports, if there is one: without the way to it through all routes.

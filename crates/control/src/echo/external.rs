@@ -1,0 +1,62 @@
+//! An echo of one's own, in Python, C or another language.
+//!
+//! # What it does
+//! What its code does. Whoever runs the scenario provides the code: `becalm run scenario.toml --echo mine.py:Mine`, or
+//! `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open one from
+//! someone else runs nothing.
+//!
+//! # Source
+//! Python classes, `becalm.Echo`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
+//! through the seam of the echoes on this list.
+//!
+//! # Parameters
+//! - `name`: the name that the code declares.
+//! - `parameters`: the keys that the code declares, each with its kind, range and default. One of the name `ack_every`
+//!   is the number of packets that one ACK covers at most.
+//! - `sha256`: refuses a scheme from a file that has changed. Results name it.
+//!
+//! # Departures from the source
+//! None. An exception, and an ACK that reports more marks than it covers packets, end the run with a message.
+
+use becalm_engine::Time;
+use becalm_external::parameters::Value;
+use becalm_external::{Faults, RunningEcho};
+use becalm_fabric::Packet;
+use becalm_fabric::policy::{Answer, Echo, Unanswered};
+
+pub use becalm_external::Params;
+
+use crate::scheme::EchoScheme;
+
+/// The echo. Its state is out of line: a list of schemes is as large as its largest one.
+#[derive(Clone, Debug)]
+pub struct External(Box<RunningEcho>);
+
+impl External {
+    /// Sets where it leaves its failures.
+    pub fn watched_by(&mut self, faults: Faults) {
+        self.0.watched_by(faults);
+    }
+}
+
+impl EchoScheme for External {
+    type Params = Params;
+
+    fn new(params: &Params) -> External {
+        External(Box::new(RunningEcho::new(params)))
+    }
+
+    fn ack_every(params: &Params) -> Option<u32> {
+        if let Some((_, Value::Integer(every))) = params.parameter("ack_every") {
+            return Some(every.clamp(1, i64::from(u32::MAX)) as u32);
+        }
+        let declared = params.linked().map_or(1, |linked| linked.scheme.properties().ack_every);
+        Some(declared).filter(|&every| every > 0)
+    }
+}
+
+impl Echo for External {
+    fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
+        self.0.answer(now, packet, unanswered)
+    }
+}

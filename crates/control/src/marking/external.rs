@@ -1,0 +1,80 @@
+//! A marking policy of one's own, in Python, C or another language.
+//!
+//! # What it does
+//! What its code does. Whoever runs the scenario provides the code: `becalm run scenario.toml --marking mine.py:Mine`, or
+//! `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open one from
+//! someone else runs nothing.
+//!
+//! # Source
+//! Python classes, `becalm.Marker`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
+//! through the seam of the policies on this list.
+//!
+//! # Parameters
+//! - `name`: the name that the code declares.
+//! - `parameters`: the keys that the code declares, each with its kind, range and default.
+//! - `sha256`: refuses a scheme from a file that has changed. Results name it.
+//!
+//! # Departures from the source
+//! None. It cannot delay credit, and has no congestion state for the counters. An exception, and a question about a port
+//! that the switch does not have, end the run with a message.
+
+use becalm_external::{Faults, RunningMarker, abi};
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
+use becalm_schema::Conflict;
+
+pub use becalm_external::Params;
+
+use crate::scheme::MarkingScheme;
+
+/// The marker. Its state is out of line: a list of schemes is as large as its largest one.
+#[derive(Clone, Debug)]
+pub struct External(Box<RunningMarker>);
+
+impl External {
+    /// Sets where it leaves its failures.
+    pub fn watched_by(&mut self, faults: Faults) {
+        self.0.watched_by(faults);
+    }
+}
+
+fn has(params: &Params, flag: u32) -> bool {
+    params.linked().is_some_and(|linked| linked.scheme.properties().flags & flag != 0)
+}
+
+impl MarkingScheme for External {
+    type Params = Params;
+
+    fn new(params: &Params, shape: SwitchShape) -> External {
+        External(Box::new(RunningMarker::new(params, shape)))
+    }
+
+    fn needs_finite_buffer(params: &Params) -> bool {
+        has(params, abi::NEEDS_BUFFER)
+    }
+
+    fn needs_credit(params: &Params) -> Option<Conflict> {
+        has(params, abi::NEEDS_CREDIT).then(|| Conflict::new("name", "looks at credit, which a fabric with pfc lacks"))
+    }
+}
+
+impl Marker for External {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.0.arrived(arrival, switch);
+    }
+
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.0.stored(arrival, switch);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        self.0.departing(departure, switch)
+    }
+
+    fn attention(&self) -> Attention {
+        self.0.attention()
+    }
+
+    fn sees_passing(&self) -> bool {
+        self.0.sees_passing()
+    }
+}

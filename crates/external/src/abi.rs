@@ -1,0 +1,388 @@
+//! The types of the C interface, as `include/becalm.h` declares them. A test compares sizes and offsets.
+//!
+//! Times are picoseconds, rates bytes per second, sizes bytes on the wire. No field has padding before it that the header
+//! does not have, whichever the platform.
+
+use std::ffi::{c_char, c_void};
+
+/// The version of the interface. A library with another version is refused.
+pub const ABI: u32 = 1;
+/// No time: a timer that is not set, a flow that had no CNP.
+pub const NEVER: u64 = u64::MAX;
+
+/// The seams, as numbers.
+pub const SEAM_RESPONSE: u32 = 0;
+/// That of marking policies.
+pub const SEAM_MARKING: u32 = 1;
+/// That of echoes.
+pub const SEAM_ECHO: u32 = 2;
+
+/// Kinds of parameters: a floating-point number.
+pub const KIND_NUMBER: u32 = 0;
+/// An integer.
+pub const KIND_INTEGER: u32 = 1;
+/// True or false, as 1 and 0.
+pub const KIND_TRUTH: u32 = 2;
+/// A time in picoseconds, as an integer; a text with its unit in scenarios.
+pub const KIND_TIME: u32 = 3;
+/// One of some words: its place among them, as an integer.
+pub const KIND_WORD: u32 = 4;
+
+/// The value of a parameter: a number for [`KIND_NUMBER`], an integer for all others.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union Value {
+    /// A floating-point number.
+    pub number: f64,
+    /// Any other kind.
+    pub integer: i64,
+}
+
+/// The declaration of a parameter.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// The key.
+    pub name: *const c_char,
+    /// The unit; empty for none.
+    pub unit: *const c_char,
+    /// Help text.
+    pub doc: *const c_char,
+    /// For [`KIND_WORD`]: the words.
+    pub words: *const *const c_char,
+    /// One of the kinds.
+    pub kind: u32,
+    /// Number of words.
+    pub word_count: u32,
+    /// The value of an absent key.
+    pub fallback: Value,
+    /// The least value.
+    pub least: Value,
+    /// The greatest value.
+    pub most: Value,
+}
+
+/// What every call gets besides its own arguments.
+#[repr(C)]
+pub struct Context {
+    /// The values of the parameters, in the order of their declaration.
+    pub parameters: *const Value,
+    /// x to the power of y, with the same bits on every machine.
+    pub power: extern "C" fn(f64, f64) -> f64,
+    /// e to the power of x, likewise.
+    pub exponential: extern "C" fn(f64) -> f64,
+    /// The natural logarithm, likewise.
+    pub logarithm: extern "C" fn(f64) -> f64,
+}
+
+/// The shape of a flow: [`becalm_fabric::policy::FlowShape`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flow {
+    /// Rate of the source's link, in bytes per second.
+    pub rate: f64,
+    /// Round-trip time on an empty fabric.
+    pub base_rtt: u64,
+    /// The longest of all flows.
+    pub longest_rtt: u64,
+    /// Payload of a full packet.
+    pub mtu: u32,
+    /// Header of a data packet.
+    pub header: u32,
+    /// Links between the source and the destination.
+    pub hops: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Telemetry of one output: [`becalm_fabric::policy::Hop`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hop {
+    /// The time.
+    pub at: u64,
+    /// Bytes that the output has sent.
+    pub sent: u64,
+    /// Bytes that wait for it.
+    pub waiting: u64,
+    /// Rate of its link.
+    pub rate: f64,
+    /// Its switch.
+    pub node: u32,
+    /// Its port.
+    pub port: u32,
+}
+
+/// An ACK: [`becalm_fabric::policy::Ack`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Round-trip time of the last packet that it covers.
+    pub rtt: u64,
+    /// Part of it that the receiver held the packet or its ACK.
+    pub held: u64,
+    /// Marked packets that it reports.
+    pub marked: u32,
+    /// Packets that it covers.
+    pub covers: u32,
+    /// Number of the last packet that it covers.
+    pub sequence: u32,
+    /// Number of the next packet that the flow sends.
+    pub next: u32,
+    /// Telemetry, in the order of the switches.
+    pub trail: *const Hop,
+    /// Number of its entries.
+    pub hops: u64,
+}
+
+/// A packet that goes out: [`becalm_fabric::policy::Sent`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    /// The time.
+    pub now: u64,
+    /// Size on the wire.
+    pub bytes: u32,
+    /// Packets that are not yet acknowledged, this one included.
+    pub in_flight: u32,
+}
+
+/// The limits on the sending of a flow. It stays as it is until a call changes it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Idle time after a packet, as a multiple of its own transmission time, at least 0.
+    pub gap: f64,
+    /// The time of the next call of `timer`; [`NEVER`] for none.
+    pub timer: u64,
+    /// Packets that may be sent and not yet acknowledged, at least 1; `u32::MAX` for no limit.
+    pub window: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl Pace {
+    /// Line rate, no window, no timer.
+    pub const FREE: Pace = Pace { gap: 0.0, timer: NEVER, window: u32::MAX, reserved: 0 };
+}
+
+/// A call of a response that has no more to tell than the time.
+pub type Tick = unsafe extern "C" fn(*mut c_void, *const Context, u64, *mut Pace);
+
+/// A response. State is zero before `start`. All functions but `start` and `ack` may be null.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Response {
+    /// Bytes of state of a flow.
+    pub state_bytes: u64,
+    /// Bytes of telemetry in each packet; 0 for none.
+    pub trail_bytes: u32,
+    /// [`MOVES_WINDOW`], [`COUNTS_MARKS`], [`USES_RTT`].
+    pub flags: u32,
+    /// Sets the pace of a flow that begins.
+    pub start: Option<unsafe extern "C" fn(*mut c_void, *const Context, *const Flow, *mut Pace)>,
+    /// Handles an ACK.
+    pub ack: Option<unsafe extern "C" fn(*mut c_void, *const Context, u64, *const Ack, *mut Pace)>,
+    /// Handles a congestion notification packet.
+    pub becn: Option<Tick>,
+    /// Handles the timer.
+    pub timer: Option<Tick>,
+    /// Begins again for a new flow after a pause.
+    pub restart: Option<Tick>,
+    /// Handles a packet that goes out.
+    pub sent: Option<unsafe extern "C" fn(*mut c_void, *const Context, *const Sent, *mut Pace)>,
+}
+
+/// The window of a response changes.
+pub const MOVES_WINDOW: u32 = 1;
+/// A response goes by the share of packets that are marked.
+pub const COUNTS_MARKS: u32 = 2;
+/// A response goes by round-trip times, not by marks.
+pub const USES_RTT: u32 = 4;
+
+/// The dimensions of a switch: [`becalm_fabric::policy::SwitchShape`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// Its name.
+    pub name: *const c_char,
+    /// For every port, 1 if a host is at the other end of its cable.
+    pub host_ports: *const u8,
+    /// Room of an input buffer, per port and lane, in bytes.
+    pub capacity: u32,
+    /// Number of ports.
+    pub ports: u16,
+    /// Number of virtual lanes.
+    pub vls: u16,
+}
+
+/// A packet at a switch: [`becalm_fabric::policy::Arrival`] and [`becalm_fabric::policy::Departure`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    /// The time.
+    pub now: u64,
+    /// Its place in the switch's order of arrival.
+    pub order: u64,
+    /// Size on the wire.
+    pub size: u32,
+    /// Its seeded hash, at a departure.
+    pub tie: u32,
+    /// The rank of the switch, at a departure.
+    pub switch_rank: u32,
+    /// The port it came in by.
+    pub input: u16,
+    /// The port it leaves by.
+    pub output: u16,
+    /// Its virtual lane.
+    pub vl: u16,
+    /// 0 for data, 1 for an ACK, 2 for a CNP.
+    pub kind: u8,
+    /// At an arrival: 1 if it has to wait.
+    pub waits: u8,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A marker's view of its switch: [`becalm_fabric::policy::SwitchView`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// What the functions take as their first argument.
+    pub switch_: *const c_void,
+    /// Packets of the largest size for which an input buffer has room.
+    pub room: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
+    /// Packets that wait for an output.
+    pub waiting: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
+    /// Bytes that wait for an output.
+    pub waiting_bytes: unsafe extern "C" fn(*const c_void, u16, u16) -> u64,
+    /// Packets for an output that are present.
+    pub present: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
+    /// Packets for an output that are present in an input buffer.
+    pub present_from: unsafe extern "C" fn(*const c_void, u16, u16, u16) -> u32,
+    /// Packets for which an output holds credit.
+    pub credit: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
+    /// When an output last had a packet and no credit; [`NEVER`] if it never was so.
+    pub blocked_until: unsafe extern "C" fn(*const c_void, u16, u16) -> u64,
+    /// Time that a packet of some size takes on the link of a port.
+    pub packet_time: unsafe extern "C" fn(*const c_void, u16, u32) -> u64,
+    /// A number in [0, 1) that is drawn for a packet that departs.
+    pub draw: unsafe extern "C" fn(*const Packet) -> f64,
+    /// Number of ports.
+    pub ports: u16,
+    /// Number of virtual lanes.
+    pub vls: u16,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A marking policy. State is zero before `start`. All functions but `departing` may be null.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Marker {
+    /// Bytes of state of a switch.
+    pub state_bytes: u64,
+    /// Bytes of state of each output and lane, an array in the order of `output * vls + vl`.
+    pub lane_bytes: u64,
+    /// The number of an `Attention` of the fabric, from 0.
+    pub attention: u32,
+    /// [`PASSING`], [`NEEDS_BUFFER`], [`NEEDS_CREDIT`].
+    pub flags: u32,
+    /// Begins.
+    pub start: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Switch)>,
+    /// Sees a packet that has arrived.
+    pub arrived: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View)>,
+    /// Sees that the last byte of a packet has come in while it waits.
+    pub stored: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View)>,
+    /// Whether a packet that is about to leave is marked: 1 if it is.
+    pub departing:
+        Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View) -> u8>,
+}
+
+/// A marker has to see packets that leave at once and meet no other.
+pub const PASSING: u32 = 1;
+/// A marker depends on how full an input buffer is.
+pub const NEEDS_BUFFER: u32 = 2;
+/// A marker looks at credit.
+pub const NEEDS_CREDIT: u32 = 4;
+
+/// A data packet that has arrived: [`becalm_fabric::policy::Echo::answer`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    /// The time.
+    pub now: u64,
+    /// Time of the flow's last CNP; [`NEVER`] if there was none.
+    pub notified: u64,
+    /// Time at which the packet's header left its source.
+    pub injected: u64,
+    /// Size on the wire.
+    pub size: u32,
+    /// Number of the packet in its flow.
+    pub sequence: u32,
+    /// Packets of the flow that no ACK covers yet, this one included.
+    pub packets: u32,
+    /// Those of them that are marked.
+    pub marks: u32,
+    /// Number of the flow.
+    pub flow: u32,
+    /// The virtual lane.
+    pub vl: u16,
+    /// 1 if this packet is marked.
+    pub marked: u8,
+    /// 1 if it is the last of its message.
+    pub last: u8,
+}
+
+/// The answer to a packet: [`becalm_fabric::policy::Answer`]. Zero for silence.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// 1 for an ACK.
+    pub ack: u32,
+    /// Marked packets that it reports.
+    pub marks: u32,
+    /// 1 for a CNP.
+    pub cnp: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// An echo. It has no state.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Echo {
+    /// Most packets that one ACK covers; 0 if no packet is acknowledged.
+    pub ack_every: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Answers a packet.
+    pub answer: Option<unsafe extern "C" fn(*const Context, *const Received, *mut Answer)>,
+}
+
+/// The declaration of a scheme.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Scheme {
+    /// [`ABI`].
+    pub abi: u32,
+    /// One of the seams.
+    pub seam: u32,
+    /// Its name in scenarios.
+    pub name: *const c_char,
+    /// A sentence about it.
+    pub doc: *const c_char,
+    /// Its parameters.
+    pub parameters: *const Parameter,
+    /// Number of parameters.
+    pub parameter_count: u64,
+    /// A [`Response`], a [`Marker`] or an [`Echo`], as the seam says.
+    pub functions: *const c_void,
+}
+
+// The state of schemes may be moved to another thread: becalm keeps it, and it is plain bytes.
+#[allow(unsafe_code, reason = "a union of numbers, and pointers that are only handed on")]
+mod threads {
+    unsafe impl Send for super::Context {}
+    unsafe impl Sync for super::Context {}
+}

@@ -1,0 +1,174 @@
+//! A running marking policy from outside.
+
+use std::fmt;
+
+use becalm_engine::Time;
+use becalm_fabric::Kind;
+use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
+
+use crate::abi;
+use crate::fault::{Failure, Faults, Place};
+use crate::linked::Linked;
+use crate::native::{self, Context, SwitchState, Window};
+use crate::params::Params;
+use crate::scheme::{Functions, MarkerObject, Properties};
+
+/// A running marking policy from outside. One whose code is not there marks nothing.
+pub struct RunningMarker {
+    behind: Behind,
+    properties: Properties,
+    linked: Option<Linked>,
+    shape: SwitchShape,
+    faults: Faults,
+}
+
+enum Behind {
+    Native { table: abi::Marker, state: SwitchState, context: Context },
+    Object(Option<Box<dyn MarkerObject>>),
+    Nothing,
+}
+
+fn number(kind: Kind) -> u8 {
+    match kind {
+        Kind::Data => 0,
+        Kind::Ack => 1,
+        Kind::Cnp => 2,
+    }
+}
+
+impl RunningMarker {
+    /// The marker of a switch. A compiled one begins at once, an object with the first packet.
+    pub fn new(params: &Params, shape: SwitchShape) -> RunningMarker {
+        let linked = params.linked().cloned();
+        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.values)) {
+            Some((Functions::Marking(table), values)) => {
+                let (mut state, context) = (SwitchState::new(table, &shape), Context::new(values));
+                native::begin(table, &mut state, &context, &shape);
+                Behind::Native { table: *table, state, context }
+            }
+            Some((Functions::Objects(_), _)) => Behind::Object(None),
+            _ => Behind::Nothing,
+        };
+        let properties = linked.as_ref().map(|linked| linked.scheme.properties()).unwrap_or_default();
+        RunningMarker { behind, properties, linked, shape, faults: Faults::default() }
+    }
+
+    /// Sets where it leaves its failures.
+    pub fn watched_by(&mut self, faults: Faults) {
+        self.faults = faults;
+    }
+
+    #[cold]
+    fn fail(&mut self, at: Time, problem: String) {
+        let scheme = self.linked.as_ref().map_or_else(String::new, |linked| linked.scheme.origin.clone());
+        self.faults.leave(Failure { scheme, place: Place::Switch(self.shape.name.clone()), at, problem });
+        self.behind = Behind::Nothing;
+    }
+
+    /// Makes the object, unless it is there.
+    fn awake(&mut self) -> Result<(), String> {
+        let (Behind::Object(object @ None), Some(linked)) = (&mut self.behind, &self.linked) else { return Ok(()) };
+        if let Functions::Objects(objects) = &linked.scheme.functions {
+            *object = Some(objects.marker(&linked.values, &self.shape)?);
+        }
+        Ok(())
+    }
+
+    fn come<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V, stored: bool) {
+        let &Arrival { now, order, input, output, vl, size, kind, waits } = arrival;
+        let (vl, kind, waits) = (u16::from(vl), number(kind), u8::from(waits));
+        let packet = abi::Packet { now: now.0, order, size, input, output, vl, kind, waits, ..abi::Packet::default() };
+        self.see(now, &packet, switch, |behind, packet, view| match behind {
+            Behind::Native { table, state, context } => {
+                native::arrived(table, state, context, packet, view, stored);
+                Ok(false)
+            }
+            Behind::Object(Some(object)) => object.arrived(packet, view, stored).map(|()| false),
+            _ => Ok(false),
+        });
+    }
+
+    #[inline]
+    fn see<V: SwitchView>(
+        &mut self,
+        now: Time,
+        packet: &abi::Packet,
+        switch: &V,
+        ask: impl FnOnce(&mut Behind, &abi::Packet, &abi::View) -> Result<bool, String>,
+    ) -> bool {
+        let (ports, vls) = (self.shape.ports, u16::from(self.shape.vls));
+        let window = Window::new(switch, ports, vls);
+        let outcome = self.awake().and_then(|()| ask(&mut self.behind, packet, &window.view()));
+        match (outcome, window.strayed()) {
+            (Ok(mark), None) => mark,
+            (Err(problem), _) => {
+                self.fail(now, problem);
+                false
+            }
+            (Ok(_), Some((port, vl))) => {
+                let problem =
+                    format!("asks for port {port}, lane {vl} of a switch with {ports} ports and {vls} lanes, from 0");
+                self.fail(now, problem);
+                false
+            }
+        }
+    }
+}
+
+impl Marker for RunningMarker {
+    fn arrived<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.come(arrival, switch, false);
+    }
+
+    fn stored<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V) {
+        self.come(arrival, switch, true);
+    }
+
+    fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
+        let &Departure { now, order, input, output, vl, size, kind, tie, switch: switch_rank } = departure;
+        let (vl, kind) = (u16::from(vl), number(kind));
+        let (waits, reserved) = (0, 0);
+        let packet =
+            abi::Packet { now: now.0, order, size, tie, switch_rank, input, output, vl, kind, waits, reserved };
+        self.see(now, &packet, switch, |behind, packet, view| match behind {
+            Behind::Native { table, state, context } => Ok(native::departing(table, state, context, packet, view)),
+            Behind::Object(Some(object)) => object.departing(packet, view),
+            _ => Ok(false),
+        })
+    }
+
+    fn attention(&self) -> Attention {
+        match self.properties.attention {
+            0 => Attention::Nothing,
+            1 => Attention::Queues,
+            2 => Attention::Packets,
+            3 => Attention::Tails,
+            _ => Attention::Storage,
+        }
+    }
+
+    fn sees_passing(&self) -> bool {
+        self.properties.flags & abi::PASSING != 0
+    }
+}
+
+impl Clone for RunningMarker {
+    /// A copy; one of an object begins at its start, since the object is not copied.
+    fn clone(&self) -> RunningMarker {
+        let behind = match &self.behind {
+            Behind::Native { table, state, context } => {
+                Behind::Native { table: *table, state: state.clone(), context: context.clone() }
+            }
+            Behind::Object(_) => Behind::Object(None),
+            Behind::Nothing => Behind::Nothing,
+        };
+        let &RunningMarker { properties, ref linked, ref shape, ref faults, .. } = self;
+        RunningMarker { behind, properties, linked: linked.clone(), shape: shape.clone(), faults: faults.clone() }
+    }
+}
+
+impl fmt::Debug for RunningMarker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningMarker").field("shape", &self.shape).field("linked", &self.linked).finish()
+    }
+}

@@ -1,0 +1,136 @@
+//! Declarations of schemes, read from memory.
+#![allow(unsafe_code, reason = "a declaration is found by its address")]
+
+use std::ffi::{CStr, c_char};
+
+use crate::abi;
+use crate::parameters::{Kind, Parameter, Value};
+use crate::scheme::{Functions, Objects, Scheme, Seam};
+
+/// Most parameters, words, bytes of state that a declaration may have: more are a sign of other memory than was meant.
+const MOST: u64 = 1 << 24;
+
+/// Reads the declaration of a scheme. `objects` are its functions if it has no table of its own.
+///
+/// # Safety
+/// At the address is a `becalm_scheme` of this version of the interface, or at least its first four bytes if the version is
+/// another one. It and everything that it points to must stay there for ever.
+///
+/// # Errors
+/// Why it is refused.
+pub unsafe fn scheme(
+    address: usize,
+    origin: &str,
+    sha256: &str,
+    objects: Option<Box<dyn Objects>>,
+) -> Result<Scheme, String> {
+    if address == 0 {
+        return Err("declares no scheme".to_string());
+    }
+    // SAFETY: the caller's; the version is read before all else.
+    let version = unsafe { *(address as *const u32) };
+    if version != abi::ABI {
+        return Err(format!(
+            "is made for version {version} of becalm's C interface, and this becalm has version {}; compile it with the header \
+             that `becalm new-scheme --header` prints",
+            abi::ABI
+        ));
+    }
+    // SAFETY: the version is right, so what follows is as declared.
+    let raw = unsafe { *(address as *const abi::Scheme) };
+    let seam = Seam::numbered(raw.seam).ok_or_else(|| format!("has an unknown seam: {}", raw.seam))?;
+    let name = text(raw.name)?;
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if name.is_empty() || !name.chars().all(is_letter) {
+        return Err(format!("has the name {name:?}; a name has small letters, digits and _"));
+    }
+    let count = bounded(raw.parameter_count, "parameters")?;
+    // SAFETY: as above.
+    let parameters =
+        (0..count).map(|i| parameter(unsafe { &*raw.parameters.add(i) })).collect::<Result<Vec<_>, _>>()?;
+    let functions = match objects {
+        Some(objects) => Functions::Objects(objects),
+        None => functions(&raw, seam)?,
+    };
+    let (origin, sha256) = (origin.to_string(), sha256.to_string());
+    Ok(Scheme { seam, name, doc: text(raw.doc)?, parameters, origin, sha256, functions })
+}
+
+fn functions(raw: &abi::Scheme, seam: Seam) -> Result<Functions, String> {
+    let needs = |name: &str| format!("lacks a function that it must have: `{name}`");
+    if raw.functions.is_null() {
+        return Err("has no functions".to_string());
+    }
+    match seam {
+        Seam::Response => {
+            // SAFETY: the seam says what is there.
+            let table = unsafe { *raw.functions.cast::<abi::Response>() };
+            bounded(table.state_bytes, "bytes of state")?;
+            table.start.ok_or_else(|| needs("start"))?;
+            table.ack.ok_or_else(|| needs("ack"))?;
+            Ok(Functions::Response(table))
+        }
+        Seam::Marking => {
+            // SAFETY: as above.
+            let table = unsafe { *raw.functions.cast::<abi::Marker>() };
+            bounded(table.state_bytes.max(table.lane_bytes), "bytes of state")?;
+            table.departing.ok_or_else(|| needs("departing"))?;
+            if table.attention > 4 {
+                return Err(format!("has an unknown attention: {}", table.attention));
+            }
+            Ok(Functions::Marking(table))
+        }
+        Seam::Echo => {
+            // SAFETY: as above.
+            let table = unsafe { *raw.functions.cast::<abi::Echo>() };
+            table.answer.ok_or_else(|| needs("answer"))?;
+            Ok(Functions::Echo(table))
+        }
+    }
+}
+
+fn bounded(count: u64, what: &str) -> Result<usize, String> {
+    if count <= MOST { Ok(count as usize) } else { Err(format!("declares {count} {what}; at most {MOST}")) }
+}
+
+fn text(pointer: *const c_char) -> Result<String, String> {
+    if pointer.is_null() {
+        return Ok(String::new());
+    }
+    // SAFETY: the header asks for texts that end with a zero.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map(str::to_string).map_err(|_| "has a text that is not UTF-8".to_string())
+}
+
+fn parameter(raw: &abi::Parameter) -> Result<Parameter, String> {
+    let name = text(raw.name)?;
+    let kind = match raw.kind {
+        abi::KIND_NUMBER => Kind::Number,
+        abi::KIND_INTEGER => Kind::Integer,
+        abi::KIND_TRUTH => Kind::Truth,
+        abi::KIND_TIME => Kind::Time,
+        abi::KIND_WORD => {
+            let count = bounded(u64::from(raw.word_count), "words")?;
+            // SAFETY: as many words as are declared.
+            Kind::Word((0..count).map(|i| text(unsafe { *raw.words.add(i) })).collect::<Result<_, _>>()?)
+        }
+        other => return Err(format!("parameter `{name}` has an unknown kind: {other}")),
+    };
+    // SAFETY: the kind says which of both is there, and any bits are a number and an integer.
+    let value = |value: abi::Value| match kind {
+        Kind::Number => Value::Number(unsafe { value.number }),
+        _ => Value::Integer(unsafe { value.integer }),
+    };
+    let (fallback, least, most) = (value(raw.fallback), value(raw.least), value(raw.most));
+    let (unit, doc) = (text(raw.unit)?, text(raw.doc)?);
+    let parameter = Parameter { name, unit, doc, kind, fallback, least, most };
+    let is_word = match (&parameter.kind, fallback) {
+        (Kind::Word(words), Value::Integer(place)) => (0..words.len() as i64).contains(&place),
+        _ => true,
+    };
+    if !is_word || !parameter.holds(fallback) {
+        let (name, range) = (&parameter.name, parameter.range());
+        return Err(format!("parameter `{name}` has a default that is not {range}"));
+    }
+    Ok(parameter)
+}

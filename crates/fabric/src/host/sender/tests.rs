@@ -1,0 +1,61 @@
+//! Tests of the sending end of a flow.
+
+use super::*;
+
+const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None };
+
+#[test]
+fn cuts_messages_into_packets() {
+    let mut sender = Sender { header: 20, ..Sender::default() };
+    sender.post(SendRequest { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
+    let segments: Vec<_> = (0..6).map(|_| sender.next_segment(Time(9), 2048)).collect();
+    let sizes: Vec<_> = segments.iter().map(|p| (p.payload, p.last)).collect();
+    assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
+    assert_eq!(sizes[3..], sizes[..3]);
+    assert!(!sender.may_send(1));
+    assert_eq!(sender.posted_bytes, 2 * (5000 + 3 * 20));
+}
+
+#[test]
+fn an_empty_message_takes_one_packet() {
+    let mut sender = Sender::default();
+    sender.post(SendRequest { at: Time(0), order: 0, bytes: 0, count: 1 }, &PACKETS);
+    assert_eq!(sender.next_segment(Time(0), 2048), Segment { posted: Time(0), payload: 0, last: true });
+}
+
+#[test]
+fn a_greedy_flow_sends_message_after_message() {
+    let mut sender = Sender::default();
+    sender.set_greedy(Some(5000), Time::ZERO);
+    assert_eq!(sender.next_begins(), Some(Time::ZERO));
+    let segments: Vec<_> = (0..4).map(|i| sender.next_segment(Time(i), 2048)).collect();
+    let expected = [(0, 2048, false), (0, 2048, false), (0, 904, true), (3, 2048, false)];
+    let expected = expected.map(|(at, payload, last)| Segment { posted: Time(at), payload, last });
+    assert_eq!(segments, expected);
+    assert_eq!(sender.next_begins(), None);
+    sender.post(SendRequest { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
+    let segments: Vec<_> = (4..8).map(|i| sender.next_segment(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
+    assert_eq!(segments, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
+}
+
+#[test]
+fn packets_of_an_earlier_flow_are_not_under_way() {
+    let mut sender = Sender::default();
+    (0..3).for_each(|_| sender.sent(2068));
+    sender.begin_flow();
+    (0..2).for_each(|_| sender.sent(2068));
+    sender.acknowledged(1, 1, false);
+    assert_eq!((sender.in_flight, sender.acks, sender.knows(2), sender.knows(3)), (2, 1, false, true));
+    sender.acknowledged(3, 2, false);
+    assert_eq!(sender.in_flight, 1);
+}
+
+#[test]
+fn an_ack_stands_for_the_packets_that_it_covers() {
+    let mut sender = Sender::default();
+    (0..5).for_each(|_| sender.sent(2068));
+    sender.acknowledged(2, 3, true);
+    assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (2, 1, 1));
+    sender.acknowledged(4, 2, false);
+    assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (0, 2, 1));
+}

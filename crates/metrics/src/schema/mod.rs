@@ -1,0 +1,201 @@
+//! The declaration of every table: its columns, their kinds, units and meanings, and when it exists.
+//!
+//! What is declared here is all that anything knows of a table: its builder, the attributes of results in Python, the
+//! documentation, the store, reports and pages read it.
+
+mod messages;
+mod network;
+mod over_time;
+mod plans;
+mod traffic;
+
+pub use messages::*;
+pub use network::*;
+pub use over_time::*;
+pub use plans::*;
+pub use traffic::*;
+
+/// What the values of a column are; it decides how they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The name of a host, group, link or role.
+    Name,
+    /// A number that stands for a thing: a flow, a port, a virtual lane.
+    Number,
+    /// A number of things.
+    Count,
+    /// A part of a whole, from 0 to 1.
+    Share,
+    /// An index from 0 to 1 that is not a share, such as Jain's.
+    Index,
+    /// A multiple of something else; may exceed 1.
+    Ratio,
+    /// Bytes per second.
+    Rate,
+    /// Seconds.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// Another quantity with a unit.
+    Quantity,
+    /// 1 for yes, 0 for no.
+    Flag,
+    /// One byte for each link.
+    Row,
+}
+
+impl Kind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Name => "name",
+            Kind::Number => "number",
+            Kind::Count => "count",
+            Kind::Share => "share",
+            Kind::Index => "index",
+            Kind::Ratio => "ratio",
+            Kind::Rate => "rate",
+            Kind::Time => "time",
+            Kind::Bytes => "bytes",
+            Kind::Quantity => "quantity",
+            Kind::Flag => "flag",
+            Kind::Row => "row",
+        }
+    }
+}
+
+/// The declaration of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnSchema {
+    /// Name, unique in its table.
+    pub name: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// Unit of the values: `s`, `B/s`, `packets`; empty for shares and names.
+    pub unit: &'static str,
+    /// Meaning, as a sentence.
+    pub meaning: &'static str,
+}
+
+/// The declaration of a table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TableSchema {
+    /// Name, unique among the results of a run.
+    pub name: &'static str,
+    /// What a row stands for, as a sentence.
+    pub rows: &'static str,
+    /// The setting of a scenario that asks for it; empty for a table that every run has.
+    pub asked_by: &'static str,
+    /// Whether its rows have times of their own: a summary of a run does without it.
+    pub over_time: bool,
+    /// The column by which a page puts its rows in order, the largest first; empty for the order of the table.
+    pub rank: &'static str,
+    /// The columns in their order, in parts that tables may share.
+    pub columns: &'static [&'static [ColumnSchema]],
+}
+
+impl TableSchema {
+    /// All columns in their order.
+    pub fn all_columns(&self) -> impl Iterator<Item = &'static ColumnSchema> {
+        self.columns.iter().flat_map(|part| part.iter())
+    }
+}
+
+/// The tables of results, in the order of the documentation.
+pub static RESULTS: [&TableSchema; 23] = [
+    &FLOWS,
+    &GROUPS,
+    &LATENCIES,
+    &JOBS,
+    &RANKS,
+    &OPS,
+    &LINKS,
+    &BUFFERS,
+    &HOSTS,
+    &TREE,
+    &VICTIMS,
+    &SERIES,
+    &PACES,
+    &SNAPSHOTS,
+    &QUEUES,
+    &COMPLETION,
+    &COMPLETION_BY_SIZE,
+    &MESSAGES,
+    &COMPLETION_TIMES,
+    &FRAMES,
+    &FRAMES_GROUPS,
+    &PAUSES,
+    &SPANS,
+];
+
+const fn column(name: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> ColumnSchema {
+    ColumnSchema { name, kind, unit, meaning }
+}
+
+const fn name(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Name, "", meaning)
+}
+
+const fn number(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Number, "", meaning)
+}
+
+const fn count(name: &'static str, unit: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Count, unit, meaning)
+}
+
+const fn share(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Share, "", meaning)
+}
+
+const fn index(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Index, "", meaning)
+}
+
+const fn ratio(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Ratio, "", meaning)
+}
+
+const fn rate(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Rate, "B/s", meaning)
+}
+
+const fn time(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Time, "s", meaning)
+}
+
+const fn bytes(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Bytes, "B", meaning)
+}
+
+const fn quantity(name: &'static str, unit: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Quantity, unit, meaning)
+}
+
+const fn flag(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Flag, "", meaning)
+}
+
+const fn row(name: &'static str, meaning: &'static str) -> ColumnSchema {
+    column(name, Kind::Row, "", meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_meanings_are_sentences() {
+        let names: HashSet<&str> = RESULTS.iter().map(|table| table.name).collect();
+        assert_eq!(names.len(), RESULTS.len());
+        for table in RESULTS.iter().chain(&PLANS) {
+            let columns: Vec<&ColumnSchema> = table.all_columns().collect();
+            let names: HashSet<&str> = columns.iter().map(|column| column.name).collect();
+            assert_eq!(names.len(), columns.len(), "{}", table.name);
+            assert!(table.rank.is_empty() || names.contains(table.rank), "{}", table.name);
+            let sentences = columns.iter().map(|column| column.meaning).chain([table.rows]);
+            sentences.for_each(|text| assert!(text.ends_with('.'), "{}: {text}", table.name));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The packets that wait in the network when a run ends.
+
+use std::collections::BTreeMap;
+
+use becalm_control::ResponseParams;
+use becalm_fabric::{NodeKind, Paths, PortId};
+
+use crate::scenario::Scenario;
+
+/// Flows whose paths are followed.
+const MOST_FLOWS: usize = 100_000;
+/// Packets that are counted without a look at paths.
+const FEW: u64 = 10_000;
+
+impl Scenario {
+    /// Packets that wait in switches at the end: what is offered to the narrowest link of each path beyond what that carries,
+    /// as far as buffers have room. With a response to congestion they are few.
+    pub(super) fn waiting_packets(&self) -> u64 {
+        let room = self.buffered_packets();
+        let responds = self
+            .sections
+            .groups()
+            .any(|group| !matches!(group.response.unwrap_or(&self.sections.response), ResponseParams::Unlimited(_)));
+        if room <= FEW || responds || self.plan.flows.len() > MOST_FLOWS {
+            return room.min(FEW);
+        }
+        let paths = Paths::new(&self.network.topology, &self.network.routes);
+        let seconds = self.sections.run.duration.as_secs();
+        let carried: BTreeMap<PortId, f64> =
+            self.network.links.iter().map(|link| (link.from, link.rate.bytes_per_second() * seconds)).collect();
+        let ways = |flow: usize| self.ways(&paths, flow as u32, *self.sections.run.seed);
+        let flows: Vec<_> =
+            self.leaving_bytes().into_iter().enumerate().map(|(flow, bytes)| (bytes, ways(flow))).collect();
+        let mut offered: BTreeMap<PortId, f64> = BTreeMap::new();
+        for (bytes, ways) in &flows {
+            ways.iter().for_each(|(port, share)| *offered.entry(*port).or_default() += bytes * share);
+        }
+        let passes = |(port, _): &(PortId, f64)| (carried[port] / offered[port]).min(1.0);
+        let waiting =
+            |(bytes, ways): &(f64, Vec<(PortId, f64)>)| bytes * (1.0 - ways.iter().map(passes).fold(1.0, f64::min));
+        let packet = f64::from(self.sections.packet.sizes().largest());
+        let packets = flows.iter().map(waiting).sum::<f64>() / packet;
+        (packets as u64).clamp(FEW.min(room), room)
+    }
+
+    /// Packets for which the buffers of switches have room.
+    fn buffered_packets(&self) -> u64 {
+        let packet = self.sections.packet.sizes().largest();
+        let buffers =
+            self.network.links.iter().filter(|link| self.network.topology.node(link.to.node).kind == NodeKind::Switch);
+        let each = u64::from(self.capacity_bytes() / packet) * u64::from(self.sections.vls());
+        buffers.count() as u64 * each
+    }
+}

@@ -1,0 +1,279 @@
+//! A run in progress: it goes on in steps, and ends with results.
+
+use becalm_control::Responding;
+use becalm_control::response::external::External;
+use becalm_engine::{Stop, Time, Work, order};
+use becalm_external::Faults;
+use becalm_fabric::policy::Pace;
+use becalm_fabric::{FabricError, FlowId, FlowView};
+use becalm_metrics::{Paces, Series, Snapshot};
+use becalm_model::Model;
+
+use super::counters::{Counters, Observed};
+use super::film::Film;
+use super::{Progress, Results, RunError, check_guards, guards, jobs, tables};
+use crate::assemble::Traffic;
+use crate::scenario::Scenario;
+use crate::sections::run::End;
+
+/// A run in progress, without its scenario: every method takes the one that it was made from.
+pub struct Course {
+    model: Model,
+    faults: Faults,
+    replication: u32,
+    threads: usize,
+    series: Series,
+    paces: Paces,
+    snapshots: Vec<Snapshot>,
+    /// Times of snapshots to come, the next one last.
+    to_shoot: Vec<Time>,
+    film: Film,
+    followed: Vec<usize>,
+    /// Time of the next sample.
+    sample: Time,
+    /// The counters at the start of the measured window.
+    before: Option<Counters>,
+    /// Whether everything was delivered before the end of the scenario.
+    drained: bool,
+    /// Whether nothing was left to happen.
+    idle: bool,
+    /// Whether packets are under way and nothing moves any more.
+    stuck: bool,
+    ended: bool,
+}
+
+impl Course {
+    /// A run at time zero.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::prepare`].
+    pub fn new(scenario: &Scenario, replication: u32, threads: usize) -> Result<Course, RunError> {
+        if let Some(name) = scenario.unprovided() {
+            return Err(RunError::Unprovided(name.to_string()));
+        }
+        let faults = Faults::default();
+        let model = scenario.simulator(replication, threads, Traffic::All, &faults)?;
+        let mut to_shoot: Vec<Time> = scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
+        order::sort_by(&mut to_shoot, |a, b| b.cmp(a));
+        let course = Course {
+            model,
+            faults,
+            replication,
+            threads,
+            series: Series::new(*scenario.sections.observe.window, scenario.series_width()),
+            paces: Paces::default(),
+            snapshots: Vec::new(),
+            to_shoot,
+            film: Film::new(scenario),
+            followed: scenario.followed(),
+            sample: Time::ZERO,
+            before: None,
+            drained: false,
+            idle: false,
+            stuck: false,
+            ended: false,
+        };
+        course.check(scenario)?;
+        Ok(course)
+    }
+
+    /// Whether the run has come to its end.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Simulated time so far.
+    pub fn now(&self) -> Time {
+        self.model.work().time
+    }
+
+    /// The work so far: time, events and packet-hops.
+    pub fn work(&self) -> Work {
+        self.model.work()
+    }
+
+    /// The counters of a flow.
+    pub fn flow(&self, flow: u32) -> FlowView {
+        self.model.flow(FlowId(flow))
+    }
+
+    /// Notes the round-trip time of each flow from now on.
+    pub fn note_rtts(&mut self) {
+        self.model.note_rtts();
+    }
+
+    /// Sets the pace of a flow from now on, in place of its response; that of all flows that share the response.
+    pub fn set_pace(&mut self, flow: u32, pace: Pace) {
+        let due = Time(self.now().0 + 1);
+        self.model.set_response(FlowId(flow), Responding::External(External::steered(pace, due)), due);
+    }
+
+    /// The failure of a scheme, as an error.
+    fn check(&self, scenario: &Scenario) -> Result<(), RunError> {
+        self.faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))
+    }
+
+    /// Goes on to `until`, or to the end of the run, taking samples on the way. Steps change no event.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::run`].
+    // Not inlined, so that a profiler can tell the run from its set-up and its tables.
+    #[inline(never)]
+    pub fn advance(
+        &mut self,
+        scenario: &Scenario,
+        until: Time,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(), RunError> {
+        let (warmup, step) = (scenario.measured_from(), *scenario.sections.observe.step);
+        let duration = *scenario.sections.run.duration;
+        while !self.ended {
+            let mut target = self.sample.min(duration);
+            if let Some(&next) = self.to_shoot.last() {
+                target = target.min(next);
+            }
+            if let Some(next) = self.film.next() {
+                target = target.min(next);
+            }
+            if self.before.is_none() {
+                target = target.min(warmup);
+            }
+            self.idle = self.run(scenario, target.min(until), progress)? == Stop::Idle;
+            self.model.overflow().map_or(Ok(()), Err)?;
+            if self.idle && self.model.packets_in_flight() > 0 {
+                (self.stuck, self.ended) = (true, true);
+                return Ok(());
+            }
+            if target > until {
+                return Ok(());
+            }
+            self.observe(scenario, target, warmup, step);
+        }
+        Ok(())
+    }
+
+    /// Takes what is to be taken at a time of observation, and finds out whether the run ends there.
+    fn observe(&mut self, scenario: &Scenario, target: Time, warmup: Time, step: Time) {
+        let duration = *scenario.sections.run.duration;
+        if self.before.is_none() && target == warmup {
+            self.before = Some(Counters::of(scenario, &self.model));
+        }
+        while self.to_shoot.pop_if(|time| *time == target).is_some() {
+            self.take_snapshot(scenario, target);
+        }
+        if self.film.next() == Some(target) {
+            self.film.take(scenario, target, &self.model);
+        }
+        // Not at snapshots and frames: what is recorded must not move the end.
+        let at_stop = target == self.sample || target == warmup;
+        if target == self.sample || target == duration {
+            self.take_sample(scenario, target);
+            self.sample = self.sample.saturating_add(step);
+        }
+        let ended = at_stop && self.before.is_some() && scenario.has_ended(&self.model, target);
+        self.drained = ended && *scenario.sections.run.end == End::Delivered;
+        self.ended = ended || target == duration;
+    }
+
+    fn run(
+        &mut self,
+        scenario: &Scenario,
+        until: Time,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Stop, RunError> {
+        // No event precedes time zero; the first events belong to the first step.
+        if until == Time::ZERO {
+            return Ok(Stop::Time);
+        }
+        let (duration, faults) = (*scenario.sections.run.duration, &self.faults);
+        let mut report = |work: &Work| {
+            !faults.any()
+                && progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
+        };
+        let stop = becalm_model::run(&mut self.model, until, &mut report);
+        self.check(scenario)?;
+        stop.ok_or(RunError::Interrupted)
+    }
+
+    /// The results, at the end of the run.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::run`].
+    pub fn finish(self, scenario: &Scenario, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
+        let after = Counters::of(scenario, &self.model);
+        let Course { model, series, paces, snapshots, film, followed, drained, idle, stuck, before, faults, .. } = self;
+        let mut whole = model.join();
+        whole.model.settle(whole.now());
+        check_guards(&whole)?;
+        let under_way = whole.model.packets_in_flight();
+        let before = before
+            .filter(|_| !stuck)
+            .ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
+        let last = whole.model.observer.hosts.last_arrival();
+        let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
+        if idle {
+            jobs::check_stuck(scenario, &whole.model)?;
+        }
+        let end = Progress {
+            time: after.time,
+            duration: *scenario.sections.run.duration,
+            events: whole.events(),
+            packet_hops: whole.model.packet_hops(),
+        };
+        let mut go_on = || !faults.any() && progress(&end);
+        let alone = scenario.jobs_alone(self.replication, self.threads, &faults, &mut go_on)?;
+        faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))?;
+        let alone = alone.ok_or(RunError::Interrupted)?;
+        let of_jobs = jobs::tables(scenario, &whole.model, &alone);
+        // The tables of many flows are large, and so are the flows: not both at the same time.
+        let (watch, frames) = (&whole.model.into_observer(), film.done());
+        let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
+        let mut all = tables::all(scenario, observed, scenario.seed(self.replication), &before, &after);
+        all.extend(of_jobs);
+        Ok(Results {
+            tables: all,
+            end: after.time,
+            fingerprint: watch.fingerprint.value(),
+            events: end.events,
+            packet_hops: end.packet_hops,
+            guards: guards(scenario),
+        })
+    }
+
+    /// Notes the bytes of groups, links and flows, in this order.
+    fn take_sample(&mut self, scenario: &Scenario, time: Time) {
+        let model = &self.model;
+        let bytes = |i: u32| model.delivered_bytes(FlowId(i));
+        let groups = scenario.plan.groups.iter().map(|flows| flows.clone().map(bytes).sum());
+        let links = self.followed.iter().map(|&i| model.port(scenario.network.links[i].from).bytes);
+        let flows = (0..scenario.followed_flows() as u32).map(bytes);
+        self.series.push(time, groups.chain(links).chain(flows));
+        if *scenario.sections.observe.paces {
+            self.sample_paces(scenario, time);
+        }
+    }
+
+    fn take_snapshot(&mut self, scenario: &Scenario, time: Time) {
+        for (link, ends) in scenario.network.links.iter().enumerate() {
+            for vl in 0..scenario.sections.vls() {
+                let occupancy = self.model.standing(ends.to, vl).occupancy;
+                let waiting = self.model.standing(ends.from, vl).waiting;
+                let role = self.model.observer(ends.from.node).tree.role(ends.from, vl);
+                self.snapshots.push(Snapshot { time, link, vl, occupancy, waiting, role });
+            }
+        }
+    }
+
+    fn sample_paces(&mut self, scenario: &Scenario, time: Time) {
+        let model = &self.model;
+        let plan = &scenario.plan;
+        let largest = scenario.sections.packet.full();
+        for (group, flows) in (0u32..).zip(&plan.groups) {
+            let pace = |i: u32| {
+                let transmission = scenario.network.rates[plan.flows[i as usize].source.index()].time_of(largest);
+                (model.flow(FlowId(i)).pace, transmission)
+            };
+            self.paces.push(time, group, flows.clone().map(pace));
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The part of every flow in the congestion: contributor, victim, both or none, and what victims lose.
+//!
+//! - A *contributor* crosses a root that counts; see [`super::roots`].
+//! - A *victim* crosses a branch while it lasts, crosses no such root, and loses: it delivers less than it offers by more
+//!   than chance. The output was a branch for at least 5% of the window. A flow with endless data loses if it delivers less than its max-min fair share beside what the
+//!   contributors get through, without their excess.
+//! - A contributor is a victim *as well* if it crosses a branch of the tree of a root that it does not cross, and delivers
+//!   less than its max-min fair share of all. The branch belongs to the tree to whose root most contributors cross it.
+
+use becalm_engine::Time;
+use becalm_fabric::Traffic;
+use becalm_metrics::sharing::max_min;
+
+use super::counters::Counters;
+use super::offers::Offers;
+use super::outputs::Outputs;
+use super::roots::{Crossing, Loads, Search};
+use crate::fabric::FlowPaths;
+use crate::scenario::Scenario;
+
+/// The part of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Part {
+    pub contributes: bool,
+    pub suffers: bool,
+    /// What it loses in bytes per second, as a victim or for another reason; 0 for one that only contributes, NaN where it
+    /// is not known.
+    pub lost: f64,
+    /// Whether it is a victim and its source contributes.
+    pub own_link: bool,
+}
+
+impl Part {
+    /// Its role by name.
+    pub fn role(self) -> &'static str {
+        match (self.contributes, self.suffers) {
+            (true, true) => "both",
+            (true, false) => "contributor",
+            (false, true) => "victim",
+            (false, false) => "none",
+        }
+    }
+}
+
+/// The parts of all flows in the congestion of a run.
+pub(crate) struct Parts {
+    pub offers: Offers,
+    /// Of each flow.
+    pub of: Vec<Part>,
+    /// What the flows of each link offer, as a multiple of its rate.
+    pub demand: Vec<f64>,
+    /// Contributors to each output and virtual lane, in the order of the table `tree`.
+    pub contributors: Vec<u64>,
+}
+
+/// What the parts are made from.
+struct Scene<'a> {
+    scenario: &'a Scenario,
+    paths: &'a FlowPaths,
+    offers: &'a Offers,
+    outputs: &'a Outputs<'a>,
+    /// Of each output and virtual lane: whether it is a root that counts.
+    roots: &'a [bool],
+    /// Of each flow: the times between which it sends.
+    spans: Vec<(Time, Time)>,
+}
+
+impl Parts {
+    pub fn new(scenario: &Scenario, outputs: &Outputs<'_>, seed: u64, before: &Counters, after: &Counters) -> Parts {
+        let paths = &scenario.flow_paths(seed);
+        let offers = Offers::new(scenario, paths, before, after);
+        let links = &scenario.network.links;
+        let (crossing, loads) = (Crossing::new(paths, links.len()), Loads::new(scenario, before, after));
+        let offered = |link| crossing.sum(link, |flow| offers.offered[flow]);
+        let demand: Vec<f64> =
+            links.iter().enumerate().map(|(link, own)| offered(link) / own.rate.bytes_per_second()).collect();
+        let search =
+            Search { scenario, paths, offers: &offers, outputs, crossing: &crossing, demand: &demand, loads: &loads };
+        let roots = &search.run();
+        let scene = Scene { scenario, paths, offers: &offers, outputs, roots, spans: spans(scenario) };
+        let (of, contributors) = (scene.parts(), scene.contributors());
+        Parts { offers, of, demand, contributors }
+    }
+}
+
+impl Scene<'_> {
+    /// The outputs and virtual lanes that a flow can cross, as rows of the table `tree`.
+    fn rows(&self, flow: usize) -> impl Iterator<Item = usize> {
+        let lanes = self.scenario.lanes(self.scenario.sections.group(self.scenario.plan.flows[flow].group).sl);
+        let all = self.outputs.lanes;
+        let links = self.paths.of(flow).iter();
+        links.flat_map(move |&link| lanes.clone().map(move |vl| link as usize * all + usize::from(vl)))
+    }
+
+    /// Whether a flow sent or offered anything.
+    fn takes_part(&self, flow: usize) -> bool {
+        self.offers.offered[flow] > 0.0 || self.offers.delivered[flow] > 0.0
+    }
+
+    fn contributes(&self, flow: usize) -> bool {
+        self.takes_part(flow) && self.rows(flow).any(|row| self.roots[row])
+    }
+
+    /// The branches that a flow crosses while they last.
+    fn branches(&self, flow: usize) -> impl Iterator<Item = usize> {
+        let (begin, end) = self.spans[flow];
+        let lasts = move |row: &usize| {
+            let row = &self.outputs.rows[*row];
+            row.holds_up() && row.episode.is_some_and(|episode| begin < episode.until && episode.since < end)
+        };
+        self.rows(flow).filter(lasts)
+    }
+
+    fn contributors(&self) -> Vec<u64> {
+        let mut found = vec![0; self.roots.len()];
+        for flow in (0..self.offers.offered.len()).filter(|&flow| self.takes_part(flow)) {
+            self.rows(flow).filter(|&row| self.roots[row]).for_each(|row| found[row] += 1);
+        }
+        found
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let flows = 0..self.offers.offered.len();
+        let contributes: Vec<bool> = flows.clone().map(|flow| self.contributes(flow)).collect();
+        let waits: Vec<bool> =
+            flows.clone().map(|flow| !contributes[flow] && self.branches(flow).next().is_some()).collect();
+        let mut parts: Vec<Part> =
+            contributes.iter().map(|&contributes| Part { contributes, ..Part::default() }).collect();
+        self.find_other_losses(&contributes, &mut parts);
+        // Without a root there are no victims: whatever waits then does so for another reason.
+        if contributes.contains(&true) {
+            self.find_victims(&waits, &mut parts);
+            self.find_both(&mut parts);
+            self.name_own_links(&mut parts);
+        }
+        parts
+    }
+
+    /// Notes what flows lose that do not contribute; the victims among them have their own account of it.
+    fn find_other_losses(&self, contributes: &[bool], parts: &mut [Part]) {
+        for flow in (0..parts.len()).filter(|&flow| !contributes[flow]) {
+            let offered = self.offers.offered[flow];
+            if self.offers.loses(flow, offered) {
+                parts[flow].lost = offered - self.offers.delivered[flow];
+            }
+        }
+    }
+
+    fn find_victims(&self, waits: &[bool], parts: &mut [Part]) {
+        let offers = self.offers;
+        let limited: Vec<bool> = waits.iter().zip(&offers.greedy).map(|(waits, greedy)| waits & !greedy).collect();
+        for (flow, lost) in offers.lose_together(&limited).into_iter().enumerate() {
+            if lost {
+                parts[flow].suffers = true;
+                parts[flow].lost = (offers.offered[flow] - offers.delivered[flow]).max(0.0);
+            }
+        }
+        let endless = |flow: usize| waits[flow] && offers.greedy[flow];
+        if !(0..waits.len()).any(endless) {
+            return;
+        }
+        let due = self.fair(|flow| if parts[flow].contributes { offers.delivered[flow] } else { self.wish(flow) });
+        for flow in (0..waits.len()).filter(|&flow| endless(flow)) {
+            parts[flow].lost = if self.paths.varies(flow) { f64::NAN } else { 0.0 };
+            if !self.paths.varies(flow) && offers.loses(flow, due[flow]) {
+                parts[flow].suffers = true;
+                parts[flow].lost = due[flow] - offers.delivered[flow];
+            }
+        }
+    }
+
+    fn find_both(&self, parts: &mut [Part]) {
+        // With a single root nothing that crosses it waits for another.
+        let links = |row: &usize| row / self.outputs.lanes;
+        let mut roots: Vec<usize> =
+            (0..self.roots.len()).filter(|&row| self.roots[row]).map(|row| links(&row)).collect();
+        roots.dedup();
+        if roots.len() < 2 {
+            return;
+        }
+        let trees = self.trees(parts);
+        let candidates: Vec<usize> = (0..parts.len())
+            .filter(|&flow| parts[flow].contributes && !self.paths.varies(flow))
+            .filter(|&flow| {
+                self.branches(flow).any(|row| {
+                    let most = |own: bool| {
+                        let trees = trees[row].iter().filter(|(root, _)| self.paths.of(flow).contains(root) == own);
+                        trees.map(|&(_, flows)| flows).max().unwrap_or(0)
+                    };
+                    most(false) > most(true)
+                })
+            })
+            .collect();
+        if candidates.is_empty() {
+            return;
+        }
+        let due = self.fair(|flow| self.wish(flow));
+        for flow in candidates {
+            if self.offers.loses(flow, due[flow]) {
+                parts[flow].suffers = true;
+                parts[flow].lost = due[flow] - self.offers.delivered[flow];
+            }
+        }
+    }
+
+    /// The roots, as links, of the trees that each branch belongs to, and the contributors that cross it before the root.
+    fn trees(&self, parts: &[Part]) -> Vec<Vec<(u32, u32)>> {
+        let mut trees: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.roots.len()];
+        for flow in (0..parts.len()).filter(|&flow| parts[flow].contributes) {
+            let rows: Vec<usize> = self.rows(flow).collect();
+            for (place, &root) in rows.iter().enumerate().filter(|(_, row)| self.roots[**row]) {
+                let link = (root / self.outputs.lanes) as u32;
+                for &row in rows[..place].iter().filter(|&&row| self.outputs.rows[row].holds_up()) {
+                    match trees[row].iter_mut().find(|(root, _)| *root == link) {
+                        Some((_, flows)) => *flows += 1,
+                        None => trees[row].push((link, 1)),
+                    }
+                }
+            }
+        }
+        trees
+    }
+
+    /// What a flow demands of the network: what it offers, or all that it can get; what it gets where its paths vary.
+    fn wish(&self, flow: usize) -> f64 {
+        match (self.offers.greedy[flow], self.paths.varies(flow)) {
+            (true, true) => self.offers.delivered[flow],
+            // One that is not active for the whole window has its part of it.
+            _ => self.offers.offered[flow],
+        }
+    }
+
+    /// Max-min fair rates for these demands.
+    fn fair(&self, demand: impl Fn(usize) -> f64) -> Vec<f64> {
+        let demands: Vec<f64> = (0..self.offers.offered.len()).map(demand).collect();
+        let capacities: Vec<f64> =
+            self.scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
+        let path =
+            |flow: usize| self.paths.places(flow).map(|place| (self.paths.links[place], self.paths.share(place)));
+        max_min(path, &demands, &capacities)
+    }
+
+    fn name_own_links(&self, parts: &mut [Part]) {
+        let mut contributes = vec![false; self.scenario.network.topology.nodes().len()];
+        let flows = &self.scenario.plan.flows;
+        let of = |flow: usize| flows[flow].source.index();
+        (0..parts.len()).filter(|&flow| parts[flow].contributes).for_each(|flow| contributes[of(flow)] = true);
+        for (flow, part) in parts.iter_mut().enumerate() {
+            part.own_link = part.suffers && !part.contributes && contributes[of(flow)];
+        }
+    }
+}
+
+/// The times between which every flow sends; what was posted before its end may still be under way after it.
+fn spans(scenario: &Scenario) -> Vec<(Time, Time)> {
+    let mut spans = vec![(Time::ZERO, Time::MAX); scenario.plan.flows.len()];
+    for source in &scenario.plan.sources {
+        let end = match source.traffic {
+            Traffic::Greedy { .. } | Traffic::OnOff { .. } => source.stop,
+            Traffic::Poisson { .. } | Traffic::Batch { .. } => Time::MAX,
+        };
+        spans[source.flows.start as usize..source.flows.end as usize].fill((source.start, end));
+    }
+    spans
+}

@@ -1,0 +1,160 @@
+//! Roots that count: outputs that are oversubscribed and do not wait themselves.
+//!
+//! A long queue alone is no such root: at high load it can be chance. An output counts if its flows offer more than it
+//! carries. It counts, too, if it was a root for long, or is full, and its flows lose: if its sources mostly send to it, its
+//! host receives slowly or its rate changes. And it counts without any queue, since control holds it, if it is overloaded by
+//! flows that no other root explains.
+
+use becalm_control::MarkingParams;
+use becalm_engine::order;
+use becalm_fabric::NodeKind;
+use std::collections::HashSet;
+
+use super::counters::Counters;
+use super::offers::Offers;
+use super::outputs::Outputs;
+use crate::fabric::FlowPaths;
+use crate::scenario::Scenario;
+
+/// A link is overloaded if its flows offer more than this multiple of its rate.
+const OVERLOADED: f64 = 1.05;
+/// A root lasts if its longest period is at least this share of the measured window.
+const LASTING: f64 = 0.1;
+/// Sources aim at a link if at least this share of all that they offer crosses it.
+const AIMED: f64 = 0.5;
+/// A link is full if it was used for at least this share of the measured window.
+const FULL: f64 = 0.9;
+/// A host receives slowly if the output before it waits for at least this share of the window.
+const STALLED: f64 = 0.1;
+/// An output that waits for this share of the window is behind another root.
+const STANDING: f64 = 0.25;
+
+/// What the search for roots reads.
+pub(super) struct Search<'a> {
+    pub scenario: &'a Scenario,
+    pub paths: &'a FlowPaths,
+    pub offers: &'a Offers,
+    pub outputs: &'a Outputs<'a>,
+    pub crossing: &'a Crossing,
+    pub demand: &'a [f64],
+    pub loads: &'a Loads,
+}
+
+/// The flows that cross each link, with the share of their packets.
+pub(super) struct Crossing(Vec<Vec<(u32, f64)>>);
+
+impl Crossing {
+    pub fn new(paths: &FlowPaths, links: usize) -> Crossing {
+        let mut of = vec![Vec::new(); links];
+        for flow in 0..paths.starts.len() - 1 {
+            for place in paths.places(flow) {
+                of[paths.links[place] as usize].push((flow as u32, paths.share(place)));
+            }
+        }
+        Crossing(of)
+    }
+
+    /// The flows that cross a link.
+    pub fn of(&self, link: usize) -> &[(u32, f64)] {
+        &self.0[link]
+    }
+
+    /// Sum of a value of each flow over those that cross a link.
+    pub fn sum(&self, link: usize, value: impl Fn(usize) -> f64) -> f64 {
+        self.0[link].iter().map(|&(flow, share)| share * value(flow as usize)).sum()
+    }
+}
+
+/// How much each link was used, and waited for credit, as shares of the measured window.
+pub(super) struct Loads {
+    busy: Vec<f64>,
+    stalled: Vec<f64>,
+}
+
+impl Loads {
+    pub fn new(scenario: &Scenario, before: &Counters, after: &Counters) -> Loads {
+        let seconds = after.time.since(before.time).as_secs();
+        let rates = scenario.network.links.iter().map(|link| link.rate.bytes_per_second());
+        let bytes = before.links.iter().zip(&after.links).map(|(start, end)| (end.bytes - start.bytes) as f64);
+        let stalled = before.stalls.iter().zip(&after.stalls).map(|(start, end)| end.since(*start).as_secs() / seconds);
+        Loads {
+            busy: bytes.zip(rates).map(|(bytes, rate)| bytes / rate / seconds).collect(),
+            stalled: stalled.collect(),
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Whether each output and virtual lane, in the order of the table `tree`, is a root that counts.
+    pub fn run(&self) -> Vec<bool> {
+        let lanes = self.outputs.lanes;
+        let mut found: Vec<bool> = (0..self.outputs.rows.len()).map(|row| self.is_root(row)).collect();
+        let mut explained = vec![false; self.offers.offered.len()];
+        let mark = |link: usize, explained: &mut Vec<bool>| {
+            self.crossing.of(link).iter().for_each(|&(flow, _)| explained[flow as usize] = true);
+        };
+        (0..found.len()).filter(|&row| found[row]).for_each(|row| mark(row / lanes, &mut explained));
+        let marks = *self.scenario.sections.marking != MarkingParams::default();
+        let held = |link: usize| {
+            let spared = marks && self.outputs.branch_share(link) < STANDING;
+            self.of_switch(link) && self.demand[link] > OVERLOADED && (self.loads.busy[link] >= FULL || spared)
+        };
+        let mut overloaded: Vec<usize> = (0..self.demand.len()).filter(|&link| held(link)).collect();
+        order::sort_by(&mut overloaded, |&a, &b| self.demand[b].total_cmp(&self.demand[a]).then(a.cmp(&b)));
+        for link in overloaded {
+            let comes =
+                |flow: usize| if explained[flow] { self.offers.delivered[flow] } else { self.offers.offered[flow] };
+            let capacity = self.scenario.network.links[link].rate.bytes_per_second();
+            if self.crossing.sum(link, comes) > OVERLOADED * capacity {
+                mark(link, &mut explained);
+                found[link * lanes..][..lanes].fill(true);
+            }
+        }
+        found
+    }
+
+    fn of_switch(&self, link: usize) -> bool {
+        let from = self.scenario.network.links[link].from.node;
+        self.scenario.network.topology.node(from).kind == NodeKind::Switch
+    }
+
+    /// Whether an output that was a root is oversubscribed.
+    fn is_root(&self, row: usize) -> bool {
+        let link = row / self.outputs.lanes;
+        if !self.outputs.rows[row].is("root") || !self.of_switch(link) {
+            return false;
+        }
+        if self.demand[link] > OVERLOADED {
+            return true;
+        }
+        let offers = self.offers;
+        let losing =
+            || self.crossing.of(link).iter().any(|&(f, _)| offers.loses(f as usize, offers.offered[f as usize]));
+        let lasting = self.outputs.rows[row].longest() >= LASTING * offers.seconds;
+        if self.waits_for_host(link) || self.changes(link) {
+            return lasting || losing();
+        }
+        self.is_aimed_at(link) && (lasting || (self.loads.busy[link] >= FULL && losing()))
+    }
+
+    fn waits_for_host(&self, link: usize) -> bool {
+        let to = self.scenario.network.links[link].to.node;
+        let host = self.scenario.network.topology.node(to).kind == NodeKind::Host;
+        host && self.loads.stalled[link] >= STALLED && self.loads.busy[link] < FULL
+    }
+
+    /// Whether the scenario changes the rate of a link that is not full nevertheless.
+    fn changes(&self, link: usize) -> bool {
+        let name = &self.scenario.network.links[link].name;
+        let changes = &self.scenario.sections.changes;
+        self.loads.busy[link] < FULL && changes.iter().any(|change| *change.link == *name)
+    }
+
+    /// Whether sources send most of their traffic over a link: without that, a long queue can be chance.
+    fn is_aimed_at(&self, link: usize) -> bool {
+        let first = |flow: usize| self.paths.of(flow)[0] as usize;
+        let sources: HashSet<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
+        let all: f64 = sources.iter().map(|&source| self.crossing.sum(source, |flow| self.offers.offered[flow])).sum();
+        self.crossing.sum(link, |flow| self.offers.offered[flow]) >= AIMED * all
+    }
+}

@@ -1,0 +1,66 @@
+//! The virtual lanes of a scenario: those of its flows, and that of congestion notification packets (CNPs).
+
+use becalm_control::{Cnps, EchoScheme, Echoing};
+use becalm_fabric::{LaneChanges, PacketConfig, SwitchConfig, VlArbitration};
+use becalm_schema::Located;
+
+use crate::sections::Sections;
+use crate::sections::flow_control::{CLASSES, FlowControl};
+use crate::sections::packet::CnpLane;
+use crate::sections::topology::TopologyChoice;
+
+/// Lanes of a link, without that of management.
+const LANES: u32 = 15;
+
+impl Sections {
+    /// Lanes that packets of a service level change between on their way: 1 where they keep theirs.
+    pub(crate) fn lanes_of_level(&self) -> u32 {
+        let changes = |changes: &Located<bool>| changes.get() == Some(&true);
+        let (torus, changes) = match self.topology.get() {
+            Some(TopologyChoice::Dragonfly(p)) => (false, p.get().is_some_and(|p| changes(&p.change_vls))),
+            Some(TopologyChoice::Torus(p)) => (true, p.get().is_some_and(|p| changes(&p.change_vls))),
+            _ => (false, false),
+        };
+        let law = self.switch.get().and_then(|switch| switch.paths.get());
+        let detours = law.is_some_and(|law| law.makes_detours());
+        if changes { u32::from(LaneChanges::lanes_of(torus, detours)) } else { 1 }
+    }
+
+    /// The first lane of CNPs, if they have one of their own.
+    pub(crate) fn cnp_vl(&self) -> Option<u8> {
+        let (switch, packet) = (self.switch.get()?, self.packet.get()?);
+        let pfc = matches!(switch.flow_control.get()?, FlowControl::Pfc(_));
+        let cnps = Echoing::cnps(self.echo.get()?);
+        let own = match packet.cnp_lane.get()? {
+            Some(choice) => *choice == CnpLane::Own,
+            None => packet.answers_sl.set().is_none() && (cnps == Cnps::Apart || pfc),
+        };
+        let lanes = self.lanes_of_level();
+        let first = switch.vls.get()?.next_multiple_of(lanes);
+        let most = if pfc { CLASSES } else { LANES };
+        (own && cnps != Cnps::None && first + lanes <= most).then_some(first as u8)
+    }
+
+    /// Virtual lanes of every link, that of CNPs included.
+    ///
+    /// # Panics
+    /// If their number could not be read.
+    pub fn vls(&self) -> u8 {
+        self.cnp_vl().map_or(*self.switch.vls as u8, |first| first + self.lanes_of_level() as u8)
+    }
+
+    /// The switches as the fabric has them.
+    pub(crate) fn switch_config(&self) -> SwitchConfig {
+        let mut config = SwitchConfig { vls: self.vls(), ..self.switch.config() };
+        if let (VlArbitration::Tables { high, .. }, Some(first)) = (&mut config.vl_arbitration, self.cnp_vl()) {
+            high.extend((first..self.vls()).map(|vl| (vl, u8::MAX)));
+        }
+        config
+    }
+
+    /// Sizes of packets, and the lanes of answers, as the fabric has them.
+    pub(crate) fn packet_config(&self) -> PacketConfig {
+        let answers_vl = self.packet.answers_sl.map(|sl| self.switch.vl(sl).expect("checked") as u8);
+        PacketConfig { answers_vl, cnp_vl: self.cnp_vl(), ..self.packet.sizes() }
+    }
+}

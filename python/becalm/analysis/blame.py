@@ -1,0 +1,220 @@
+"""Bottlenecks: the links where congestion begins, and why they are bottlenecks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becalm.analysis import limits
+from becalm.analysis.facts import Facts
+from becalm.analysis.faults import SEVERAL, UNBALANCED, usual
+from becalm.analysis.reference import Reference
+
+if TYPE_CHECKING:
+    from becalm.analysis.facts import Places
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a link is a bottleneck."""
+
+    name: str
+    why: str
+    """The end of a sentence that begins with the link's name."""
+    numbers: dict[str, float]
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """A link where congestion begins, or would begin without control."""
+
+    link: int
+    name: str
+    flows: Places
+    """The flows that cross it."""
+    root: bool
+    """Whether it was a root for a part of the window that counts."""
+    overloaded: bool
+    """Whether its flows offer more than it carries."""
+    groups: dict[str, float]
+    """By group of flows: what it offers to the link, as a multiple of its capacity; the largest first."""
+    sources: int
+    cause: Cause | None
+
+
+def bottlenecks(facts: Facts) -> list[Bottleneck]:
+    """Return the links where congestion begins, those that were roots first, the longest before others.
+
+    They are the outputs that have contributors in the table `tree`; see
+    [model.md](../model.md#roots-branches-contributors-and-victims).
+    """
+    links = facts.links
+    found = [int(link) for link in np.flatnonzero(links.contributors > 0)]
+    found.sort(
+        key=lambda link: (
+            not links.is_root[link],
+            -links.root[link] if links.is_root[link] else -links.demand[link],
+        )
+    )
+    return [_bottleneck(facts, link, facts.crossing(link), root=bool(links.is_root[link])) for link in found]
+
+
+def _waits_for_host(facts: Facts, link: int) -> bool:
+    links = facts.links
+    slow = links.stalled[link] >= limits.STALLED and links.busy[link] < limits.FULL
+    return bool(links.to_level[link] == 0 and slow)
+
+
+def _changes(facts: Facts, link: int) -> list[str]:
+    """Return the rates that the scenario gives a link during the run, if it is not full nevertheless."""
+    if facts.links.busy[link] >= limits.FULL:
+        return []
+    changes = [change for change in facts.resolved["changes"] if change["link"] == facts.links.names[link]]
+    return [f"{change['rate']} from {change['at']} on" for change in changes]
+
+
+def _bottleneck(facts: Facts, link: int, crossing: Places, *, root: bool) -> Bottleneck:
+    flows, capacity = facts.flows, facts.links.capacity[link]
+    groups: dict[str, float] = {}
+    for flow in crossing:
+        name = flows.group[flow]
+        groups[name] = groups.get(name, 0.0) + float(flows.offered[flow] / capacity)
+    return Bottleneck(
+        link=link,
+        name=facts.links.names[link],
+        flows=crossing,
+        root=root,
+        overloaded=bool(facts.links.demand[link] > limits.OVERLOADED),
+        groups=dict(sorted(groups.items(), key=lambda item: (-item[1], item[0]))),
+        sources=len({flows.source[flow] for flow in crossing}),
+        cause=_cause(facts, link, groups),
+    )
+
+
+def _cause(facts: Facts, link: int, groups: dict[str, float]) -> Cause | None:
+    candidates = (_slow_receiver, _slow_cable, _hot_host, _unbalanced, _collision, _too_much)
+    return next((cause for made in candidates for cause in made(facts, link, groups)), None)
+
+
+def _alike(facts: Facts, link: int) -> Places:
+    """Return the links between the same two levels, this one among them."""
+    links = facts.links
+    return np.flatnonzero((links.level == links.level[link]) & (links.to_level == links.to_level[link]))
+
+
+def _slow_receiver(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
+    links = facts.links
+    stalled, busy = float(links.stalled[link]), float(links.busy[link])
+    if _waits_for_host(facts, link):
+        why = (
+            f"waits for its host {100 * stalled:.1f}% of the time and is used for {100 * busy:.1f}%: "
+            "the host receives more slowly than the link delivers"
+        )
+        numbers = {"stalled_share": stalled, "utilization": busy}
+        yield Cause("slow receiver", why, numbers, (facts.of_link(link, "stalled_share", "utilization"),))
+
+
+def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
+    links = facts.links
+    changes = _changes(facts, link)
+    if changes:
+        slower = ", ".join(changes[: limits.MOST])
+        why = f"becomes slower than its cable during the run: {slower}"
+        yield Cause(
+            "slow cable",
+            why,
+            {"utilization": float(links.busy[link])},
+            (Reference("scenario", key="changes"),),
+        )
+    peers = _alike(facts, link)
+    normal, own = usual(float(rate) for rate in links.capacity[peers]), float(links.capacity[link])
+    if (
+        len(peers) >= SEVERAL
+        and own < normal
+        and facts.links.demand[link] * own <= limits.OVERLOADED * normal
+    ):
+        why = f"carries {own / normal:.3g} times what the usual cable between these levels does"
+        yield Cause(
+            "slow cable", why, {"capacity": own, "usual": normal}, (facts.of_link(link, "utilization"),)
+        )
+
+
+def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
+    """Compare the link with those by which its switch leads to the same level."""
+    links = facts.links
+    if links.to_level[link] == 0 or facts.links.demand[link] <= limits.OVERLOADED:
+        return
+    start = links.start[link]
+    peers = [other for other in _alike(facts, link) if links.start[other] == start]
+    mean = float(np.mean(links.pairs[peers]))
+    others = [other for other in peers if other != link]
+    # Routes lead to whole hosts: one more than the mean is no fault.
+    host = max(np.bincount(np.unique(links.to, return_inverse=True)[1][links.level == 0]))
+    if not others or not links.pairs[link] >= max(UNBALANCED * mean, mean + host):
+        return
+    spare = float(np.mean(facts.links.demand[others]))
+    together = float(np.mean(facts.links.demand[peers]))
+    if together <= limits.OVERLOADED or spare < limits.FULL:
+        why = (
+            f"is the way of {links.pairs[link]:.0f} pairs of hosts, where the {len(peers)} links "
+            f"of {start} to "
+            f"that level have {mean:.0f} on average; the others are offered {100 * spare:.1f}% "
+            "of their capacity"
+        )
+        numbers = {"pairs": float(links.pairs[link]), "mean_pairs": mean, "others_offered": spare}
+        refer = (facts.of_link(link, "utilization"), Reference("scenario", key="topology"))
+        yield Cause("unbalanced routes", why, numbers, refer)
+
+
+def _collision(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
+    total = sum(groups.values())
+    parts = {name: part for name, part in groups.items() if part >= limits.PART * total}
+    alone = max(groups.values())
+    if facts.links.to_level[link] == 0 or len(parts) < 2 or alone > limits.OVERLOADED < total:
+        return
+    if total > limits.OVERLOADED:
+        shares = " and ".join(f"{name} {part:.2f}" for name, part in list(parts.items())[: limits.MOST])
+        why = (
+            f"has room for each of its groups of flows, but not for all: of its capacity they offer {shares}"
+        )
+        numbers = {"offered": total, **{f"offered_{name}": part for name, part in parts.items()}}
+        crossing = facts.crossing(link)
+        yield Cause("colliding jobs", why, numbers, (facts.of_flows(crossing),))
+
+
+def hot(facts: Facts, flows: Places) -> str:
+    """Return the host that gets nearly all of what flows offer; empty if there is none."""
+    offered: dict[str, float] = {}
+    for flow in flows:
+        host = facts.flows.destination[flow]
+        offered[host] = offered.get(host, 0.0) + float(facts.flows.offered[flow])
+    host = max(offered, key=lambda each: offered[each], default="")
+    return host if host and offered[host] >= limits.NEARLY_ALL * sum(offered.values()) else ""
+
+
+def _hot_host(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
+    total, flows = sum(groups.values()), facts.crossing(link)
+    sources, host = len({facts.flows.source[flow] for flow in flows}), hot(facts, flows)
+    last = facts.links.to_level[link] == 0
+    if not host or sources < 2 or not (last or total > limits.OVERLOADED):
+        return
+    offer = f"offer {total:.2f} times its capacity" if total > limits.OVERLOADED else "send to it in bursts"
+    way = "leads to" if last else "is on the way to"
+    why = f"{way} a hot host, {host}: {sources} hosts {offer}"
+    yield Cause("hot host", why, {"sources": sources, "offered": total}, (facts.of_flows(flows),))
+
+
+def _too_much(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
+    total = sum(groups.values())
+    if facts.links.to_level[link] == 0 or total <= limits.OVERLOADED:
+        return
+    crossing = facts.crossing(link)
+    sources = len({facts.flows.source[flow] for flow in crossing})
+    why = f"has too little capacity: {sources} hosts offer {total:.2f} times as much"
+    yield Cause(
+        "oversubscribed link", why, {"sources": sources, "offered": total}, (facts.of_flows(crossing),)
+    )

@@ -1,0 +1,107 @@
+"""A case: the facts of a run, its bottlenecks, its victims and its control, each worked out once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from becalm.analysis import blame, limits
+from becalm.analysis.blame import Bottleneck
+from becalm.analysis.facts import Facts
+from becalm.quantities import seconds
+
+if TYPE_CHECKING:
+    from becalm.analysis.facts import Floats, Places
+
+
+class Case:
+    """What the rules read."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    @cached_property
+    def bottlenecks(self) -> list[Bottleneck]:
+        """The links where congestion begins."""
+        return blame.bottlenecks(self.facts)
+
+    @cached_property
+    def victims(self) -> Places:
+        """The flows that are victims, by the column `role` of the table `flows`."""
+        return np.flatnonzero(self.facts.flows.suffers)
+
+    @cached_property
+    def unexplained(self) -> Places:
+        """Flows that lose and are neither contributors nor victims."""
+        flows = self.facts.flows
+        return np.flatnonzero(~flows.suffers & ~flows.contributes & (flows.lost > 0))
+
+    @cached_property
+    def marking(self) -> str:
+        """Name of the marking policy."""
+        (name,) = self.facts.resolved["marking"]
+        return str(name)
+
+    @cached_property
+    def responses(self) -> dict[str, dict[str, Any]]:
+        """Response of each group of flows by the group's name, as a table with its name as the only key."""
+        resolved = self.facts.resolved
+        groups = [*resolved["flows"], *resolved["jobs"]]
+        return {group["name"]: group["response"] or resolved["response"] for group in groups}
+
+    def controlled(self, bottleneck: Bottleneck) -> bool:
+        """Whether switches mark, and at least one of the groups that feed a link reacts to marks."""
+        answers = {name for group in bottleneck.groups for name in self.responses[group]}
+        return self.marking != "none" and bool(answers - {"none", "fixed"})
+
+    def ibta(self, bottleneck: Bottleneck) -> dict[str, Any] | None:
+        """Parameters of IBTA congestion control, if all groups that feed a link have the scenario's."""
+        common: dict[str, Any] = self.facts.resolved["response"]
+        if any(self.responses[group] != common for group in bottleneck.groups):
+            return None
+        found: dict[str, Any] | None = common.get("ibta")
+        return found
+
+    def use(self, bottleneck: Bottleneck) -> float:
+        """Return the use of a link as a share of what it would be if all that is offered went through."""
+        _, expected = self.facts.expected(bottleneck.link)
+        return float(self.facts.links.busy[bottleneck.link] / max(1e-9, expected.mean()))
+
+    def followed(self, bottleneck: Bottleneck) -> bool:
+        """Whether the series follow a link."""
+        names = self.facts.resolved["observe"]["links"]
+        return "*" in names or bottleneck.name in names
+
+    def steady(self, bottleneck: Bottleneck) -> bool:
+        """Whether the traffic to a link has no ups and downs of its own."""
+        traffic = {group["name"]: group["traffic"] for group in self.facts.resolved["flows"]}
+        # A job computes now and then.
+        chosen = [traffic.get(group, {}) for group in bottleneck.groups]
+        return all(
+            "greedy" in each or not each.get("poisson", {"changes": True})["changes"] for each in chosen
+        )
+
+    def rates(self, bottleneck: Bottleneck) -> Floats | None:
+        """Return the rates of a link while it was offered more than it carries, as shares of its capacity.
+
+        The windows of the series that they come from do not overlap. None if they are too few to judge.
+        """
+        import polars as pl
+
+        facts = self.facts
+        times, expected = facts.expected(bottleneck.link)
+        loaded = times[expected >= 1.0]
+        series = facts.table("series") if "series" in facts.results.tables else None
+        if series is None or not len(loaded):
+            return None
+        window, step = (seconds(facts.resolved["observe"][key]) for key in ("window", "step"))
+        inside = series.filter(
+            (pl.col("kind") == "link")
+            & (pl.col("name") == bottleneck.name)
+            & (pl.col("time") >= loaded[0] + window)
+            & (pl.col("time") <= loaded[-1] - window)
+        )
+        rates: Floats = inside["share"].to_numpy()[:: max(1, round(window / step))]
+        return rates if len(rates) >= limits.SAMPLES else None

@@ -1,0 +1,274 @@
+"""The facts of one replication, as arrays: its links, its flows and their paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becalm.analysis.reference import Reference
+from becalm.errors import ResultsError
+from becalm.quantities import seconds
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from becalm.results import Results
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+NEEDED = ("flows", "groups", "links", "tree", "victims")
+"""Tables without which nothing can be said."""
+
+STEPS = 400
+"""Times of the window at which the expected use of a link is worked out."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """All links as arrays, in the order of the table `links`; rates in B/s."""
+
+    row: Places
+    """Row of the table."""
+    names: list[str]
+    start: list[str]
+    """Node that sends on it."""
+    to: list[str]
+    capacity: Floats
+    level: Places
+    """Distance of its beginning from the nearest host: 0 for a host's link."""
+    to_level: Places
+    pairs: Floats
+    """Pairs of hosts whose path crosses it."""
+    rate: Floats
+    busy: Floats
+    packets: Floats
+    marked: Floats
+    stalled: Floats
+    """Share of the window in which it waited for credit."""
+    tree_row: Places
+    """Row of the table `tree` of its virtual lane with the longest time as a root or branch."""
+    root: Floats
+    """Share of the window in which it was a root."""
+    branch: Floats
+    since: Floats
+    longest: Floats
+    """Length in s of its longest period in its role."""
+    is_root: NDArray[np.bool_]
+    """Whether `root` is its role in the table `tree`."""
+    demand: Floats
+    """What the flows that cross it offer, as a multiple of its capacity."""
+    contributors: Places
+    """Flows that contribute to the congestion that begins here; 0 for one that is not oversubscribed."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """All flows as arrays; rates in B/s."""
+
+    row: Places
+    group: list[str]
+    source: list[str]
+    destination: list[str]
+    offered: Floats
+    """What it could have sent, within the rate of its host's link."""
+    delivered: Floats
+    p50: Floats
+    p99: Floats
+    suffers: NDArray[np.bool_]
+    """Whether its role is `victim` or `both`."""
+    contributes: NDArray[np.bool_]
+    """Whether its role is `contributor` or `both`."""
+    lost: Floats
+    """What it loses, as a victim or for another reason; NaN where that is not known."""
+    account: Places
+    """Row of the table `victims` for its group and host."""
+
+
+class Facts:
+    """What the tables of one replication say, ready for the rules."""
+
+    def __init__(self, results: Results, replication: int) -> None:
+        absent = [name for name in NEEDED if name not in results.tables]
+        if absent:
+            raise ResultsError(f"{results.scenario.name}: has no tables {', '.join(absent)}; run it again")
+        numbers = [item.replication for item in results.replications]
+        if replication not in numbers:
+            valid = f"0 to {max(numbers)}" if numbers else "none"
+            raise ResultsError(f"replication {replication}: not in the results; valid: {valid}")
+        self.results = results
+        self.replication = replication
+        self.scenario = results.scenario
+        self.resolved = results.scenario.resolved
+        self.warmup = seconds(self.resolved["run"]["warmup"])
+        self.duration = seconds(self.resolved["run"]["duration"])
+        self.window = self.duration - self.warmup
+        self.network = results.scenario.network()
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return the rows of this replication, with their numbers in the column `row`."""
+        import polars as pl
+
+        whole = self.results.tables[name].with_row_index("row")
+        return whole.filter(pl.col("replication") == self.replication)
+
+    @cached_property
+    def cycle(self) -> list[str]:
+        """Links of which each may wait for the next; empty where no deadlock is possible."""
+        return self.network.cycle()
+
+    @cached_property
+    def links(self) -> Links:
+        """The links."""
+        table, tree, routed = self.table("links"), self.table("tree"), self.network.links
+        lanes = tree.height // max(1, table.height)
+        root, branch = (_floats(tree, name).reshape(-1, lanes) for name in ("root_share", "branch_share"))
+        lane = np.argmax(np.maximum(root, branch), axis=1)
+        at = np.arange(table.height) * lanes + lane
+        return Links(
+            row=_places(table, "row"),
+            names=routed["link"].to_list(),
+            start=table["from"].to_list(),
+            to=table["to"].to_list(),
+            capacity=_floats(routed, "capacity"),
+            level=_places(routed, "from_level"),
+            to_level=_places(routed, "to_level"),
+            pairs=_floats(routed, "pairs"),
+            rate=_floats(table, "rate"),
+            busy=_floats(table, "utilization"),
+            packets=_floats(table, "packets"),
+            marked=_floats(table, "marked"),
+            stalled=_floats(table, "stalled_share"),
+            tree_row=_places(tree, "row")[at],
+            root=_floats(tree, "root_share")[at],
+            branch=_floats(tree, "branch_share")[at],
+            since=_floats(tree, "since")[at],
+            longest=_floats(tree, "longest")[at],
+            is_root=(tree["role"] == "root").to_numpy()[at],
+            demand=_floats(tree, "offered")[at],
+            contributors=_places(tree, "contributors").reshape(-1, lanes).max(axis=1),
+        )
+
+    @cached_property
+    def flows(self) -> Flows:
+        """The flows."""
+        table, accounts = self.table("flows"), self.table("victims")
+        keys = zip(accounts["group"].to_list(), accounts["host"].to_list(), strict=True)
+        place = {key: number for number, key in enumerate(keys)}
+        group, source = table["group"].to_list(), table["source"].to_list()
+        account = np.array([place[key] for key in zip(group, source, strict=True)], dtype=np.int64)
+        role = table["role"]
+        return Flows(
+            row=_places(table, "row"),
+            group=group,
+            source=source,
+            destination=table["destination"].to_list(),
+            offered=_floats(table, "offered"),
+            delivered=_floats(table, "rate"),
+            p50=_floats(table, "latency_p50"),
+            p99=_floats(table, "latency_p99"),
+            suffers=role.is_in(["victim", "both"]).to_numpy(),
+            contributes=role.is_in(["contributor", "both"]).to_numpy(),
+            lost=_floats(table, "lost"),
+            account=_places(accounts, "row")[account],
+        )
+
+    @cached_property
+    def _paths(self) -> tuple[Places, Places]:
+        paths = self.network.flow_paths
+        return _places(paths, "flow"), _places(paths, "link")
+
+    @cached_property
+    def _by_link(self) -> tuple[Places, Places]:
+        """Return the flows of all links, link by link, and where those of each link begin."""
+        flow, link = self._paths
+        counts = np.bincount(link, minlength=len(self.links.capacity))
+        return flow[np.argsort(link, kind="stable")], np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def first_links(self) -> Places:
+        """The link by which each flow leaves its host."""
+        flow, link = self._paths
+        return link[np.flatnonzero(np.diff(flow, prepend=-1))]
+
+    def crossing(self, link: int) -> Places:
+        """Return the flows whose path crosses a link."""
+        flow, first = self._by_link
+        crossing: Places = flow[first[link] : first[link + 1]]
+        return crossing
+
+    def crossed(self, flows: Places) -> NDArray[np.bool_]:
+        """Return for each link whether one of these flows crosses it."""
+        chosen = np.zeros(len(self.flows.row))
+        chosen[flows] = 1
+        return self.summed(chosen) > 0
+
+    def summed(self, by_flow: Floats) -> Floats:
+        """Return for each link the sum of a value over the flows that cross it."""
+        flow, link = self._paths
+        return np.bincount(link, by_flow[flow], minlength=len(self.links.capacity)).astype(np.float64)
+
+    def meets(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return for each flow whether its path crosses one of the chosen links."""
+        flow, link = self._paths
+        return np.bincount(flow, chosen[link], minlength=len(self.flows.row)) > 0
+
+    def of_link(self, link: int, *columns: str) -> Reference:
+        """Refer to a link's row in the table `links`."""
+        return Reference("links", (int(self.links.row[link]),), columns)
+
+    def of_tree(self, link: int) -> Reference:
+        """Refer to a link's row in the table `tree`."""
+        columns = ("role", "since", "longest", "root_share", "branch_share")
+        return Reference("tree", (int(self.links.tree_row[link]),), columns)
+
+    def of_flows(self, flows: Places) -> Reference:
+        """Refer to the rows in the table `victims` of these flows' groups and hosts."""
+        rows = tuple(int(row) for row in np.unique(self.flows.account[flows]))
+        return Reference("victims", rows, ("offered", "delivered", "delivered_share"))
+
+    @cached_property
+    def _spans(self) -> tuple[Floats, Floats]:
+        """Return when each flow starts and stops, by the scenario; in s."""
+        starts, stops = np.zeros(len(self.flows.row)), np.full(len(self.flows.row), self.duration)
+        names = np.array(self.flows.group)
+        for group in self.resolved["flows"]:
+            own = np.flatnonzero(names == group["name"])
+            starts[own] = seconds(group["start"]) + seconds(group["stagger"]) * np.arange(len(own))
+            for flow, each in zip(own, group["connections"] or (), strict=False):
+                starts[flow] = max(starts[flow], seconds(each["start"] or "0 s"))
+            if group["stop"] is not None:
+                stops[own] = seconds(group["stop"])
+        return np.maximum(starts, self.warmup), np.maximum(stops, self.warmup)
+
+    def expected(self, link: int) -> tuple[Floats, Floats]:
+        """Return times of the window, and the use of a link then if all that its flows offer went through.
+
+        A flow offers its part evenly while it is active.
+        """
+        flows, (starts, stops) = self.crossing(link), self._spans
+        active = np.maximum(stops[flows] - starts[flows], 1e-12)
+        rate = self.flows.offered[flows] * self.window / active / self.links.capacity[link]
+        times = self.warmup + self.window * (np.arange(STEPS) + 0.5) / STEPS
+        begun, ended = (
+            np.bincount(np.searchsorted(times, at[flows]), rate, minlength=STEPS + 1)[:STEPS].cumsum()
+            for at in (starts, stops)
+        )
+        return times, np.minimum(1.0, begun - ended)
+
+
+def key(name: str) -> Reference:
+    """Refer to a key of the scenario."""
+    return Reference("scenario", key=name)
+
+
+def _floats(table: pl.DataFrame, name: str) -> Floats:
+    return table[name].to_numpy().astype(np.float64)
+
+
+def _places(table: pl.DataFrame, name: str) -> Places:
+    return table[name].to_numpy().astype(np.int64)

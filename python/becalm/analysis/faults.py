@@ -1,0 +1,166 @@
+"""Faults of a fabric: cables that are missing or slower than those of their peers, routes out of balance."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from becalm.network import Network
+from becalm.opensm.fabric import Fabric
+from becalm.opensm.importing import numbered, places
+from becalm.opensm.rates import in_words
+from becalm.scenario import Scenario
+
+UNBALANCED = 1.5
+"""A link has too many pairs of hosts from this multiple of its peers' mean on."""
+SEVERAL = 3
+"""Fewest peers whose majority defines the usual value."""
+
+Labels = Mapping[tuple[str, int], str]
+"""The name of a link for people, by its node and port."""
+
+
+class Fault(NamedTuple):
+    """A property of a fabric that costs throughput under any traffic."""
+
+    kind: str
+    """`missing cable`, `slow cable`, `unbalanced routes`, `credit loop` or `unchecked`."""
+    where: str
+    what: str
+
+
+class _Link(NamedTuple):
+    """A row of the network's table of links."""
+
+    label: str
+    start: str
+    to: str
+    level: int
+    to_level: int
+    capacity: float
+    """In B/s."""
+    pairs: float
+
+
+def labels(network: Network, fabric: Fabric | None = None) -> Labels:
+    """Return the names of links for people.
+
+    Args:
+        network: that of a scenario.
+        fabric: the fabric that the scenario was imported from, for InfiniBand's numbers of ports.
+
+    """
+    numbers: dict[tuple[str, int], int] = {}
+    if fabric is not None:
+        for end, place in places(numbered(fabric)).items():
+            if not end.is_host:
+                numbers[fabric.name(end), place] = end.port
+    found = {}
+    for row in network.links.iter_rows(named=True):
+        at = row["from"], row["from_port"]
+        number = numbers.get(at)
+        name = row["link"].replace("->", " -> ")
+        found[at] = name if number is None else f"{row['from']} port {number} -> {row['to']}"
+    return found
+
+
+def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
+    """Look for faults of a fabric; the gravest first.
+
+    Args:
+        scenario: any; its flows do not matter.
+        names: of its links; those of `labels` if not given.
+
+    """
+    network = scenario.network()
+    names = labels(network) if names is None else names
+    links = [
+        _Link(
+            names[row["from"], row["from_port"]],
+            *(row[key] for key in ("from", "to", "from_level", "to_level", "capacity", "pairs")),
+        )
+        for row in network.links.iter_rows(named=True)
+    ]
+    ((_, topology),) = scenario.resolved["topology"].items()
+    routed = bool(topology.get("routes"))
+    return [*_loops(network), *_slow(links), *_missing(links), *(_routes(links) if routed else ())]
+
+
+def usual(values: Iterable[float]) -> float:
+    """Return the most frequent value; of several, the largest."""
+    counts = Counter(values)
+    return max(counts, key=lambda value: (counts[value], value))
+
+
+def _loops(network: Network) -> Iterator[Fault]:
+    found = network.cycle(of_all=True)
+    if found:
+        yield Fault(
+            "credit loop", "routes", f"{', '.join(found)} may each wait for the next: packets can deadlock"
+        )
+
+
+def _slow(links: list[_Link]) -> Iterator[Fault]:
+    """Compare each cable with the others between the same two levels."""
+    peers: dict[tuple[int, int], list[_Link]] = defaultdict(list)
+    for link in links:
+        if link.level < link.to_level:
+            peers[link.level, link.to_level].append(link)
+    for cables in peers.values():
+        normal = usual(link.capacity for link in cables)
+        for link in cables:
+            if link.capacity < normal:
+                what = f"{in_words(8 * link.capacity)}, where its peers have {in_words(8 * normal)}"
+                yield Fault("slow cable", link.label.replace("->", "-"), what)
+
+
+def _missing(links: list[_Link]) -> Iterator[Fault]:
+    """Compare the cables of each switch to switches of a level with those of the others of its own level."""
+    by_level: dict[int, dict[str, list[_Link]]] = defaultdict(lambda: defaultdict(list))
+    for link in links:
+        if link.level > 0:
+            by_level[link.level][link.start].append(link)
+    for level, switches in sorted(by_level.items()):
+        above = {link.to_level for own in switches.values() for link in own if link.to_level > level}
+        for higher in sorted(above):
+            cables = {
+                switch: Counter(link.to for link in own if link.to_level == higher)
+                for switch, own in switches.items()
+            }
+            yield from _missing_to(cables)
+
+
+def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
+    normal = usual(count.total() for count in cables.values())
+    each = usual(number for count in cables.values() for number in count.values())
+    joined = Counter(peer for count in cables.values() for peer in count)
+    for switch, count in cables.items():
+        if count.total() >= normal:
+            continue
+        lacking = [
+            f"{count[peer]} to {peer}, where {each:g} are usual" if count[peer] else f"none to {peer}"
+            for peer, number in joined.items()
+            if count[peer] < each and (count[peer] or 2 * number > len(cables))
+        ]
+        detail = f": {'; '.join(lacking[:3])}" if lacking else ""
+        what = f"{count.total()} cables to the level above, where its peers have {normal:g}{detail}"
+        yield Fault("missing cable", switch, what)
+
+
+def _routes(links: list[_Link]) -> Iterator[Fault]:
+    """Compare the links of each switch to the same level: equally many pairs of hosts should use each."""
+    if any(math.isnan(link.pairs) for link in links):
+        yield Fault("unchecked", "routes", "too many pairs of hosts to follow; their balance is unknown")
+        return
+    by_switch: dict[tuple[str, int], list[_Link]] = defaultdict(list)
+    for link in links:
+        if link.level > 0 and link.to_level >= link.level:
+            by_switch[link.start, link.to_level].append(link)
+    for peers in by_switch.values():
+        mean = sum(link.pairs for link in peers) / len(peers)
+        most, least = max(peers, key=lambda link: link.pairs), min(link.pairs for link in peers)
+        if len(peers) >= SEVERAL and most.pairs >= UNBALANCED * mean and mean > 0:
+            up = f"{len(peers)} links up have {mean:.0f} on average, {least:.0f} at least"
+            yield Fault("unbalanced routes", most.label, f"{most.pairs:.0f} pairs of hosts, where {up}")

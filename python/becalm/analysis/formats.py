@@ -1,0 +1,69 @@
+"""Numbers as text for people: rates, times, shares, ratios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_JUST_BELOW = 0.9995
+"""Values that round to 1000 of a unit appear as 1 of the next unit."""
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def number(value: float, unit: str = "") -> str:
+    """Return a number with three digits and a decimal prefix: `1.23 GB/s`."""
+    for size, prefix in _PREFIXES:
+        if abs(value) >= _JUST_BELOW * size:
+            return f"{_three(value / size)} {prefix}{unit}"
+    return f"{_three(value)} {unit}".rstrip()
+
+
+def seconds(value: float | None) -> str:
+    """Return a time with three digits in the unit that suits it; `-` for none."""
+    if value is None or value != value:
+        return "-"
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if abs(value) >= _JUST_BELOW * size:
+            return f"{_three(value / size)} {unit}"
+    return f"{_three(value / 1e-9)} ns"
+
+
+def _three(value: float) -> str:
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{digits}f}"
+
+
+MOST_SHARE = 1.005
+"""A larger share is none: packets at the ends of a window may make a full link a little more than full."""
+
+
+def share(value: float | None) -> str:
+    """Return a share as a percentage; `-` for none, and for what is above 1 and so no share."""
+    return "-" if value is None or not value <= MOST_SHARE else f"{100 * min(value, 1.0):.1f}%"
+
+
+def ratio(value: float | None) -> str:
+    """Return a ratio with two digits after the point; `-` for none."""
+    return "-" if value is None or value != value else f"{value:.2f}"
+
+
+def value(kind: str, unit: str, value: Any) -> str:  # noqa: ANN401
+    """Return a value of a result table as text, by the kind and unit of its column."""
+    if value is None or value != value:
+        return "-"
+    if kind in ("name", "number"):
+        return f"{value:.0f}" if isinstance(value, float) else str(value)
+    if kind == "flag":
+        return "yes" if value else "no"
+    if kind == "count":
+        return f"{value:,.0f}" if value == int(value) else _three(value)
+    shown = {"share": share, "index": lambda each: f"{each:.3f}", "ratio": ratio, "time": seconds}
+    return shown[kind](value) if kind in shown else number(value, unit)
+
+
+def cell(value: Any) -> str:  # noqa: ANN401
+    """Return any value as the text of a cell."""
+    if isinstance(value, list):
+        return ", ".join(cell(each) for each in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else str(value)

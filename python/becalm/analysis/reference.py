@@ -1,0 +1,26 @@
+"""Where a statement about a run comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a sentence comes from: rows of a table of the results, or a key of the scenario."""
+
+    table: str
+    """Name of the table; `scenario` for a key."""
+    rows: tuple[int, ...] = ()
+    """Rows of the whole table, all replications together, from 0."""
+    columns: tuple[str, ...] = ()
+    """Columns of these rows that have the numbers."""
+    key: str = ""
+    """Dotted key of the scenario."""
+
+    def __str__(self) -> str:
+        if self.key:
+            return self.key
+        shown = ", ".join(str(row) for row in self.rows[:3])
+        more = ", ..." if len(self.rows) > 3 else ""
+        return f"{self.table}[{shown}{more}]"

@@ -1,0 +1,35 @@
+"""The tables of results as attributes; their types are in `attributes.pyi`, which `make docs` writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from becalm.tables import SCHEMA
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Tables:
+    """The tables of `SCHEMA` as attributes.
+
+    Results of sweeps have the keys of the grid in front, and rows of every point.
+    """
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table; for one that must be asked for, a message says how.
+
+        Raises:
+            ResultsError: the scenario does not ask for it.
+            KeyError: no such table.
+
+        """
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        if name in SCHEMA:
+            return self.table(name)
+        raise AttributeError(f"{type(self).__name__!r} has no attribute or table {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *SCHEMA]

@@ -1,0 +1,108 @@
+"""The command line: reads arguments, calls the package, prints. Heavy imports are inside the commands.
+
+`PANELS` has all commands, by the panels of `becalm --help`. `exits` turns errors into messages and exit
+codes, `console` prints tables and progress, `options` has what several commands take.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Annotated
+
+import typer
+
+from becalm.cli import crosscheck, look, papers, run, schemes
+from becalm.cli.exits import BAD_INPUT, FAILED, guarded, prepare, stop
+from becalm.cli.infiniband import fabric, manage, whatif
+from becalm.cli.many import compare, store, sweep, tune
+from becalm.interrupts import INTERRUPTED
+
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "main"]
+
+Command = Callable[..., None]
+
+MANY = "Many runs"
+PANELS: dict[str, tuple[Command, ...]] = {
+    "Run": (run.run, run.validate, run.list_),
+    "Look at results": (look.report, look.explain, look.play),
+    MANY: (sweep.sweep, tune.tune, compare.compare),
+    "InfiniBand fabric": (
+        fabric.import_,
+        manage.manage,
+        fabric.check_opensm,
+        whatif.whatif,
+        fabric.counters,
+    ),
+    "Papers and schemes": (
+        papers.reproduce,
+        crosscheck.crosscheck,
+        papers.design,
+        schemes.new_scheme,
+        schemes.check_scheme,
+    ),
+}
+"""All commands but those of `becalm store`; each has the name of its function."""
+FORMER = {
+    "examples": "`becalm list examples`, with a NAME for its text, or `becalm run --example NAME`",
+    "draw": "`becalm report RESULTS --time TIME --out PICTURE`",
+    "view": "`becalm report SOURCE --view`",
+}
+"""Commands of 0.2, and what has their place."""
+
+app = typer.Typer(
+    help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Congestion control in lossless fabrics: simulate, compare, reproduce the papers."""
+    if version:
+        from becalm import __version__
+
+        typer.echo(f"becalm {__version__}")
+        raise typer.Exit
+
+
+def _add(group: typer.Typer, commands: Iterable[Command], panel: str | None = None) -> None:
+    for command in commands:
+        name = command.__name__.rstrip("_").replace("_", "-")
+        group.command(name, rich_help_panel=panel)(guarded(command))
+
+
+def _former(name: str, now: str) -> None:
+    def gone() -> None:
+        stop(f"becalm {name}: is now {now}", BAD_INPUT)
+
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    app.command(name, hidden=True, context_settings=settings)(gone)
+
+
+for _panel, _commands in PANELS.items():
+    _add(app, _commands, _panel)
+_stored = typer.Typer(no_args_is_help=True)
+_add(_stored, store.COMMANDS)
+app.add_typer(
+    _stored, name="store", rich_help_panel=MANY, help="Stored runs: list, check, thin out, merge, export."
+)
+for _name, _now in FORMER.items():
+    _former(_name, _now)
+
+
+def main() -> None:
+    """Entry point."""
+    prepare()
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""`becalm crosscheck`: becalm beside other simulators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from becalm import jsons
+from becalm.cli.exits import FAILED
+
+if TYPE_CHECKING:
+    from becalm.crosscheck import Checked
+
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Runs at once; as many as there are cores when not given.")
+]
+
+
+def crosscheck(
+    entry: Annotated[
+        list[str] | None, typer.Argument(help="Entries by name; all if not given.", show_default=False)
+    ] = None,
+    short: Annotated[bool, typer.Option("--short", help="Only the entries that take seconds.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per entry.")
+    ] = False,
+    threads: Threads = None,
+) -> None:
+    """Compare runs with the numbers of other simulators; exit code 1 if one is outside of its tolerance."""
+    from becalm import crosscheck as checks
+    from becalm.cli import console
+
+    begin = time.monotonic()
+    with console.Bar(quiet=as_json) as bar:
+        found = checks.check(entry, short=short, threads=threads, progress=bar.on_experiment)
+    if as_json:
+        for each in found:
+            typer.echo(jsons.dumps(each.to_json()))
+    else:
+        _show(found, time.monotonic() - begin)
+    if any(each.agreeing < len(each.quantities) for each in found):
+        raise typer.Exit(FAILED)
+
+
+def _show(found: Sequence[Checked], taken: float) -> None:
+    from becalm.cli import console
+    from becalm.crosscheck import page
+
+    for each in found:
+        title = f"{each.entry.name}: {each.entry.title}, beside {each.entry.program.name}"
+        columns = ("case", "quantity", "reference", "becalm", "difference", "tolerance", "verdict")
+        console.out.print(console.table(title, columns, page.rows(each), text=2))
+        for case, name, why in page.reasons(each):
+            console.say(f"{case}, {name}: {why}")
+    console.say(f"{page.score(found)}; {taken:.0f} s")

@@ -1,0 +1,93 @@
+"""The end of a command: one message, an exit code, no half-written files."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
+
+from becalm.interrupts import INTERRUPTED, TOLD, when_loaded
+from becalm.mistakes import printable
+
+FAILED = 1
+BAD_INPUT = 2
+_SIGNALLED = 128
+"""Base of a shell's exit codes for signals; the number of the signal is added."""
+
+
+class Terminated(KeyboardInterrupt):
+    """Another program ended this one with a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn an exception into one clear message and an exit code."""
+
+    @functools.wraps(command)
+    def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        from becalm.errors import BecalmError, FabricError
+
+        try:
+            command(*args, **kwargs)
+        except Terminated as error:
+            stop("terminated; no half-written files remain", _SIGNALLED + error.number)
+        except KeyboardInterrupt:
+            stop(TOLD, INTERRUPTED)
+        except FabricError as error:
+            stop(str(error), FAILED)
+        except BrokenPipeError:
+            # The reader closed the pipe, as `head` does: not an error.
+            raise
+        except (BecalmError, OSError) as error:
+            stop(told(error), BAD_INPUT)
+        except MemoryError:
+            stop("out of memory; no half-written files remain; see --max-memory", FAILED)
+
+    return call
+
+
+def told(error: Exception) -> str:
+    """Return an error as one line: the file first, then the system's reason."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{os.fsdecode(error.filename)}: no such file"
+    if isinstance(error, OSError) and error.strerror:
+        reason = f"{error.strerror[0].lower()}{error.strerror[1:]}"
+        return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
+    return str(error)
+
+
+def stop(message: str, code: int) -> NoReturn:
+    """Print a message on the error stream and exit."""
+    import typer
+
+    typer.echo(printable(message), err=True)
+    raise typer.Exit(code)
+
+
+def prepare() -> None:
+    """Prepare for characters that the terminal lacks, and for signals that end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    when_loaded()
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # An ignored signal stays ignored: `nohup` relies on it.
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    # A second signal must not interrupt the cleanup.
+    with contextlib.suppress(ValueError, OSError):
+        signal.signal(number, signal.SIG_IGN)
+    raise Terminated(number)

@@ -1,0 +1,150 @@
+"""The effects of an incast, as tables for people and as an object for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from becalm.analysis import formats
+from becalm.analysis.faults import Fault
+from becalm.cli import console
+from becalm.whatif.incast import WhatIf
+from becalm.whatif.measured import Root
+
+MOST_ROWS = 10
+"""Rows of a table by default."""
+
+
+def show_faults(faults: Sequence[Fault]) -> None:
+    """Print the faults of a fabric, or that there are none."""
+    for fault in faults:
+        console.say(f"{fault.kind}: {fault.where}: {fault.what}")
+    if not faults:
+        console.say("no faults: cables as their peers, routes in balance, no credit loop")
+
+
+def show(found: WhatIf, *, every: bool = False) -> None:
+    """Print the congestion tree, victims and throughput; with `every`, all rows."""
+    sources = _listed(found.sources, len(found.sources) if every else MOST_ROWS)
+    console.say(f"{len(found.sources)} hosts send to {found.hot}: {sources}")
+    if found.congested_before:
+        links = (
+            f"{found.congested_before} links of switches are" if found.congested_before > 1 else "a link is"
+        )
+        console.say(f"note: {links} congested without them, too; --load sets a lower background")
+    console.out.print(_tree(found, every))
+    console.out.print(_victims(found, every))
+    console.out.print(_rates(found))
+    console.say(f"with control: {found.control}")
+    console.say(f"3 runs of {formats.seconds(found.simulated)} each, {found.took:.1f} s in all")
+
+
+def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
+    """Print likely roots by the counters, and the loads of hosts."""
+    cells = [
+        (each.port, formats.share(each.busy), f"{each.waited:,}", each.why, _listed(each.waiting, 2))
+        for each in roots[:MOST_ROWS]
+    ]
+    if cells:
+        columns = ("port", "busy", "waited", "why", "waiting ports")
+        made = console.table(f"Likely roots, {len(roots)}", columns, cells)
+        made.columns[0].no_wrap = True
+        for column in made.columns[3:]:
+            column.justify = "left"
+        console.out.print(made)
+    else:
+        console.say("no likely root: no busy port with others that wait to send to its switch")
+    mean = formats.share(sum(loads.values()) / len(loads)) if loads else "-"
+    most = max(loads, key=loads.__getitem__, default=None)
+    top = f", {most} most: {formats.share(loads[most])}" if most is not None else ""
+    console.say(f"{ports} ports read; {len(loads)} hosts send {mean} of their links' rate on average{top}")
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def to_json(found: WhatIf) -> dict[str, Any]:
+    """Return all of it as an object; rates in B/s, times in s."""
+    return {
+        "hot": found.hot,
+        "sources": found.sources,
+        "control": found.control,
+        "faults": [each._asdict() for each in found.faults],
+        "tree": [each._asdict() for each in found.tree],
+        "congested_before": found.congested_before,
+        "victims": [
+            {
+                **each._asdict(),
+                "lost_to_incast": each.lost_to_incast,
+                "lost_with_control": each.lost_with_control,
+            }
+            for each in found.victims
+        ],
+        "rates": {name: each._asdict() for name, each in found.rates.items()},
+        "simulated": found.simulated,
+        "took": found.took,
+    }
+
+
+def _shown(number: int, every: bool) -> tuple[int, str]:
+    rows = number if every else min(number, MOST_ROWS)
+    return rows, f"{rows} of {number}" if rows < number else str(number)
+
+
+def _tree(found: WhatIf, every: bool) -> Table:
+    rows, number = _shown(len(found.tree), every)
+    cells = [
+        (each.link, each.role, formats.share(each.without), formats.share(each.managed))
+        for each in found.tree[:rows]
+    ]
+    columns = ("link", "role", "congested", "with control")
+    return console.table(f"Congestion tree, {number} links", columns, cells, text=2)
+
+
+def _victims(found: WhatIf, every: bool) -> Table:
+    rows, number = _shown(len(found.victims), every)
+    cells = [
+        (
+            f"{each.source} -> {each.destination}{' *' if each.own_link else ''}",
+            formats.number(each.calm, "B/s"),
+            formats.number(each.without, "B/s"),
+            formats.number(each.managed, "B/s"),
+            formats.share(max(0.0, each.lost_to_incast)),
+            formats.share(max(0.0, each.lost_with_control)),
+        )
+        for each in found.victims[:rows]
+    ]
+    columns = ("flow", "before", "incast", "with control", "lost", "with control")
+    made = console.table(f"Victims, {number} flows", columns, cells)
+    made.columns[0].no_wrap = True
+    if any(each.own_link for each in found.victims[:rows]):
+        made.caption = "* its source contributes to the congestion, too: the two share its link"
+        made.caption_justify = "left"
+    return made
+
+
+def _rates(found: WhatIf) -> Table:
+    calm, without, managed = (found.rates[name] for name in ("calm", "without", "managed"))
+    names = (
+        ("no incast", calm),
+        ("incast", without),
+        ("incast, with control", managed),
+    )
+    cells = [
+        (
+            name,
+            formats.number(rates.others, "B/s"),
+            formats.number(max(0.0, calm.others - rates.others), "B/s") if rates is not calm else "-",
+            formats.share(max(0.0, 1 - rates.others / calm.others))
+            if rates is not calm and calm.others
+            else "-",
+            formats.number(rates.incast, "B/s") if rates is not calm else "-",
+        )
+        for name, rates in names
+    ]
+    columns = ("run", "all other traffic", "lost", "share", f"to {found.hot}")
+    return console.table("Throughput", columns, cells)

@@ -1,0 +1,105 @@
+"""`becalm import`, `check-opensm` and `counters`: what the tools of a fabric say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from becalm.cli.options import Fabric
+from becalm.errors import BecalmError
+
+FOUND = 1
+"""Exit code of a check with findings."""
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="Output of `ibnetdiscover`.", show_default=False)],
+    lfts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Forwarding tables, as in OpenSM's opensm-lfts.dump; shortest paths when not given."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The scenario, a new file.")] = Path("fabric.toml"),
+) -> None:
+    """Make a scenario of an InfiniBand fabric: its nodes, cables and routes, and a first traffic pattern."""
+    from becalm.cli import console
+    from becalm.folders import check_writable, write_new
+    from becalm.opensm.importing import import_fabric
+
+    check_writable(out)
+    imported = import_fabric(file, lfts)
+    write_new(out, imported.text)
+    console.show_imported(imported, out)
+
+
+def check_opensm(
+    file: Annotated[Path, typer.Argument(help="A configuration of OpenSM.", show_default=False)],
+    fabric: Fabric = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per finding.")
+    ] = False,
+) -> None:
+    """Check a configuration of OpenSM for values that it changes or ignores; exit code 1 on findings."""
+    from becalm.opensm import check, ibnetdiscover
+
+    discovered = None if fabric is None else ibnetdiscover.read(fabric)
+    findings = check.check(file, discovered)
+    for finding in findings:
+        if as_json:
+            typer.echo(json.dumps({"file": str(file), **finding._asdict()}))
+        else:
+            typer.echo(finding.told(str(file)))
+    if findings:
+        raise typer.Exit(FOUND)
+    if not as_json:
+        typer.echo(f"{file}: ok")
+
+
+def counters(
+    fabric: Annotated[
+        Path, typer.Argument(metavar="FABRIC", help="Output of `ibnetdiscover`.", show_default=False)
+    ],
+    dump: Annotated[
+        Path, typer.Argument(help="Output of `perfquery` or `ibqueryerrors`.", show_default=False)
+    ],
+    seconds: Annotated[
+        float,
+        typer.Option(
+            min=1e-6, help="Time between the dumps, or since the counters were cleared.", show_default=False
+        ),
+    ],
+    before: Annotated[Path | None, typer.Option(help="An earlier dump, to be subtracted.")] = None,
+    scenario: Annotated[
+        Path | None, typer.Option(help="The scenario of the fabric; imported when not given.")
+    ] = None,
+    lfts: Annotated[Path | None, typer.Option(help="Forwarding tables, for the import.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the scenario with the measured background to a new file.")
+    ] = None,
+) -> None:
+    """Map counters to a fabric: likely roots of congestion, and the background load of a scenario."""
+    from becalm.cli.infiniband import effects
+    from becalm.folders import check_new, write_new
+    from becalm.opensm import counters as reading
+    from becalm.opensm import ibnetdiscover
+    from becalm.whatif import case, measured
+
+    check_new(out)
+    read = ibnetdiscover.read(fabric)
+    counted = reading.read(dump, read, before)
+    found = measured.roots(read, counted, seconds)
+    by_host = measured.loads(read, counted, seconds)
+    text = None
+    if out is not None:
+        source = case.imported(fabric, lfts) if scenario is None else case.checked(scenario, read)
+        text = measured.with_loads(source, by_host).to_toml()
+    elif scenario is not None or lfts is not None:
+        raise BecalmError("--scenario, --lfts: have no effect without --out")
+    effects.show_measured(found, by_host, len(counted))
+    if out is not None and text is not None:
+        write_new(out, text)
+        typer.echo(f"written to {out}")

@@ -1,0 +1,61 @@
+"""`becalm whatif`: the effects of an incast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from becalm import jsons
+
+
+def whatif(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FABRIC", help="A scenario (.toml), or output of `ibnetdiscover`.", show_default=False
+        ),
+    ],
+    hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
+    degree: Annotated[int | None, typer.Option(help="Number of senders; 8 when not given.")] = None,
+    lfts: Annotated[
+        Path | None, typer.Option(help="Forwarding tables, where FABRIC is from `ibnetdiscover`.")
+    ] = None,
+    fabric: Annotated[
+        Path | None,
+        typer.Option(help="Output of `ibnetdiscover` for a scenario's fabric, for port numbers."),
+    ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(help="Background load: each host sends this share of its link rate to one other host."),
+    ] = None,
+    opensm: Annotated[
+        Path | None,
+        typer.Option(
+            help="Congestion control of this configuration of OpenSM; a guideline's when not given."
+        ),
+    ] = None,
+    max_time: Annotated[float, typer.Option(min=1, help="Limit of wall-clock seconds.")] = 120,
+    every: Annotated[bool, typer.Option("--all", help="Print all links and victims.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
+) -> None:
+    """Simulate an incast on a host: faults, roots, branches, victims, without and with congestion control."""
+    from becalm.cli import console
+    from becalm.cli.infiniband import effects
+    from becalm.whatif import case
+
+    asked = case.Case(file, hot, degree, lfts, fabric, load, opensm)
+    with console.Bar(quiet=as_json) as bar:
+        found = case.simulate(
+            asked,
+            max_time=max_time,
+            threads=threads,
+            progress=bar.on_run,
+            on_faults=None if as_json else effects.show_faults,
+        )
+    if as_json:
+        typer.echo(jsons.dumps(effects.to_json(found)))
+        return
+    effects.show(found, every=every)

@@ -1,0 +1,183 @@
+"""Panel "Look at results": as a page, as a picture, in words; and the playground."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from becalm import jsons
+from becalm.cli.exits import BAD_INPUT, stop
+from becalm.mistakes import printable
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="A results folder, a folder of a tuning, a sweep (.toml), or a run of a store (.zip).",
+        show_default=False,
+    ),
+]
+Title = Annotated[str | None, typer.Option(help="Heading; the name of what is shown when not given.")]
+Replication = Annotated[
+    int | None, typer.Option(min=0, max=2**31, help="Show only this replication; all when not given.")
+]
+MaxSize = Annotated[
+    str,
+    typer.Option(metavar="SIZE", help="Leave out every second frame until the page is smaller than this."),
+]
+Full = Annotated[
+    bool, typer.Option("--full", help="Keep waits, marks and load of every link over time, at any size.")
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Draw the fabric at this snapshot of a results folder instead, to a .png, .svg or .pdf file.",
+    ),
+]
+
+
+def report(
+    source: Source,
+    out: Annotated[
+        Path | None, typer.Option(help="The page, a new .html file; `report.html` when not given.")
+    ] = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Open the page in the browser, in place of a file of your own.")
+    ] = False,
+    title: Title = None,
+    replication: Replication = None,
+    max_size: MaxSize = "5MB",
+    full: Full = False,
+    runs: Annotated[
+        bool,
+        typer.Option("--runs", help="Write a page of every run of a sweep, too, to which its page links."),
+    ] = False,
+    time: Time = None,
+    vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane of the picture.")] = 0,
+) -> None:
+    """Show a run, a sweep or a tuning: one HTML file that loads nothing, or a picture of the fabric."""
+    from becalm.cli import console
+    from becalm.folders import free_file, new_file
+
+    if view and (out is not None or runs):
+        stop("--view: writes no file of your own; --out and --runs have no effect", BAD_INPUT)
+    if time is not None:
+        console.say(str(_draw(source, time, vl, replication or 0, out)))
+        return
+    if view:
+        page = _temporary(_page(source, title, replication, max_size, full=full))
+        console.say(str(page))
+        return
+    page = out or free_file(Path("report.html"))
+    folder = page.with_name(f"{page.stem}-runs") if runs else None
+    if folder is not None and folder.exists():
+        stop(f"{folder}: already exists; choose another --out", BAD_INPUT)
+    with new_file(page) as partial:
+        text = _page(source, title, replication, max_size, full=full, folder=folder)
+        partial.write_text(text, encoding="utf-8", newline="\n")
+    console.say(str(page))
+
+
+def explain(
+    folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results of a run.", show_default=False)],
+    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Replication number.")] = 0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: sentences, numbers, rows of tables.")
+    ] = False,
+) -> None:
+    """Say what a run shows: roots of congestion, causes, victims, cost, control, what to try next."""
+    import becalm
+    from becalm.cli import console
+
+    found = becalm.explain(becalm.load_results(folder), replication)
+    if as_json:
+        typer.echo(jsons.dumps(found.to_json()))
+        return
+    for line in found.lines():
+        indent = "" if not line.startswith(" ") else "    "
+        wrapped = textwrap.wrap(
+            printable(line),
+            console.out.width,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        typer.echo("\n".join(wrapped))
+
+
+def play(
+    scenario: Annotated[
+        Path | None, typer.Argument(help="Open with this scenario instead of a ready scene.")
+    ] = None,
+) -> None:
+    """Open the playground in the browser; print its path where there is none.
+
+    It simulates in the page: move sliders, edit any scenario, send a link. It loads nothing.
+    """
+    from becalm.cli import console
+    from becalm.reports import playground
+
+    page = playground.page() if scenario is None else playground.page_with(scenario)
+    _open(page)
+    console.say(str(page))
+
+
+def _open(page: Path) -> None:
+    """Open a page in a browser with a window, if there is one: Python would else start one for text."""
+    import webbrowser
+
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in names):
+        webbrowser.open(page.as_uri())
+
+
+def _temporary(text: str) -> Path:
+    """Show a page in the browser; return its file, in a folder that only this user can read."""
+    import tempfile
+
+    page = Path(tempfile.mkdtemp(prefix="becalm-")) / "report.html"
+    page.write_text(text, encoding="utf-8", newline="\n")
+    _open(page)
+    return page
+
+
+def _draw(folder: Path, time: str, vl: int, replication: int, out: Path | None) -> Path:
+    """Draw the fabric at a snapshot; return the file."""
+    import becalm
+    from becalm.folders import free_file, new_file
+    from becalm.plot import FORMATS, draw_fabric, save
+    from becalm.quantities import seconds
+
+    picture = out or free_file(Path("fabric.png"))
+    if picture.suffix not in FORMATS:
+        stop(f"{picture}: must end in one of: {', '.join(FORMATS)}", BAD_INPUT)
+    with new_file(picture) as partial:
+        results = becalm.load_results(folder)
+        save(draw_fabric(results, seconds(time), vl=vl, replication=replication), partial)
+    return picture
+
+
+def _page(
+    source: Path,
+    title: str | None,
+    replication: int | None,
+    max_size: str,
+    *,
+    full: bool,
+    folder: Path | None = None,
+) -> str:
+    from becalm import _core
+    from becalm.reports.source import page_of, run_pages
+
+    size = _core.bytes(max_size)
+    if size is None:
+        stop(f"--max-size {max_size}: not a size; valid: a number with a unit, such as 5MB", BAD_INPUT)
+    if folder is not None:
+        run_pages(source, folder, max_size=int(size))
+    pages = folder.name if folder else None
+    return page_of(source, title=title, replication=replication, max_size=int(size), full=full, pages=pages)

@@ -1,0 +1,49 @@
+"""`becalm compare`: schemes on scenes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from becalm import jsons
+
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Runs at once; as many as there are cores when not given.")
+]
+
+
+def compare(
+    scheme: Annotated[
+        list[str] | None,
+        typer.Option(help="A scheme by name, or the file of one; may be repeated. All if not given."),
+    ] = None,
+    scene: Annotated[
+        list[str] | None,
+        typer.Option(help="A scene by name, or the file of one; may be repeated. All if not given."),
+    ] = None,
+    short: Annotated[bool, typer.Option("--short", help="Shorter runs, of one seed.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per scene.")
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="Seeds of each run; 3 if not given.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    threads: Threads = None,
+) -> None:
+    """Run schemes on the same scenes, and print their effect on victims, contributors, messages and jobs."""
+    from becalm import comparison
+    from becalm.cli import console
+
+    console.warn_short(short)
+    with console.Bar(quiet=as_json) as bar:
+        found = comparison.compare(
+            scheme, scene, seeds=seeds, seed=seed, short=short, threads=threads, progress=bar.on_experiment
+        )
+    if as_json:
+        for name, table in found.items():
+            typer.echo(jsons.dumps({"scene": name, "short": short, "schemes": comparison.to_json(table)}))
+        return
+    console.show_comparison(map(comparison.shown, found.items()), short=short)

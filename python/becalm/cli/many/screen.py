@@ -1,0 +1,81 @@
+"""Progress of `becalm sweep` and `becalm tune` while runs are computed."""
+
+from __future__ import annotations
+
+import time
+
+from rich.progress import BarColumn, Progress, TextColumn
+
+from becalm.analysis import formats
+from becalm.cli import console
+from becalm.sweeps.task import Done
+
+EVERY = 30.0
+"""Seconds between two lines where the output is no terminal."""
+
+
+class Screen:
+    """One bar with runs found, done and failed, runs per second and the time left; lines off a terminal."""
+
+    def __init__(self, total: int, found: int, width: int, *, quiet: bool) -> None:
+        self.total = total
+        """Runs to compute."""
+        self.found = found
+        self.done = self.failed = 0
+        self.wall = 0.0
+        """Seconds of the runs that were computed."""
+        self._width = width
+        self._start = self._last = time.monotonic()
+        self._lines = not quiet and not console.err.is_terminal
+        self._bar = Progress(
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.fields[state]}"),
+            console=console.err,
+            transient=True,
+            disable=quiet or self._lines,
+        )
+        self._task = self._bar.add_task("", total=max(total, 1), state=self.state())
+
+    def __enter__(self) -> Screen:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._start
+
+    def on_done(self, done: Done) -> None:
+        """Record the outcome of a run."""
+        if done.error is not None:
+            self.failed += 1
+        elif done.found:
+            self.found += 1
+        else:
+            self.done += 1
+            self.wall += done.wall
+        if done.found:
+            self.total -= 1
+        self._bar.update(
+            self._task, total=max(self.total, 1), completed=self.done + self.failed, state=self.state()
+        )
+        if self._lines and time.monotonic() - self._last > EVERY:
+            self._last = time.monotonic()
+            console.err.print(self.state(), soft_wrap=True)
+
+    def state(self) -> str:
+        """Return the progress in one line."""
+        over = self.done + self.failed
+        rate = over / max(self.seconds, 1e-3)
+        parts = [f"{self.found} found", f"{over} of {self.total} computed", f"{self.failed} failed"]
+        if over:
+            parts.append(f"{rate:.1f} runs/s")
+        if self.done:
+            # Long runs at the beginning or the end mislead a plain rate less when it is of finished work.
+            left = max(self.wall / self.done / self._width, 1 / rate) * (self.total - over)
+            parts.append(f"{formats.seconds(left)} left")
+        return ", ".join(parts)

@@ -1,0 +1,134 @@
+"""`becalm store`: commands to list, check, thin out, merge and export stored runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from becalm import jsons
+from becalm.analysis import formats
+from becalm.cli.exits import BAD_INPUT, FAILED, stop
+
+DEFAULT = Path("results/store")
+"""Default store."""
+
+Root = Annotated[Path, typer.Argument(help="The store.")]
+
+
+def ls(
+    root: Root = DEFAULT,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per run.")
+    ] = False,
+) -> None:
+    """List the runs, and the failed ones."""
+    from becalm.cli import console
+    from becalm.store import Store
+    from becalm.store.index import runs
+
+    store = Store.open(root)
+    found = runs(store).drop("resolved").to_dicts()
+    failed = {key: store.failure(key) for key in store.failed()}
+    if as_json:
+        for row in [*found, *({"key": key, **(failure or {})} for key, failure in failed.items())]:
+            typer.echo(jsons.dumps(row))
+        return
+    rows = [
+        (
+            row["key"][:16],
+            row["scenario"],
+            str(row["seed"] + row["replication"]),
+            row["keep"],
+            row["created"][:19].replace("T", " "),
+            formats.seconds(row["wall_time"]),
+            formats.number(row["packet_hops"]),
+            f"{row['bytes'] / 1000:.0f} kB",
+        )
+        for row in found
+    ]
+    columns = ("run", "scenario", "seed", "kept", "when (UTC)", "took", "hops", "size")
+    console.out.print(console.table(str(root), columns, rows, text=2))
+    for key, failure in failed.items():
+        console.say(f"{key[:16]} failed: {(failure or {}).get('text', 'the note is damaged')}")
+    total = sum(row["bytes"] for row in found)
+    console.say(f"{len(found)} runs, {formats.number(total, 'B')}, {len(failed)} failed")
+
+
+def verify(root: Root = DEFAULT) -> None:
+    """Compare every file with its checksums and its name; exit code 1 if one is damaged."""
+    from becalm.cli import console
+    from becalm.store import Store
+
+    store = Store.open(root)
+    damaged = list(store.verify())
+    for _, problem in damaged:
+        console.say(problem)
+    count = len(list(store.keys()))
+    console.say(f"{count - len(damaged)} of {count} runs are whole")
+    if damaged:
+        stop("a sweep computes damaged runs again and replaces them", FAILED)
+
+
+def prune(
+    root: Root = DEFAULT,
+    keep: Annotated[str, typer.Option(help="Tables to keep of each run: summary, series or all.")] = "all",
+    models: Annotated[
+        bool, typer.Option("--other-models", help="Delete the runs of other versions of the model.")
+    ] = False,
+) -> None:
+    """Remove files that killed processes left over a day ago, and optionally tables or old runs."""
+    from becalm.cli import console
+    from becalm.store import Store
+
+    _check_keep(keep)
+    done = Store.open(root).prune(keep, models=models)
+    console.say(
+        f"{done.temporary} temporary files removed, {done.models} runs of other models deleted, "
+        f"{done.thinned} runs thinned out: {formats.number(done.bytes, 'B')} less"
+    )
+
+
+def merge(
+    root: Annotated[Path, typer.Argument(help="The store that grows.", show_default=False)],
+    others: Annotated[list[Path], typer.Argument(help="Stores whose runs are copied.", show_default=False)],
+) -> None:
+    """Take over the runs of other stores; what is there already is left alone."""
+    from becalm.cli import console
+    from becalm.store import Store
+
+    sources = [Store.open(other) for other in others]
+    store = Store(root)
+    for other in sources:
+        new, damaged = store.merge(other)
+        passed = f", {damaged} damaged files skipped" if damaged else ""
+        console.say(f"{other.root}: {new} runs new{passed}")
+
+
+def export(
+    root: Annotated[Path, typer.Argument(help="The store.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="A new file: .parquet or .csv.", show_default=False)],
+    table: Annotated[
+        str, typer.Option(help="A table of results, such as groups, victims or links; or `runs`.")
+    ] = "groups",
+) -> None:
+    """Write one table of all runs, with a column for each value in which their scenarios differ."""
+    from becalm.cli import console
+    from becalm.store import Store
+    from becalm.store.export import check_writable, exported, write_table
+
+    check_writable(out)
+    made = exported(Store.open(root), table)
+    write_table(made, out)
+    console.say(f"{made.height} rows written to {out}")
+
+
+def _check_keep(keep: str) -> None:
+    from becalm.store import KEEPS
+
+    if keep not in KEEPS:
+        stop(f"--keep: {keep}: unknown; valid: {', '.join(KEEPS)}", BAD_INPUT)
+
+
+COMMANDS = (ls, verify, prune, merge, export)

@@ -1,0 +1,255 @@
+"""`becalm sweep`: the points of a file, taken from the store or computed here or on a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from becalm import jsons
+from becalm.analysis import formats
+from becalm.cli.exits import BAD_INPUT, FAILED, stop
+from becalm.cli.options import Echoes, Markings, MaxMemory, Responses, own_schemes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from becalm.cli.many.screen import Screen
+    from becalm.scenario import Scenario
+    from becalm.store import Store
+    from becalm.sweeps.engines import Engine
+    from becalm.sweeps.plan import Plan
+    from becalm.sweeps.spec import Spec
+
+TOLD = 10
+"""Most failed or damaged runs that are listed."""
+
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Concurrent runs; one per available core when not given.")
+]
+EngineName = Annotated[str, typer.Option(help="processes, threads or dask.")]
+Address = Annotated[str | None, typer.Option(help="Dask scheduler to use, such as tcp://head:8786.")]
+Slurm = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE", help="Start Dask workers by SLURM: queue, walltime, jobs ...; repeatable."
+    ),
+]
+
+
+def sweep(
+    spec: Annotated[Path, typer.Argument(help="The sweep, a TOML file.", show_default=False)],
+    workers: Workers = None,
+    max_memory: MaxMemory = None,
+    response: Responses = None,
+    marking: Markings = None,
+    echo: Echoes = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="K/N", help="Compute one of N parts; a SLURM array sets it automatically."),
+    ] = None,
+    engine: EngineName = "processes",
+    address: Address = None,
+    slurm: Slurm = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Store of the runs; replaces the one in the file.")
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option(help="Tables to keep of each run: summary, series or all.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Repeat runs that failed before.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check all points and list what is missing, without running.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a table of all points to a new .parquet or .csv file.")
+    ] = None,
+    table: Annotated[
+        str, typer.Option(help="Name of the table, such as groups, victims or links.")
+    ] = "groups",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Run a scenario at many points, except those in the store; exit code 1 if some runs failed."""
+    from becalm.folders import check_new
+    from becalm.store import KEEPS, Store
+    from becalm.store.export import check_writable
+    from becalm.sweeps.plan import look, shard_of
+    from becalm.sweeps.spec import read_spec
+
+    if keep is not None and keep not in KEEPS:
+        stop(f"--keep {keep}: unknown; valid: {', '.join(KEEPS)}", BAD_INPUT)
+    if out is not None:
+        check_writable(out)
+        check_new(out)
+    check_engine(engine, address, slurm)
+    part = shard_of(shard)
+    read = read_spec(spec, own_schemes(response, marking, echo))
+    points = read.points(keep)
+    check_memory([point.scenario for point in points], max_memory, engine, workers)
+    shelf = Store(store or read.store, make=not dry_run)
+    plan = look(points, shelf, keep or read.keep, shard=part, retry_failed=retry_failed)
+    _tell_damaged(plan)
+    if dry_run:
+        _say(_summary(read, plan, shelf, None), as_json=as_json)
+        return
+    screen = _compute(plan, shelf, engine, workers, address, slurm, quiet=as_json)
+    _say(_summary(read, plan, shelf, screen), as_json=as_json)
+    _tell_failed(plan)
+    if out is not None:
+        _write(plan, shelf, out, table, quiet=as_json)
+    if plan.failed:
+        raise typer.Exit(FAILED)
+
+
+def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> None:
+    """Check that the options of an engine fit together."""
+    from becalm.sweeps.engines import NAMES
+
+    if engine not in NAMES:
+        stop(f"--engine {engine}: unknown; valid: {', '.join(NAMES)}", BAD_INPUT)
+    if (address or slurm) and engine != "dask":
+        stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
+    if address and slurm:
+        stop(
+            "--address and --slurm: valid: one of the two; a running scheduler has its own workers", BAD_INPUT
+        )
+    for each in slurm or []:
+        if "=" not in each:
+            stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
+
+
+def check_memory(
+    scenarios: Iterable[Scenario], max_memory: str | None, engine: str, workers: int | None
+) -> None:
+    """Make sure that the runs fit the memory; machines of a cluster are asked for one run at a time."""
+    from becalm import memory
+    from becalm.sweeps.engines import width_of
+
+    width = 1 if engine == "dask" else width_of(workers)
+    memory.check(scenarios, max_memory, width=width, processes=engine == "processes")
+
+
+def made_engine(
+    engine: str, workers: int | None, store: Store, address: str | None = None, slurm: list[str] | None = None
+) -> Engine:
+    """Return an engine by its name."""
+    from becalm.sweeps.cluster import Dask
+    from becalm.sweeps.engines import Processes, Threads
+
+    if engine == "dask":
+        settings = dict(each.split("=", 1) for each in slurm or [])
+        return Dask(workers, address, settings)
+    return Threads(workers, store) if engine == "threads" else Processes(workers)
+
+
+def _compute(
+    plan: Plan,
+    store: Store,
+    engine: str,
+    workers: int | None,
+    address: str | None,
+    slurm: list[str] | None,
+    *,
+    quiet: bool,
+) -> Screen:
+    from becalm.cli.many.screen import Screen
+    from becalm.sweeps.run import run_tasks
+    from becalm.sweeps.task import Done
+
+    if not plan.todo:
+        return Screen(0, len(plan.found), 1, quiet=True)
+    made = made_engine(engine, workers, store, address, slurm)
+
+    def on_done(done: Done) -> None:
+        screen.on_done(done)
+        if done.error is None:
+            plan.found.add(done.key)
+        else:
+            plan.failed[done.key] = done.error
+
+    with Screen(len(plan.todo), len(plan.found), made.width, quiet=quiet) as screen:
+        run_tasks(plan.todo, made, store, on_done)
+    return screen
+
+
+def _summary(spec: Spec, plan: Plan, store: Store, screen: Screen | None) -> dict[str, Any]:
+    """Return the counts of a sweep: planned, found and computed runs; without a screen none was computed."""
+    failures = [
+        {"changes": each.changes, "replication": each.replication, "error": each.error}
+        for each in plan.failures()
+    ]
+    return {
+        "sweep": spec.file,
+        "store": str(store.root),
+        "points": len(plan.points),
+        "runs": len(plan.keys),
+        "found": len(plan.found) if screen is None else screen.found,
+        "computed": 0 if screen is None else screen.done,
+        "to_do": len(plan.todo) if screen is None else 0,
+        "of_other_shards": plan.others,
+        "damaged": len(plan.damaged),
+        "failed": failures,
+        "seconds": round(screen.seconds, 3) if screen and plan.todo else 0.0,
+    }
+
+
+def _say(summary: dict[str, Any], *, as_json: bool) -> None:
+    from becalm.cli import console
+
+    if as_json:
+        typer.echo(jsons.dumps(summary))
+        return
+    parts = [f"{summary['points']} points, {summary['runs']} runs: {summary['found']} found"]
+    if summary["to_do"]:
+        parts.append(f"{summary['to_do']} to compute")
+    else:
+        parts.append(f"{summary['computed']} computed")
+    parts.append(f"{len(summary['failed'])} failed")
+    if summary["of_other_shards"]:
+        parts.append(f"{summary['of_other_shards']} left to other shards")
+    took = f" in {formats.seconds(summary['seconds'])}" if summary["seconds"] else ""
+    console.say(f"{', '.join(parts)}{took}; store {summary['store']}")
+
+
+def _tell_damaged(plan: Plan) -> None:
+    from becalm.sweeps.changes import told
+
+    for key, problem in list(plan.damaged.items())[:TOLD]:
+        typer.echo(f"with {told(plan.changes(key))}: {problem}; computed again", err=True)
+    _tell_more(len(plan.damaged), "damaged")
+
+
+def _tell_failed(plan: Plan) -> None:
+    from becalm.sweeps.changes import told
+
+    failures = plan.failures()
+    for each in failures[:TOLD]:
+        typer.echo(f"failed with {told(each.changes)}: {each.error}", err=True)
+    _tell_more(len(failures), "failed")
+
+
+def _tell_more(count: int, what: str) -> None:
+    if count > TOLD:
+        typer.echo(f"and {count - TOLD} more {what}", err=True)
+
+
+def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool) -> None:
+    """Write the table of all points, unless runs are missing that have not failed."""
+    from becalm.cli import console
+    from becalm.store.export import write_table
+    from becalm.sweeps.table import Point, SweepResults
+
+    if plan.others:
+        typer.echo(f"{out}: not written, {plan.others} runs are left to other shards", err=True)
+        return
+    whole = [point for point in plan.points if not any(key in plan.failed for key in point.keys)]
+    if not whole:
+        typer.echo(f"{out}: not written, no point is finished", err=True)
+        return
+    made = SweepResults([Point(point, store) for point in whole]).table(table)
+    write_table(made, out)
+    if not quiet:
+        console.say(f"{made.height} rows written to {out}")

@@ -1,0 +1,111 @@
+"""Panel "Papers and schemes": reproductions, and the design of a response function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from becalm import jsons
+from becalm.cli.exits import BAD_INPUT, FAILED, stop
+from becalm.cli.options import Threads
+
+
+def reproduce(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="All when not given.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per line, one line per experiment.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("figures"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing figures.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Seeds to judge by; 5 when not given, 1 with --short.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    threads: Threads = None,
+) -> None:
+    """Reproduce figures of papers and check their claims; exit code 1 if a sentence of a paper fails."""
+    from becalm import lab
+    from becalm.cli import console
+
+    console.warn_short(short, also="" if seeds else "one seed, ")
+    try:
+        with console.Bar(quiet=as_json) as bar:
+            reports = lab.reproduce(
+                ids or [],
+                out=out,
+                overwrite=overwrite,
+                threads=threads,
+                short=short,
+                seeds=seeds,
+                seed=seed,
+                progress=bar.on_experiment,
+            )
+    except ValueError as error:
+        stop(str(error), BAD_INPUT)
+    if as_json:
+        for report in reports:
+            typer.echo(jsons.dumps(report.to_json()))
+    else:
+        console.show_reports(reports)
+    if any(report.fails for report in reports):
+        raise typer.Exit(FAILED)
+
+
+def design(
+    f_dec: Annotated[
+        str,
+        typer.Argument(
+            help="Rate after a mark: an expression such as 'max(r / 2, rmin)', or points (.csv, .json).",
+            show_default=False,
+        ),
+    ],
+    f_inc: Annotated[
+        str | None, typer.Option("--increase", help="Rate without a mark, likewise; derived when not given.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the design.")] = "design",
+    rmin: Annotated[float, typer.Option(help="Smallest rate, as a share of the link's.")] = 1 / 256,
+    rmax: Annotated[float, typer.Option(help="Largest rate.")] = 1.0,
+    packet_time: Annotated[float, typer.Option(help="Transmission time of a packet in us.")] = 2.048,
+    out: Annotated[Path | None, typer.Option(help="Folder; `designs/<name>` when not given.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing design.")] = False,
+    trial: Annotated[bool, typer.Option(help="Run the standard scenes.")] = True,
+    short: Annotated[bool, typer.Option("--short", help="One point per scene and shorter runs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
+    threads: Threads = None,
+) -> None:
+    """Derive, check, tabulate and try a response function, and compare it with LIPD, FIMD and AIMD."""
+    import becalm
+    from becalm.cli import console
+    from becalm.designs import files
+    from becalm.designs.workbench import FOLDER
+
+    decrease = files.read_function(f_dec)
+    increase = None if f_inc is None else files.read_function(f_inc)
+    default = Path("designs") / name
+    with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+        console.warn_short(short)
+        with console.Bar(quiet=as_json) as bar:
+            made = becalm.design(
+                decrease,
+                increase,
+                rmin=rmin,
+                rmax=rmax,
+                name=name,
+                packet_time=packet_time * 1e-6,
+                trial=trial,
+                short=short,
+                seed=seed,
+                threads=threads,
+                progress=bar.on_experiment,
+            )
+        place.write(made.fill)
+    if as_json:
+        typer.echo(jsons.dumps(made.to_json()))
+        return
+    console.show_design(made, place.folder)

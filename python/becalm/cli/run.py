@@ -1,0 +1,241 @@
+"""Panel "Run": a scenario's run, its check, and what a scenario can be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from becalm import contents, examples
+from becalm.cli import trace
+from becalm.cli.exits import BAD_INPUT, stop, told
+from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Responses, Threads, own_schemes
+from becalm.contents import Entry
+from becalm.errors import BecalmError
+from becalm.mistakes import printable
+
+if TYPE_CHECKING:
+    from becalm.lab import Experiment
+    from becalm.results import Results
+    from becalm.scenario import Scenario
+
+FRAMES = 100
+"""Frames of a run whose scenario asks for none."""
+
+
+def run(
+    file: Annotated[Path | None, typer.Argument(help="A scenario.", show_default=False)] = None,
+    example: Annotated[
+        str | None, typer.Option(help="A scenario of `becalm list examples` instead of a file.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an existing results folder.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; repeatable.")
+    ] = None,
+    opensm: Annotated[
+        Path | None, typer.Option(help="Take congestion control from this configuration of OpenSM.")
+    ] = None,
+    fabric: Fabric = None,
+    response: Responses = None,
+    marking: Markings = None,
+    echo: Echoes = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a page that shows the run, frames included, to a new .html file."),
+    ] = None,
+    threads: Threads = None,
+    max_memory: MaxMemory = None,
+    pcap: trace.Pcap = None,
+    packets: trace.Packets = None,
+    perfetto: trace.Chrome = None,
+    events: trace.Events = None,
+    traced: trace.Chosen = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
+) -> None:
+    """Run a scenario: a progress bar, a summary, tables in a results folder."""
+    import becalm
+    from becalm import memory
+    from becalm.cli import console
+    from becalm.results import FOLDER
+    from becalm.runs import fewer_threads
+    from becalm.scenario import parse_change
+
+    if (file is None) == (example is None):
+        stop("run: needs either a scenario or --example with a name from `becalm list examples`", BAD_INPUT)
+    traces = trace.wanted(pcap, packets, perfetto, events, traced)
+    file = examples.path(example) if file is None and example is not None else Path(file or "")
+    changes = dict(parse_change(each) for each in change or [])
+    if seed is not None:
+        changes["run.seed"] = seed
+    _check_names(out, report, *traces.files)
+    limit = memory.limit_of(max_memory)
+    own = own_schemes(response, marking, echo)
+    scenario = becalm.load(file, max_memory=limit, schemes=own) if example is None else examples.load(example)
+    scenario = scenario.using(own)
+    if changes:
+        scenario = scenario.replace(changes, option="--set")
+    scenario = _with_opensm(scenario, opensm, fabric)
+    scenario = _watched(scenario, report)
+    choice = traces.choice(scenario)
+    default = Path("results") / file.stem
+    if not quiet and (why := fewer_threads(scenario, threads)):
+        console.say(f"note: {why}")
+    with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+        with console.Bar(quiet=quiet) as bar:
+            results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
+        place.write(results.fill)
+    told = [*traces.write(choice), *_written(results, report)]
+    if not quiet:
+        console.show_run(results, place.folder)
+        for line in told:
+            console.say(line)
+
+
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Scenarios.", show_default=False)],
+    response: Responses = None,
+    marking: Markings = None,
+    echo: Echoes = None,
+    max_memory: MaxMemory = None,
+) -> None:
+    """Check scenarios; print all errors at once, and warnings. Exit code 2 on errors."""
+    import becalm
+
+    bad, own = False, own_schemes(response, marking, echo)
+    for file in files:
+        try:
+            warnings = [
+                f"warning: {each}"
+                for each in becalm.load(file, max_memory=max_memory, schemes=own).using(own).warnings
+            ]
+        except (becalm.BecalmError, OSError) as error:
+            bad = True
+            typer.echo(printable(told(error)), err=True)
+        else:
+            typer.echo("\n".join(printable(f"{file}: {line}") for line in ("ok", *warnings)))
+    if bad:
+        raise typer.Exit(BAD_INPUT)
+
+
+def list_(
+    kind: Annotated[str | None, typer.Argument(help="A kind, such as response; all if not given.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="One of the kind: all about it; of `examples`, its scenario.")
+    ] = None,
+) -> None:
+    """List ready scenarios, schemes, topologies, traffic patterns, papers, figures, claims."""
+    from becalm.cli import console
+
+    kinds = ["examples", "papers", "figures", "claims", *contents.catalogue()]
+    if kind is not None and kind not in kinds:
+        stop(f"`{kind}`: no such kind; valid: {', '.join(kinds)}", BAD_INPUT)
+    if kind is None or name is None:
+        # Hundreds of claims would hide the rest.
+        for each in [each for each in kinds if each != "claims"] if kind is None else [kind]:
+            console.show_entries(each, _entries(each))
+        return
+    if kind == "examples":
+        typer.echo(examples.path(name).read_text(encoding="utf-8"), nl=False)
+        return
+    found = {each.name: each for each in _entries(kind)}
+    if name not in found:
+        stop(f"`{name}`: no such {kind}; valid: {', '.join(found)}", BAD_INPUT)
+    console.show_entry(kind, found[name])
+
+
+def _check_names(*paths: Path | None) -> None:
+    """Make sure that no two results have one name, before the run."""
+    given = [path.absolute() for path in paths if path is not None]
+    for place, path in enumerate(given):
+        if path in given[:place]:
+            stop(f"{path}: is the name of two results; choose another", BAD_INPUT)
+
+
+def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | None) -> Scenario:
+    """Return a scenario with the congestion control of a configuration of OpenSM, if there is one.
+
+    Raises:
+        BecalmError: a fabric without a configuration, or errors in either.
+
+    """
+    from becalm.opensm import ibnetdiscover, simulate
+
+    if configuration is None:
+        if fabric is not None:
+            raise BecalmError("--fabric: has no effect without --opensm")
+        return scenario
+    discovered = None if fabric is None else ibnetdiscover.read(fabric)
+    return simulate.with_configuration(scenario, configuration, discovered)
+
+
+def _watched(scenario: Scenario, page: Path | None) -> Scenario:
+    """Return a scenario that records what its page shows, if there is to be one; runs do not change by it.
+
+    Raises:
+        ResultsError: the page exists or cannot be written.
+
+    """
+    from becalm.folders import check_writable
+    from becalm.quantities import seconds
+
+    if page is None:
+        return scenario
+    check_writable(page)
+    observe = scenario.resolved["observe"]
+    changes: dict[str, object] = {}
+    if observe["frames"] is None:
+        step = seconds(scenario.resolved["run"]["duration"]) / FRAMES
+        changes["observe.frames"] = f"{max(1, round(step * 1e12))} ps"
+    if not observe["spans"]:
+        changes["observe.spans"] = True
+    return scenario.replace(changes) if changes else scenario
+
+
+def _written(results: Results, page: Path | None) -> list[str]:
+    """Write the page of a run to a new file, if there is to be one; return its path for the user."""
+    from becalm.folders import write_new
+    from becalm.reports import report
+
+    if page is None:
+        return []
+    write_new(page, report(results))
+    return [str(page)]
+
+
+def _entries(kind: str) -> list[Entry]:
+    """Everything of a kind."""
+    if kind == "examples":
+        return [Entry(each, examples.summary(each), []) for each in examples.names()]
+    if kind == "papers":
+        papers = dict.fromkeys(experiment.paper for experiment in _experiments())
+        return [Entry(paper, _figures_of(paper), []) for paper in papers]
+    if kind == "figures":
+        return [Entry(experiment.id, experiment.title, []) for experiment in _experiments()]
+    if kind == "claims":
+        return [
+            Entry(
+                f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", []
+            )
+            for experiment in _experiments()
+            for claim in experiment.statements
+        ]
+    return contents.catalogue()[kind]
+
+
+def _experiments() -> Sequence[Experiment]:
+    from becalm import lab
+
+    return lab.registry()
+
+
+def _figures_of(paper: str) -> str:
+    figures = [experiment.figure for experiment in _experiments() if experiment.paper == paper]
+    return f"{len(figures)} experiments: {', '.join(figures)}"

@@ -1,0 +1,159 @@
+"""Options of `becalm run` for traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from becalm.errors import BecalmError
+
+if TYPE_CHECKING:
+    from becalm.scenario import Scenario
+    from becalm.traces.record import Choice
+
+Pcap = Annotated[
+    list[str] | None,
+    typer.Option("--pcap", metavar="LINK=FILE", help="Capture a link for Wireshark; repeatable."),
+]
+Packets = Annotated[
+    Path | None, typer.Option(help="Write single packets to a new Parquet file.", show_default=False)
+]
+Chrome = Annotated[
+    Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev to a new JSON file.")
+]
+Events = Annotated[
+    Path | None,
+    typer.Option(help="Write what markers and responses are shown and answer to a new Parquet file."),
+]
+Chosen = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trace",
+        metavar="KEY=VALUE",
+        help="What traces hold: flows=GROUP or number, links=A->B and switches=NAME, repeatable; from=TIME, "
+        "until=TIME, most=ROWS (100000).",
+    ),
+]
+_KEYS = ("flows", "links", "switches", "from", "until", "most")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The traces that a command asks for."""
+
+    captures: dict[str, Path]
+    packets: Path | None
+    chrome: Path | None
+    events: Path | None
+    chosen: dict[str, list[str]]
+
+    @property
+    def files(self) -> list[Path]:
+        """The files to write."""
+        files = (*self.captures.values(), self.packets, self.chrome, self.events)
+        return [file for file in files if file is not None]
+
+    def choice(self, scenario: Scenario) -> Choice | None:
+        """Return what is recorded of a scenario; None if nothing is.
+
+        Raises:
+            BecalmError: an unknown link or flow, or times that do not fit.
+
+        """
+        from becalm.traces.record import Choice
+
+        if not self.files:
+            return None
+        stop = self.chosen["until"][-1] if "until" in self.chosen else None
+        start = self._last("from", "0 s")
+        switches = self.chosen.get("switches") if self.events else ()
+        return Choice(scenario, self.chosen.get("flows"), self._links(), switches, start, stop, self._most())
+
+    def write(self, choice: Choice | None) -> list[str]:
+        """Record replication 0 and write the files; return what is said about them.
+
+        Raises:
+            BecalmError: a file that cannot be written.
+
+        """
+        from becalm.traces.record import recorded
+
+        if choice is None:
+            return []
+        found = recorded(choice)
+        for link, file in self.captures.items():
+            found.save_pcap(link, file)
+        if self.packets is not None:
+            found.save_packets(self.packets)
+        if self.chrome is not None:
+            found.save_chrome(self.chrome)
+        if self.events is not None:
+            found.save_calls(self.events)
+        told = [f"traced to {file}" for file in self.files]
+        if found.full:
+            told.append(
+                f"note: the traces end at {found.end / 1e6:.6g} us, where a table is full: --trace most=ROWS"
+            )
+        return told
+
+    def _links(self) -> list[str] | None:
+        """Return the links to record: those of captures count only where nothing else is written."""
+        links = self.chosen.get("links")
+        if self.packets is not None or self.chrome is not None:
+            return None if links is None else [*links, *self.captures]
+        return list(self.captures)
+
+    def _last(self, key: str, otherwise: str) -> str:
+        return self.chosen.get(key, [otherwise])[-1]
+
+    def _most(self) -> int:
+        from becalm.traces.record import MOST
+
+        text = self._last("most", str(MOST))
+        if not text.isdecimal() or len(text) > 9:
+            raise BecalmError(f"--trace most={text}: must be a number of rows, such as {MOST}")
+        return int(text)
+
+
+def wanted(
+    pcap: Sequence[str] | None,
+    packets: Path | None,
+    chrome: Path | None,
+    events: Path | None,
+    chosen: Sequence[str] | None,
+) -> Wanted:
+    """Read the options; files are refused before the run that they could not be written after.
+
+    Raises:
+        BecalmError: options that cannot be read, or have no effect.
+
+    """
+    from becalm.folders import check_writable
+
+    captures: dict[str, Path] = {}
+    for text in pcap or ():
+        link, equals, file = text.rpartition("=")
+        if not equals or not link or not file:
+            raise BecalmError(f"--pcap {text}: is written as LINK=FILE, such as 'A->B=trunk.pcap'")
+        if link in captures:
+            raise BecalmError(f"--pcap {text}: the link has a capture already")
+        captures[link] = Path(file)
+    keys: dict[str, list[str]] = {}
+    for text in chosen or ():
+        key, equals, value = text.partition("=")
+        if not equals or key not in _KEYS:
+            raise BecalmError(f"--trace {text}: unknown; valid: {', '.join(f'{each}=...' for each in _KEYS)}")
+        keys.setdefault(key, []).append(value)
+    if keys and not captures and packets is None and chrome is None and events is None:
+        raise BecalmError("--trace: has no effect without --pcap, --packets, --perfetto or --events")
+    if "switches" in keys and events is None:
+        raise BecalmError("--trace switches=...: has no effect without --events")
+    for key in ("from", "links"):
+        if key in keys and not captures and packets is None and chrome is None:
+            raise BecalmError(f"--trace {key}=...: has no effect on --events, which begin with the run")
+    check_writable(*captures.values(), packets, chrome, events)
+    return Wanted(captures, packets, chrome, events, keys)

@@ -1,1 +1,0 @@
-"""Commands outside of `becalm.cli`: each module adds its own to the application."""

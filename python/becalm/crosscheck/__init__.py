@@ -1,0 +1,17 @@
+"""becalm beside other simulators: what they gave for a scene, and what becalm gives.
+
+    for found in crosscheck.check(["loggopsim"]):
+        for each in found.quantities:
+            print(each.case, each.name, each.reference, each.becalm, each.agrees)
+
+An entry is a folder of `crosschecks`: a scenario, and `reference.toml` with the other program's version,
+parameters and numbers. From the bottom: `tolerances` has a tolerance for each kind of quantity, `entry` reads
+an entry, `measure` takes numbers from a run, `run` runs the cases of entries and judges them, `page` and
+`picture` show what came out.
+"""
+
+from becalm.crosscheck.entry import Case, Entry, Program, Quantity, find, names
+from becalm.crosscheck.run import Checked, Found, check
+from becalm.crosscheck.tolerances import KINDS
+
+__all__ = ["KINDS", "Case", "Checked", "Entry", "Found", "Program", "Quantity", "check", "find", "names"]

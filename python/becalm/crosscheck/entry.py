@@ -1,0 +1,209 @@
+"""Entries: what another program gave for a scene, read from `reference.toml`.
+
+title = "Incasts with PFC alone"
+
+[program]                       # see `Program`
+name = "ns-3 of HPCC"
+...
+
+[quantities.last]               # one table per quantity, see `Quantity`
+name = "last flow"
+measure = "completion_max"      # a function of `becalm.crosscheck.measure`
+unit = "us"
+kind = "deterministic"          # a kind of `becalm.crosscheck.tolerances`
+
+[[cases]]                       # one table per run, see `Case`
+name = "8 hosts"
+set = {"flows.incast.from" = ["S1..S8"]}
+peer = {hosts = 8}
+values = {last = 668.1}
+why = {}
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from becalm.crosscheck.measure import MEASURES
+from becalm.crosscheck.tolerances import KINDS, Kind
+from becalm.errors import BecalmError
+from becalm.mistakes import read_text
+from becalm.scenario import Scenario, load
+
+_HERE = Path(__file__).parents[1] / "crosschecks"
+# In a checkout the folder is a link, which not every system can have.
+FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[3] / "crosschecks"
+"""The folder of the entries that come with becalm."""
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "B": 1.0, "kB": 1e3, "Gb/s": 1.25e8, "": 1.0}
+"""Units of values, in SI units; `Quantity.scale` has that of any other."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The other program, and how the reference was made."""
+
+    name: str
+    version: str
+    """Version or commit, with its date."""
+    source: str
+    licence: str
+    made: str
+    """Date of the reference."""
+    built: str
+    """Compiler and options."""
+    parameters: str
+    """Parameters and input files in words; those of a single case are in `Case.peer`."""
+    again: str = ""
+    """How to make the reference again with the user's own copy of the program."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity that both programs give."""
+
+    key: str
+    name: str
+    measure: str
+    """Name in `becalm.crosscheck.measure.MEASURES`."""
+    kind: Kind
+    unit: str = ""
+    scale: float = 1.0
+    """SI units in one unit of `unit`."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the measure."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run, and what the other program gave for it."""
+
+    name: str
+    values: Mapping[str, float | tuple[float, ...]]
+    """Reference by the key of its quantity; samples for a distribution."""
+    changes: Mapping[str, Any]
+    """Changes of the scenario, as `Scenario.replace` takes them."""
+    scenario: str
+    """File of the scenario."""
+    seeds: int
+    """becalm runs with as many seeds, and the mean counts."""
+    peer: Mapping[str, Any]
+    """Parameters of the other program for this case."""
+    why: Mapping[str, str]
+    """What explains a quantity outside of its tolerance, by key."""
+    spread: Mapping[str, float]
+    """Half of the range over the other program's seeds, by key."""
+    x: float | None = None
+    """Place in the picture."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How the entry is drawn: quantities over the cases' `x`, or distributions."""
+
+    x: str
+    y: str
+    quantities: tuple[str, ...]
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scene that another program has simulated."""
+
+    name: str
+    title: str
+    folder: Path
+    program: Program
+    quantities: Mapping[str, Quantity]
+    cases: tuple[Case, ...]
+    picture: Picture
+    short: bool
+    """Whether it is part of the short comparison that every change runs."""
+
+    def scenario(self, case: Case) -> Scenario:
+        """Return the scenario of a case.
+
+        Raises:
+            ScenarioError: it has mistakes.
+
+        """
+        scenario = load(self.folder / case.scenario)
+        return scenario.replace(case.changes) if case.changes else scenario
+
+
+def names() -> list[str]:
+    """Return the names of all entries."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/reference.toml"))
+
+
+def find(name: str, folder: Path | None = None) -> Entry:
+    """Read an entry by its name, or from another folder of entries.
+
+    Raises:
+        BecalmError: there is none, or it has mistakes.
+
+    """
+    folder = FOLDER if folder is None else folder
+    file = folder / name / "reference.toml"
+    if not file.is_file():
+        raise BecalmError(f"`{name}`: no such entry; valid: {', '.join(names())}")
+    try:
+        return _read(name, file.parent, tomllib.loads(read_text(file)))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BecalmError(f"{name}/{file.name}: {type(error).__name__}: {error}") from error
+
+
+def _read(name: str, folder: Path, data: dict[str, Any]) -> Entry:
+    quantities = {key: _quantity(key, dict(table)) for key, table in data["quantities"].items()}
+    program = data["program"]
+    return Entry(
+        name,
+        data["title"],
+        folder,
+        Program(**{key: str(value) for key, value in program.items()}),
+        quantities,
+        tuple(_case(folder, quantities, case) for case in data["cases"]),
+        Picture(**{**data["picture"], "quantities": tuple(data["picture"]["quantities"])}),
+        data.get("short", False),
+    )
+
+
+def _quantity(key: str, table: dict[str, Any]) -> Quantity:
+    unit, kind, measure = table.pop("unit", ""), table.pop("kind"), table.pop("measure")
+    if kind not in KINDS:
+        raise ValueError(f"quantities.{key}.kind = {kind!r}; valid: {', '.join(KINDS)}")
+    if measure not in MEASURES:
+        raise ValueError(f"quantities.{key}.measure = {measure!r}; valid: {', '.join(MEASURES)}")
+    if "scale" not in table and unit not in UNITS:
+        raise ValueError(f"quantities.{key}.unit = {unit!r}; valid: {', '.join(UNITS)}, or any with `scale`")
+    scale = table.pop("scale", UNITS.get(unit, 1.0))
+    return Quantity(key, table.pop("name"), measure, KINDS[kind], unit, scale, table)
+
+
+def _case(folder: Path, quantities: Mapping[str, Quantity], table: dict[str, Any]) -> Case:
+    for part in ("values", "why", "spread"):
+        for key in table.get(part, {}):
+            if key not in (quantities if part == "values" else table["values"]):
+                raise ValueError(f"case {table['name']!r}, {part}: no quantity {key!r}")
+    return Case(
+        table["name"],
+        {key: _value(folder, value) for key, value in table["values"].items()},
+        table.get("set", {}),
+        table.get("scenario", "scenario.toml"),
+        table.get("seeds", 1),
+        table.get("peer", {}),
+        table.get("why", {}),
+        table.get("spread", {}),
+        table.get("x"),
+    )
+
+
+def _value(folder: Path, value: float | str) -> float | tuple[float, ...]:
+    """Return a number, or the samples of a file with one number per line."""
+    if isinstance(value, str):
+        return tuple(float(line) for line in (folder / value).read_text(encoding="utf-8").split())
+    return float(value)

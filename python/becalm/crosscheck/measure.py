@@ -1,0 +1,144 @@
+"""Numbers out of a run, in SI units: what the entries compare.
+
+A measure is a function of results, and of options that the table of its quantity has. It returns a number,
+or all samples where a distribution is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from becalm.results import Results
+
+Measured = float | list[float]
+Measure = Callable[..., Measured]
+MEASURES: dict[str, Measure] = {}
+"""Measures by name."""
+
+
+def _measure(function: Measure) -> Measure:
+    MEASURES[function.__name__] = function
+    return function
+
+
+def _number(value: Any) -> float:  # noqa: ANN401
+    return float("nan") if value is None else float(value)
+
+
+def _messages(results: Results, group: str | None, below: float | None) -> pl.DataFrame:
+    table = results.table("messages")
+    if group is not None:
+        table = table.filter(pl.col("group") == group)
+    return table if below is None else table.filter(pl.col("bytes") <= below)
+
+
+def _times(results: Results, group: str | None, until: str) -> pl.Series:
+    """Return times from the posting of messages until they are `delivered` or `acknowledged` [s]."""
+    return _messages(results, group, None).select(time=pl.col(until) - pl.col("posted"))["time"]
+
+
+@_measure
+def completion_mean(results: Results, group: str | None = None, until: str = "acknowledged") -> float:
+    """Mean completion time of messages [s]."""
+    return _number(_times(results, group, until).mean())
+
+
+@_measure
+def completion_max(results: Results, group: str | None = None, until: str = "acknowledged") -> float:
+    """Largest completion time of messages [s]."""
+    return _number(_times(results, group, until).max())
+
+
+@_measure
+def completion_at(
+    results: Results, at: float, group: str | None = None, until: str = "acknowledged"
+) -> float:
+    """Completion time that a share of the messages does not exceed [s]."""
+    return _number(_times(results, group, until).quantile(at, "linear"))
+
+
+@_measure
+def completions(results: Results, group: str | None = None, until: str = "acknowledged") -> list[float]:
+    """Completion times of all messages [s]."""
+    return _times(results, group, until).to_list()
+
+
+@_measure
+def slowdown_at(results: Results, at: float, group: str | None = None, below: float | None = None) -> float:
+    """Slowdown that a share of the messages up to a size does not exceed."""
+    return _number(_messages(results, group, below)["slowdown"].quantile(at, "linear"))
+
+
+def _link(table: pl.DataFrame, sender: str, receiver: str) -> pl.DataFrame:
+    return table.filter(pl.col("from") == sender, pl.col("to") == receiver)
+
+
+@_measure
+def queue_mean(results: Results, sender: str, receiver: str) -> float:
+    """Mean number of bytes that wait for a link [B]."""
+    return _number(_link(results.table("queues"), sender, receiver)["mean"].sum())
+
+
+@_measure
+def queue_max(results: Results, sender: str, receiver: str) -> float:
+    """Largest number of bytes that waited for a link [B]."""
+    return _number(_link(results.table("queues"), sender, receiver)["max"].max())
+
+
+@_measure
+def pauses(results: Results) -> float:
+    """Pauses of all links."""
+    return _number(results.table("pauses")["pauses"].sum())
+
+
+@_measure
+def headroom(results: Results, sender: str, receiver: str) -> float:
+    """Bytes that a buffer has above XOFF [B]."""
+    return _number(_link(results.table("pauses"), sender, receiver)["headroom"].max())
+
+
+@_measure
+def job_time(results: Results, job: str | None = None) -> float:
+    """Time of a job, or of the longest one [s]."""
+    jobs = results.table("jobs")
+    return _number((jobs if job is None else jobs.filter(pl.col("job") == job))["time"].max())
+
+
+@_measure
+def rank_end(results: Results, rank: int) -> float:
+    """End of a rank's last operation [s]."""
+    return _number(results.table("ranks").filter(pl.col("rank") == rank)["end"].max())
+
+
+@_measure
+def latency_mean(results: Results, group: str | None = None) -> float:
+    """Mean latency of delivered packets, each weighing the same [s]."""
+    flows = results.table("flows")
+    flows = flows if group is None else flows.filter(pl.col("group") == group)
+    flows = flows.filter(pl.col("delivered_packets") > 0)
+    total = _number((flows["latency_mean"] * flows["delivered_packets"]).sum())
+    return total / _number(flows["delivered_packets"].sum())
+
+
+@_measure
+def accepted(results: Results, group: str | None = None) -> float:
+    """Delivered bytes over what the hosts' links can carry; the mean over the hosts that send."""
+    groups = results.table("groups")
+    return _number((groups if group is None else groups.filter(pl.col("group") == group))["share"].sum())
+
+
+@_measure
+def rate(results: Results, group: str | None = None) -> float:
+    """Rate of a group's flows together [B/s]."""
+    groups = results.table("groups")
+    return _number((groups if group is None else groups.filter(pl.col("group") == group))["rate"].sum())
+
+
+@_measure
+def jain(results: Results, group: str | None = None) -> float:
+    """Jain's index of a group's flows."""
+    groups = results.table("groups")
+    return _number((groups if group is None else groups.filter(pl.col("group") == group))["jain"].mean())

@@ -1,0 +1,122 @@
+"""What a comparison found, as rows of tables and as the page `docs/crosschecks.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from becalm.crosscheck.run import Checked, Found
+from becalm.crosscheck.tolerances import KINDS
+
+AGREES, DIFFERS, EXPLAINED = "agrees", "differs", "explained"
+"""Verdicts: within the tolerance; outside of it; outside, for a reason that is known and written down."""
+COLUMNS = ("case", "quantity", "unit", "reference", "becalm", "difference", "tolerance", "verdict")
+HEAD = """\
+# becalm beside other simulators
+
+Written by `make crosscheck`. Each entry is a scene that another program has simulated: its numbers, with
+version and parameters, are in the folder `crosschecks`, and becalm's side is run when this page is written.
+`becalm crosscheck NAME` runs one. Where you have the other program, `tools/crosscheck/again.py NAME` makes
+its numbers again.
+
+{score}.
+
+Tolerances follow from the kind of a quantity, are the same for all programs, and were fixed before the
+comparison:
+
+{kinds}
+
+A quantity outside of its tolerance stays in the table. It is *explained* if a rule of either program is known
+to cause the difference, and *differs* if none is.
+"""
+
+
+def verdict(found: Found) -> str:
+    """Return the verdict on a quantity in a word."""
+    if found.agrees:
+        return AGREES
+    return EXPLAINED if found.why else DIFFERS
+
+
+def number(value: float) -> str:
+    """Return a value with at most 4 significant digits behind the point."""
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def rows(checked: Checked) -> Iterator[tuple[str, ...]]:
+    """Return the rows of an entry's table, without units in a column of their own."""
+    for each in checked.quantities:
+        unit = f" {each.unit}" if each.unit else ""
+        tolerance = KINDS[each.kind].shown
+        yield (
+            each.case,
+            each.name,
+            number(each.reference) + unit,
+            number(each.becalm) + unit,
+            each.apart,
+            tolerance,
+            verdict(each),
+        )
+
+
+def reasons(checked: Checked) -> Iterator[tuple[str, str, str]]:
+    """Return case, quantity and reason of what is outside of its tolerance and explained."""
+    for each in checked.quantities:
+        if not each.agrees and each.why:
+            yield each.case, each.name, each.why
+
+
+def score(found: Sequence[Checked]) -> str:
+    """Return how much agrees, in a sentence without its full stop."""
+    quantities = [each for checked in found for each in checked.quantities]
+    agree = sum(each.agrees for each in quantities)
+    open_ = sum(len(each.unexplained) for each in found)
+    explained = len(quantities) - agree - open_
+    programs = len({checked.entry.program.name for checked in found})
+    return (
+        f"{agree} of {len(quantities)} quantities of {programs} programs in {len(found)} scenes agree within "
+        f"their tolerances, {explained} differ for a known reason, {open_} for none"
+    )
+
+
+def page(found: Sequence[Checked]) -> str:
+    """Return the page of all entries."""
+    kinds = "\n".join(f"| {kind.name} | {kind.meaning} | {kind.shown} |" for kind in KINDS.values())
+    table = f"| kind | what | tolerance |\n|---|---|---|\n{kinds}"
+    parts = [HEAD.format(score=score(found), kinds=table), _overview(found), *map(_entry, found)]
+    return "\n".join(parts)
+
+
+def _overview(found: Sequence[Checked]) -> str:
+    lines = ["| entry | program | quantities | agree | explained | differ |", "|---|---|---|---|---|---|"]
+    for each in found:
+        open_ = len(each.unexplained)
+        explained = len(each.quantities) - each.agreeing - open_
+        name = f"[{each.entry.name}](#{each.entry.name})"
+        numbers = f"{len(each.quantities)} | {each.agreeing} | {explained} | {open_}"
+        lines.append(f"| {name} | {each.entry.program.name} | {numbers} |")
+    return "\n".join(lines) + "\n"
+
+
+def _entry(checked: Checked) -> str:
+    entry, program = checked.entry, checked.entry.program
+    lines = [f"## {entry.name}", "", f"**{entry.title}.** {_words(checked)}", ""]
+    lines += [f"![{entry.title}: {program.name} and becalm](crosschecks/{entry.name}.svg)", ""]
+    lines += [
+        f"[{program.name}]({program.source}), {program.version}; {program.licence}; "
+        f"reference of {program.made}."
+    ]
+    lines += [f"Built with {program.built}. Parameters: {program.parameters}.", ""]
+    lines += ["| case | quantity | reference | becalm | difference | tolerance | verdict |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows(checked)]
+    why: dict[str, list[str]] = {}
+    for case, name, reason in reasons(checked):
+        why.setdefault(reason, []).append(f"{case}, {name}")
+    lines += ["", *(f"- *{'; '.join(cases)}*: {reason}." for reason, cases in why.items())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _words(checked: Checked) -> str:
+    """Return the entry's own text, without its heading."""
+    text = (checked.entry.folder / "README.md").read_text(encoding="utf-8")
+    return text.partition("\n")[2].strip()

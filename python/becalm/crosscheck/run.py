@@ -1,0 +1,203 @@
+"""Runs the cases of entries, and sets what they give beside the references."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from becalm.crosscheck.entry import Case, Entry, Quantity, find, names
+from becalm.crosscheck.measure import MEASURES, Measured
+from becalm.crosscheck.tolerances import difference, same_distribution
+from becalm.parallel import Cancel, run_all
+from becalm.progress import SweepProgress
+from becalm.quantities import seconds
+from becalm.results import Results
+from becalm.runs import run_one
+from becalm.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Found:
+    """A quantity of a case: the reference, what becalm gives, the verdict."""
+
+    case: str
+    key: str
+    name: str
+    unit: str
+    kind: str
+    reference: float
+    becalm: float
+    difference: float
+    """As a share of the reference; of a distribution, p."""
+    tolerance: float
+    agrees: bool
+    why: str
+    """What explains a quantity outside of its tolerance; empty if nothing does."""
+    spread: float | None
+    """Half of the range over the other program's seeds."""
+    range: float | None
+    """Half of the range over becalm's seeds; None for one seed."""
+
+    @property
+    def apart(self) -> str:
+        """The difference as text."""
+        return f"p = {self.difference:.2g}" if self.kind == "distribution" else f"{self.difference:+.2%}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An entry with all that was found."""
+
+    entry: Entry
+    quantities: tuple[Found, ...]
+    samples: Mapping[tuple[str, str], tuple[float, ...]]
+    """Samples of becalm's distributions by case and quantity, in the quantity's unit."""
+    seconds: float
+    """Time of its runs, one after the other."""
+
+    @property
+    def agreeing(self) -> int:
+        """How many quantities are within their tolerances."""
+        return sum(each.agrees for each in self.quantities)
+
+    @property
+    def unexplained(self) -> list[Found]:
+        """Quantities outside of their tolerances that nothing explains."""
+        return [each for each in self.quantities if not each.agrees and not each.why]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        program = self.entry.program
+        return {
+            "entry": self.entry.name,
+            "title": self.entry.title,
+            "program": program.name,
+            "version": program.version,
+            "made": program.made,
+            "parameters": program.parameters,
+            "quantities": [vars(each) for each in self.quantities],
+        }
+
+
+Changed = Callable[[Scenario], Scenario]
+
+
+def check(
+    chosen: Iterable[str | Entry] | None = None,
+    *,
+    short: bool = False,
+    threads: int | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+    changed: Changed = lambda scenario: scenario,
+) -> list[Checked]:
+    """Run becalm's side of entries and compare it with the references.
+
+    Args:
+        chosen: names of entries, or entries; all if not given.
+        short: only those that every change runs, where none is chosen.
+        threads: runs at once; None: as many as there are cores.
+        progress: called after every finished run.
+        changed: changes each scenario before it runs; to see that the comparison notices.
+
+    Raises:
+        BecalmError: no such entry, or one with mistakes.
+        FabricError: a run that cannot go on.
+        KeyboardInterrupt: Ctrl-C.
+
+    """
+    entries = [find(each) if isinstance(each, str) else each for each in (chosen or names())]
+    if short and chosen is None:
+        entries = [entry for entry in entries if entry.short]
+    runs = [
+        (entry, case, changed(entry.scenario(case)).replace({"run.seed": seed}))
+        for entry in entries
+        for case in entry.cases
+        for seed in range(1, case.seeds + 1)
+    ]
+    measured: dict[int, tuple[dict[str, Measured], float]] = {}
+    order = sorted(range(len(runs)), key=lambda at: _length(runs[at][2]), reverse=True)
+    lock = threading.Lock()
+    done = [0, 0, 0]
+
+    def work(index: int, cancel: Cancel) -> None:
+        entry, case, scenario = runs[order[index]]
+        outcome = run_one(scenario, 0, cancel, lambda _: None)
+        results = Results.from_outcomes(scenario, [outcome])
+        found = {key: _measured(entry.quantities[key], results) for key in case.values}
+        with lock:
+            measured[order[index]] = (found, outcome.wall_time)
+            done[0] += 1
+            done[1] += results.events
+            done[2] += results.packet_hops
+            if progress is not None:
+                progress(SweepProgress(done[0], len(runs), done[0] / len(runs), done[1], done[2]))
+
+    run_all(work, len(runs), threads)
+    taken = iter(range(len(runs)))
+    return [
+        _judged(entry, [(case, [measured[next(taken)] for _ in range(case.seeds)]) for case in entry.cases])
+        for entry in entries
+    ]
+
+
+def _length(scenario: Scenario) -> float:
+    """Return the run's duration: the longest go first."""
+    return seconds(str(scenario.resolved["run"]["duration"]))
+
+
+def _measured(quantity: Quantity, results: Results) -> Measured:
+    found = MEASURES[quantity.measure](results, **quantity.options)
+    if isinstance(found, list):
+        return [each / quantity.scale for each in found]
+    return found / quantity.scale
+
+
+Runs = Sequence[tuple[dict[str, Measured], float]]
+
+
+def _judged(entry: Entry, cases: Sequence[tuple[Case, Runs]]) -> Checked:
+    found: list[Found] = []
+    samples: dict[tuple[str, str], tuple[float, ...]] = {}
+    for case, runs in cases:
+        for key in case.values:
+            values = [values[key] for values, _ in runs]
+            found.append(judge(case, entry.quantities[key], values))
+            if isinstance(values[0], list):
+                samples[case.name, key] = _flat(values)
+    return Checked(entry, tuple(found), samples, sum(wall for _, runs in cases for _, wall in runs))
+
+
+def _flat(values: Sequence[Measured]) -> tuple[float, ...]:
+    return tuple(each for part in values for each in (part if isinstance(part, list) else [part]))
+
+
+def judge(case: Case, quantity: Quantity, values: Sequence[Measured]) -> Found:
+    """Compare what the seeds gave with the reference of a case."""
+    reference, kind = case.values[quantity.key], quantity.kind
+    flat = _flat(values)
+    if isinstance(reference, tuple):
+        share = same_distribution(reference, flat)
+        numbers = (statistics.median(reference), statistics.median(flat), share, share > kind.tolerance)
+    else:
+        mean = statistics.fmean(flat)
+        share = difference(reference, mean)
+        numbers = (reference, mean, share, abs(share) <= kind.tolerance)
+    before, after, share, agrees = numbers
+    return Found(
+        case=case.name,
+        key=quantity.key,
+        name=quantity.name,
+        unit=quantity.unit,
+        kind=kind.name,
+        reference=before,
+        becalm=after,
+        difference=share,
+        tolerance=kind.tolerance,
+        agrees=agrees,
+        why="" if agrees else case.why.get(quantity.key, ""),
+        spread=case.spread.get(quantity.key),
+        range=(max(flat) - min(flat)) / 2 if len(values) > 1 and not isinstance(reference, tuple) else None,
+    )

@@ -1,0 +1,223 @@
+"""Functions of a rate as users give them: Python functions, expressions, tables; and what is wrong with them.
+
+Rates are shares of the link's rate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from becalm.designs.expression import compiled
+from becalm.designs.hermite import Array, Rising
+from becalm.errors import DesignError
+
+RateFunction: TypeAlias = (
+    "str | Callable[[float], float] | Mapping[float, float] | Iterable[tuple[float, float]]"
+)
+"""An expression in `r`, `rmin` and `rmax`; a Python function; or points, pairs of a rate and the function
+there."""
+
+SLOWEST = 1e-6
+"""Smallest rate that can be set."""
+SLACK = 1e-9
+"""Relative distance below which two rates are the same."""
+POINTS = 1024
+"""Rates at which a function is looked at, in equal ratios, and as many in equal steps."""
+
+
+class Function:
+    """A function of a rate. Errors name the rate at which they occur."""
+
+    def __init__(self, call: Callable[[float], Any], name: str, rmin: float, rmax: float) -> None:
+        self.name = name
+        self.rmin, self.rmax = rmin, rmax
+        self._call = call
+
+    def __call__(self, rates: Array) -> Array:
+        """Return the values at `rates`, which lie between rmin and rmax, as the values do.
+
+        Raises:
+            DesignError: the function raises, or its value is no number between rmin and rmax.
+
+        """
+        return np.array([self._value(float(rate)) for rate in rates])
+
+    def at(self, rate: float) -> str:
+        """Return `f_dec(0.25)`."""
+        return f"{self.name}({rate:.6g})"
+
+    def _value(self, rate: float) -> float:
+        try:
+            value = self._call(rate)
+        except Exception as error:
+            raise DesignError(f"{self.at(rate)} raises {type(error).__name__}: {error}", rate) from error
+        if isinstance(value, np.ndarray) and value.size == 1:
+            value = value.item()
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise DesignError(f"{self.at(rate)} = {value!r}: must be a number", rate)
+        value = float(value)
+        if not math.isfinite(value):
+            raise DesignError(f"{self.at(rate)} = {value}: must be a finite number", rate)
+        if value < self.rmin * (1 - SLACK):
+            raise DesignError(
+                f"{self.at(rate)} = {value:.6g}: must not be below rmin = {self.rmin:.6g}; "
+                "limit it, such as max(..., rmin)",
+                rate,
+            )
+        if value > self.rmax * (1 + SLACK):
+            raise DesignError(
+                f"{self.at(rate)} = {value:.6g}: must not be above rmax = {self.rmax:.6g}; "
+                "limit it, such as min(..., rmax)",
+                rate,
+            )
+        return min(max(value, self.rmin), self.rmax)
+
+
+def read(given: RateFunction, name: str, rmin: float, rmax: float) -> Function:
+    """Make a function of what a user gave.
+
+    Raises:
+        DesignError: it is none.
+
+    """
+    check_rates(rmin, rmax)
+    if isinstance(given, str):
+        return Function(compiled(given, rmin, rmax), name, rmin, rmax)
+    if callable(given):
+        return Function(given, name, rmin, rmax)
+    return Function(_through(given, name, rmin, rmax), name, rmin, rmax)
+
+
+def check_rates(rmin: float, rmax: float) -> None:
+    """Make sure that there is something between rmin and rmax.
+
+    Raises:
+        DesignError: there is not.
+
+    """
+    if not SLOWEST <= rmin < rmax <= 1:
+        raise DesignError(f"rmin = {rmin:g}, rmax = {rmax:g}: must be {SLOWEST:g} <= rmin < rmax <= 1")
+
+
+def look(rmin: float, rmax: float) -> Array:
+    """Return rates from rmin to rmax, close to each other at both ends."""
+    rates: Array = np.union1d(np.geomspace(rmin, rmax, POINTS), np.linspace(rmin, rmax, POINTS))
+    rates = rates[np.concatenate([[True], np.diff(rates) > SLACK * rates[1:]])]
+    rates[0], rates[-1] = rmin, rmax
+    return rates
+
+
+def check_decrease(f_dec: Function) -> None:
+    """Make sure that a function can be a decrease.
+
+    Raises:
+        DesignError: it is not below the rate it decreases, falls where the rate rises, or stands still above
+            rmin; with the rate.
+
+    """
+    rates = look(f_dec.rmin, f_dec.rmax)
+    values = f_dec(rates)
+    _refuse(
+        f_dec, rates[1:], values[1:], values[1:] >= rates[1:] * (1 - 1e-12), "must be below the rate itself"
+    )
+    rmin = f_dec.rmin
+    _refuse(f_dec, rates[:1], values[:1], values[:1] > rmin * (1 + SLACK), f"must be rmin = {rmin:.6g}")
+    falls = np.diff(values) < -1e-12 * values[1:]
+    before = [
+        f"must not fall as the rate rises; {f_dec.at(r)} = {v:.6g}"
+        for r, v in zip(rates, values, strict=True)
+    ]
+    _refuse(f_dec, rates[1:], values[1:], falls, before)
+    still = (np.diff(values) < 1e-13 * values[1:]) & (values[:-1] > rmin * (1 + SLACK))
+    before = [f"must rise with the rate above rmin; {f_dec.at(r)} is the same" for r in rates]
+    _refuse(f_dec, rates[1:], values[1:], still, before)
+    if values[-1] <= rmin * (1 + SLACK):
+        raise DesignError(
+            f"{f_dec.at(rates[-1])} = {values[-1]:.6g}: every decrease ends at rmin, none recovers",
+            float(rates[-1]),
+        )
+
+
+def check_increase(f_inc: Function) -> None:
+    """Make sure that a function can be an increase.
+
+    Raises:
+        DesignError: it is not above the rate it increases; with the rate.
+
+    """
+    rates = look(f_inc.rmin, f_inc.rmax)[:-1]
+    values = f_inc(rates)
+    _refuse(f_inc, rates, values, values <= rates * (1 + 1e-13), "must be above the rate itself")
+
+
+def _refuse(function: Function, rates: Array, values: Array, bad: Any, why: str | list[str]) -> None:  # noqa: ANN401
+    if not np.any(bad):
+        return
+    first = int(np.argmax(bad))
+    reason = why if isinstance(why, str) else why[first]
+    rate = float(rates[first])
+    raise DesignError(f"{function.at(rate)} = {values[first]:.6g}: {reason}", rate)
+
+
+def _through(
+    given: Mapping[float, float] | Iterable[tuple[float, float]], name: str, rmin: float, rmax: float
+) -> Callable[[float], float]:
+    """Return a function through points. Between them the inter-packet delays, 1/r, are interpolated.
+
+    In delays both LIPD and FIMD are straight lines. Where the points end at rmin the function stays there.
+    """
+    rates, values = _points(given, name)
+    if rates[-1] < rmax * (1 - SLACK):
+        raise DesignError(
+            f"{name}: the last point is at {rates[-1]:.6g}, must be at rmax = {rmax:.6g}", rates[-1]
+        )
+    # The function bends where it meets rmin: nothing below takes part in the interpolation above.
+    end = int(np.argmax(values > rmin * (1 + SLACK)))
+    start = max(end - 1, 0)
+    if values[start] > rmin * (1 + SLACK) and rates[0] > rmin * (1 + SLACK):
+        raise DesignError(
+            f"{name}: the first point is at {rates[0]:.6g}, must be at rmin = {rmin:.6g}", rates[0]
+        )
+    rates, values = rates[start:], values[start:]
+    if len(rates) < 2 or np.any(np.diff(values) <= 0):
+        place = start + int(np.argmax(np.diff(values) <= 0)) if len(rates) > 1 else 0
+        rate = float(rates[min(place - start + 1, len(rates) - 1)])
+        raise DesignError(f"{name}({rate:.6g}): points above rmin must rise with the rate", rate)
+    line = Rising(1 / rates[::-1], 1 / values[::-1])
+    lowest = float(rates[0])
+
+    def call(rate: float) -> float:
+        if rate <= lowest:
+            return float(values[0])
+        return float(1 / line(np.array([1 / rate]))[0])
+
+    return call
+
+
+def _points(given: Mapping[float, float] | Iterable[tuple[float, float]], name: str) -> tuple[Array, Array]:
+    pairs: Any = given.items() if isinstance(given, Mapping) else given
+    try:
+        table = np.array([[float(rate), float(value)] for rate, value in pairs], dtype=np.float64).reshape(
+            -1, 2
+        )
+    except (TypeError, ValueError) as error:
+        raise DesignError(f"{name}: must be a function, an expression, or pairs of rates: {error}") from error
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    rates, values = table[:, 0], table[:, 1]
+    for rate, value in zip(rates, values, strict=True):
+        if not (math.isfinite(rate) and math.isfinite(value) and rate > 0 and value > 0):
+            raise DesignError(
+                f"{name}({rate:.6g}) = {value:.6g}: points must be finite and above 0", float(rate)
+            )
+    if len(rates) < 2:
+        raise DesignError(f"{name}: {len(rates)} points: must be at least 2")
+    twice = np.flatnonzero(np.diff(rates) <= SLACK * rates[1:])
+    if len(twice):
+        rate = float(rates[twice[0]])
+        raise DesignError(f"{name}({rate:.6g}): two points at the same rate", rate)
+    return rates, values

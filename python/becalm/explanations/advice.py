@@ -1,0 +1,137 @@
+"""Rules about what to try next, and about tables and samples that would show more."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from becalm import manager
+from becalm.analysis import blame, limits
+from becalm.analysis.blame import Bottleneck
+from becalm.analysis.case import Case
+from becalm.analysis.facts import key
+from becalm.errors import BecalmError
+from becalm.explanations.control import judged, stands, starved, unmarked
+from becalm.explanations.model import Sentence
+from becalm.explanations.rule import rule
+from becalm.scenario import Scenario, load
+
+MENDS = {
+    "slow receiver": "let the host receive faster (`adapter.drain_rate`, the slot or the "
+    "software of the host)",
+    "slow cable": "replace the cable or its port, and run again",
+    "unbalanced routes": "route anew so that the links of the switch have as many pairs of hosts each",
+    "colliding jobs": "place one of the jobs so that their paths part, or route one of them another way",
+    "oversubscribed link": "add cables beside it, or spread the flows over other links",
+}
+"""What mends causes that no parameter of congestion control removes."""
+
+
+@rule("mend", "advice")
+def mend(case: Case) -> Iterator[Sentence]:
+    """Propose what removes a cause that no parameter of congestion control removes."""
+    said = set()
+    for each in case.bottlenecks:
+        name = each.cause.name if each.cause is not None else ""
+        if name in MENDS and name not in said:
+            said.add(name)
+            text = f"{each.name}: {MENDS[name]}."
+            yield Sentence("mend", "advice", text, {}, (case.facts.of_tree(each.link),), place=each.name)
+    if case.facts.cycle:
+        text = (
+            "Credit loop: change the routes until `topology.edges.allow_cycles = false` passes "
+            "`becalm validate`."
+        )
+        yield Sentence("mend", "advice", text, {}, (key("topology.edges.allow_cycles"),))
+
+
+@rule("manage", "advice")
+def manage(case: Case) -> Iterator[Sentence]:
+    """Propose `becalm manage` where control is off, weak or too strong at an overloaded link.
+
+    The guideline's parameters must suit the scenario and differ from its own. The degree is the number of
+    sources.
+    """
+    for each in _bad(case):
+        degree = max(2, each.sources)
+        scenario = case.facts.scenario
+        try:
+            managed = manager.recommend(scenario, hot_spot_degree=degree).apply(scenario)
+        except BecalmError:
+            return
+        if managed == scenario:
+            return
+        command = f"manage {shlex.quote(scenario.name)} --degree {degree} --out managed.toml"
+        text = (
+            f"Parameters for {degree} sources that send to one place: `becalm {command}`.{_first(scenario)}"
+        )
+        refer = (case.facts.of_tree(each.link),)
+        yield Sentence("manage", "advice", text, {"degree": degree}, refer, place=each.name, command=command)
+        return
+
+
+@rule("tune", "advice")
+def tune(case: Case) -> Iterator[Sentence]:
+    """Propose `becalm tune` for the hot host where control is off, weak or too strong."""
+    for each in _bad(case):
+        host, scenario = blame.hot(case.facts, each.flows), case.facts.scenario
+        if host and each.sources >= 2:
+            command = (
+                f"tune {shlex.quote(scenario.name)} --hot {shlex.quote(host)} --degree "
+                f"{each.sources} --trials 50"
+            )
+            text = f"A search for parameters that beat the guideline's: `becalm {command}`.{_first(scenario)}"
+            numbers = {"degree": each.sources}
+            refer = (case.facts.of_tree(each.link),)
+            yield Sentence("tune", "advice", text, numbers, refer, place=each.name, command=command)
+            return
+
+
+@rule("observe", "missing")
+def observe(case: Case) -> Iterator[Sentence]:
+    """Name the keys that would show more.
+
+    `observe.links` and `observe.window` for oscillation under control, `observe.paces` for the gaps of
+    sources that starve a link.
+    """
+    facts = case.facts
+    for each in judged(case)[:1]:
+        if not case.followed(each):
+            text = f'Whether control oscillates is not in the results: set observe.links = ["{each.name}"].'
+            yield Sentence("observe", "missing", text, {}, (key("observe.links"),))
+        elif case.steady(each) and case.rates(each) is None:
+            window = max(1, round(facts.window / (2 * limits.SAMPLES) * 1e6))
+            text = (
+                f"Whether control oscillates is not in the results: its windows are too long; set "
+                f'observe.window = "{window} us" and observe.step = "{window} us".'
+            )
+            yield Sentence("observe", "missing", text, {"window": window * 1e-6}, (key("observe.window"),))
+        if starved(case, each) and "paces" not in facts.results.tables:
+            text = "The gaps that sources keep are not in the results: set observe.paces = true."
+            yield Sentence("observe", "missing", text, {}, (key("observe.paces"),))
+
+
+def _first(scenario: Scenario) -> str:
+    """Return what comes before a command on a file that is not there, or has not the scenario of the run."""
+    try:
+        same = load(scenario.name) == scenario
+    except (BecalmError, OSError, ValueError):
+        same = False
+    name = shlex.quote(scenario.name)
+    return (
+        "" if same else f" First write the scenario of this run to {name}, which has another or is missing."
+    )
+
+
+def _bad(case: Case) -> list[Bottleneck]:
+    """Return the overloaded links at which control is off, weak or too strong."""
+    common = case.facts.resolved["response"]
+    return [
+        each
+        for each in case.bottlenecks
+        if each.overloaded
+        and (each.cause is None or each.cause.name != "slow receiver")
+        and (not case.controlled(each) or unmarked(case, each) or starved(case, each) or stands(case, each))
+        # What is recommended replaces the response of the scenario, not those of its groups.
+        and all(case.responses[group] == common for group in each.groups)
+    ]

@@ -1,0 +1,302 @@
+"""Rules about congestion control: whether it was on, held, oscillated or starved a link, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from becalm import manager
+from becalm.analysis import limits
+from becalm.analysis.blame import Bottleneck
+from becalm.analysis.case import Case
+from becalm.analysis.facts import key
+from becalm.analysis.formats import seconds, share
+from becalm.analysis.reference import Reference
+from becalm.explanations.model import Sentence
+from becalm.explanations.rule import rule
+
+if TYPE_CHECKING:
+    from becalm.analysis.facts import Floats, Places
+
+SLOW = ("slow receiver", "slow cable")
+"""Causes by which a link is used less than its rate allows, whatever control does."""
+
+
+class Balance(NamedTuple):
+    """What a table of delays, its step and its timer do to a source at its fair share of a link."""
+
+    sources: int
+    fair: int
+    """Index at which all sources together fill the link; the last one if none is high enough."""
+    step: int
+    undone: float
+    """Time in s in which the timer takes off what one BECN added."""
+    heard: float
+    """Time in s between two packets of a source at its share that may be marked."""
+
+
+def judged(case: Case) -> list[Bottleneck]:
+    """Return the first overloaded bottlenecks, at which control has something to do, and has a say."""
+    return [each for each in case.bottlenecks if each.overloaded and case.controlled(each)][: limits.MOST]
+
+
+def starved(case: Case, each: Bottleneck) -> bool:
+    """Whether control leaves a part of a link unused that flows have data for."""
+    slow = each.cause is not None and each.cause.name in SLOW
+    return not slow and case.use(each) < limits.FULL and case.facts.links.root[each.link] < limits.STANDING
+
+
+def stands(case: Case, each: Bottleneck) -> bool:
+    """Whether a link is a root for so long, and its tree reaches so far, that control did not hold it."""
+    root = case.facts.links.root[each.link]
+    return bool(root >= limits.STANDING and (len(case.victims) or len(branches(case, each))))
+
+
+def branches(case: Case, each: Bottleneck) -> Places:
+    """Return the links that wait behind a bottleneck for a quarter of the window or more."""
+    links = case.facts.links
+    before = case.facts.crossed(each.flows) & ~links.is_root & (links.branch >= limits.STANDING)
+    return np.flatnonzero(before)
+
+
+def unmarked(case: Case, each: Bottleneck) -> bool:
+    """Whether a root stood, and next to none of its packets was marked."""
+    links, at = case.facts.links, each.link
+    stood = links.root[at] >= limits.LEAST_ROOT and links.longest[at] >= limits.LASTING * case.facts.window
+    return bool(stood and links.marked[at] < limits.UNMARKED * links.packets[at])
+
+
+def balance(case: Case, each: Bottleneck) -> Balance | None:
+    """Work out what IBTA's parameters do at a link; None with another response."""
+    params, facts = case.ibta(each), case.facts
+    delays = facts.scenario.summary["cct"]
+    if params is None or not delays:
+        return None
+    if params["ccti_limit"] is not None:
+        delays = delays[: params["ccti_limit"] + 1]
+    # A source that sends with this gap, in packet times, has its part of the link.
+    gap = each.sources * facts.scenario.summary["host_rate"] / facts.links.capacity[each.link] - 1
+    fair = next((index for index, delay in enumerate(delays) if delay >= gap), len(delays) - 1)
+    timer = params["ccti_timer"] * manager.TIMER_UNIT
+    undone = float("inf") if timer == 0 else params["ccti_increase"] / params["ccti_decrease"] * timer
+    ((_, marker),) = facts.resolved["marking"].items()
+    heard = (gap + 1) * facts.scenario.summary["packet_time"] * (1 + marker.get("marking_rate", 0))
+    return Balance(each.sources, fair, params["ccti_increase"], undone, heard)
+
+
+@rule("no-control", "control")
+def no_control(case: Case) -> Iterator[Sentence]:
+    """Say that no congestion control acts on overloaded links.
+
+    Switches do not mark, or sources do not react.
+    """
+    left = [each for each in case.bottlenecks if each.overloaded and not case.controlled(each)]
+    if not left:
+        return
+    what = "switches mark nothing" if case.marking == "none" else "its sources do not react to marks"
+    names = ", ".join(each.name for each in left[: limits.MOST])
+    refer = (key("marking"), key("response"))
+    text = f"No congestion control acts on {names}: {what}."
+    yield Sentence("no-control", "control", text, {"links": len(left)}, refer)
+
+
+@rule("threshold-off", "control")
+def threshold_off(case: Case) -> Iterator[Sentence]:
+    """Name the cause *threshold off*.
+
+    A root lasts, switches can mark, sources can react, and fewer than one packet in a thousand is
+    marked.
+    """
+    links = case.facts.links
+    for each in judged(case):
+        if not unmarked(case, each):
+            continue
+        marked, packets = float(links.marked[each.link]), float(links.packets[each.link])
+        text = (
+            f"Marking is off at {each.name}: {marked:.0f} of {packets:.0f} packets were marked, "
+            "though it was a "
+            f"root for {share(float(links.root[each.link]))} of the time; marking.{case.marking} "
+            "does not see it."
+        )
+        refer = (case.facts.of_link(each.link, "marked", "packets"), key(f"marking.{case.marking}"))
+        numbers = {"marked": marked, "packets": packets}
+        yield Sentence(
+            "threshold-off", "control", text, numbers, refer, cause="threshold off", place=each.name
+        )
+
+
+@rule("weak", "control")
+def weak(case: Case) -> Iterator[Sentence]:
+    """Name the cause *weak control*.
+
+    An overloaded link is a root for more than a quarter of the window, and other links wait behind it for as
+    long or flows are its victims, although its packets are marked. With IBTA's response
+    the settings that cannot work are named, as `becalm manage` does.
+    """
+    links = case.facts.links
+    for each in judged(case):
+        root, marked = float(links.root[each.link]), float(links.marked[each.link])
+        if not stands(case, each) or unmarked(case, each):
+            continue
+        waiting = branches(case, each)
+        spread = (
+            f" and {len(waiting)} links waited behind it for a quarter of the time" if len(waiting) else ""
+        )
+        part = marked / max(1.0, float(links.packets[each.link]))
+        concerns = _concerns(case, each)
+        why = "".join(f"; {concern.key} = {concern.value}: {concern.problem}" for concern in concerns)
+        text = (
+            f"Control did not hold: {each.name} was a root for {share(root)} of the time{spread} "
+            f"although {share(part)} of its packets were marked{why}."
+        )
+        refer = (case.facts.of_tree(each.link), case.facts.of_link(each.link, "marked", "packets"))
+        keys = tuple(key(concern.key) for concern in concerns)
+        numbers = {"root_share": root, "marked_share": part, "branches": len(waiting)}
+        yield Sentence(
+            "weak", "control", text, numbers, (*refer, *keys), cause="weak control", place=each.name
+        )
+
+
+@rule("starved", "control")
+def starves(case: Case) -> Iterator[Sentence]:
+    """Say that control starves a link, and why.
+
+    Its flows offer more than it carries, it is no standing root, and it is used for less than 90% of
+    what they could fill. With IBTA's response the cause is *step too large* if one BECN takes a source
+    below its share, else *timer too long* if what one BECN adds is undone more slowly than a source at
+    its share hears of the next; otherwise, and with other responses, *response too strong*.
+    """
+    for each in judged(case):
+        if not starved(case, each) or unmarked(case, each):
+            continue
+        found, use = balance(case, each), case.use(each)
+        cause, why, keys, numbers = _why_starved(found)
+        gap, refer = _gap(case, each)
+        text = (
+            f"Control starves {each.name}: only {share(use)} of what its flows could send through it is used"
+            f"{gap}; {why}."
+        )
+        rows = (case.facts.of_link(each.link, "utilization"), *refer)
+        yield Sentence(
+            "starved", "control", text, {"use": use, **numbers}, (*rows, *keys), cause=cause, place=each.name
+        )
+
+
+@rule("oscillates", "control")
+def oscillates(case: Case) -> Iterator[Sentence]:
+    """Say that the rate of a link oscillates under control.
+
+    The series follow it for at least 20 windows, its traffic is steady, the rate varies by more than
+    30% of its mean, and goes up and down at least four times. The cause is *step too large* if one BECN
+    takes a source below its share, else *oscillation*.
+    """
+    for each in judged(case):
+        rates = case.rates(each) if case.steady(each) and case.followed(each) else None
+        if rates is None or rates.mean() <= 0 or rates.std() / rates.mean() < limits.SWING:
+            continue
+        if _swings(rates) < limits.SWINGS:
+            continue
+        low, high = (float(np.quantile(rates, part)) for part in (0.1, 0.9))
+        swing, found = float(rates.std() / rates.mean()), balance(case, each)
+        large = found is not None and found.step >= found.fair
+        text = (
+            f"The rate of {each.name} oscillates: between {share(low)} and {share(high)} of its "
+            "capacity (10th and "
+            f"90th percentile), standard deviation {share(swing)} of the mean."
+        )
+        refer = (_series_rows(case, each), *((key("response.ibta.ccti_increase"),) if large else ()))
+        numbers = {"low": low, "high": high, "swing": swing}
+        cause = "step too large" if large else "oscillation"
+        yield Sentence("oscillates", "control", text, numbers, refer, cause=cause, place=each.name)
+
+
+@rule("held", "control")
+def held(case: Case) -> Iterator[Sentence]:
+    """Say that control held an overloaded link.
+
+    It is full, and a root for at most a quarter of the window; or its queue makes no other link wait for as
+    long, and there is no victim.
+    """
+    links = case.facts.links
+    for each in judged(case):
+        root, use = float(links.root[each.link]), case.use(each)
+        slow = each.cause is not None and each.cause.name in SLOW
+        if stands(case, each) or unmarked(case, each) or (use < limits.FULL and not slow):
+            continue
+        longest = float(np.nan_to_num(links.longest[each.link]))
+        state = f"a root for {share(root)} of the time, {seconds(longest)} at the longest"
+        if not longest:
+            state = f"a root for {share(root)} of the time"
+        if case.facts.resolved["switch"]["buffer"] == "unlimited":
+            state = "where unlimited buffers stop nobody"
+        text = f"Control held {each.name}: {share(float(links.busy[each.link]))} used, {state}."
+        refer = (case.facts.of_link(each.link, "utilization"), case.facts.of_tree(each.link))
+        yield Sentence("held", "control", text, {"use": use, "root_share": root}, refer, place=each.name)
+
+
+def _swings(rates: Floats) -> int:
+    """Return how often rates go from well below their mean to well above it, or back."""
+    away = (rates - rates.mean()) / rates.std()
+    sides = np.sign(away[np.abs(away) >= 0.5])
+    return int(np.count_nonzero(np.diff(sides)))
+
+
+def _concerns(case: Case, each: Bottleneck) -> list[manager.Concern]:
+    if case.ibta(each) is None:
+        return []
+    return manager.review(case.facts.scenario, hot_spot_degree=max(2, each.sources))
+
+
+def _why_starved(found: Balance | None) -> tuple[str, str, tuple[Reference, ...], dict[str, Any]]:
+    if found is None:
+        return "response too strong", "the response lowers rates too far", (key("response"),), {}
+    numbers = {"increase": found.step, "fair_index": found.fair, "undone": found.undone, "heard": found.heard}
+    if found.step >= found.fair:
+        why = (
+            f"one BECN raises the index by {found.step}, where {found.fair} gives each of "
+            f"{found.sources} sources "
+            "its share"
+        )
+        return "step too large", why, (key("response.ibta.ccti_increase"),), numbers
+    if found.undone > found.heard:
+        undone = "never" if np.isinf(found.undone) else f"only in {seconds(found.undone)}"
+        why = (
+            f"the timer undoes a BECN, a step of {found.step}, {undone}, where a source at "
+            f"its share may hear the next one after {seconds(found.heard)}"
+        )
+        return "timer too long", why, (key("response.ibta.ccti_timer"),), numbers
+    return (
+        "response too strong",
+        "neither its step nor its timer explains it",
+        (key("response.ibta"),),
+        numbers,
+    )
+
+
+def _gap(case: Case, each: Bottleneck) -> tuple[str, tuple[Reference, ...]]:
+    """Return what the table `paces` says about the gaps of the group that offers most, if there is one."""
+    import polars as pl
+
+    if "paces" not in case.facts.results.tables:
+        return "", ()
+    name = next(iter(each.groups))
+    table = case.facts.table("paces").filter(
+        (pl.col("group") == name) & (pl.col("time") >= case.facts.warmup)
+    )
+    if not table.height:
+        return "", ()
+    rows = tuple(int(row) for row in table["row"].to_list())
+    return (
+        f" (flows of {name} wait {float(table['gap_mean'].to_numpy().mean()):.3g} packet times "
+        "after each packet)",
+        (Reference("paces", rows, ("gap_mean",)),),
+    )
+
+
+def _series_rows(case: Case, each: Bottleneck) -> Reference:
+    import polars as pl
+
+    table = case.facts.table("series").filter((pl.col("kind") == "link") & (pl.col("name") == each.name))
+    return Reference("series", tuple(int(row) for row in table["row"].to_list()), ("share",))

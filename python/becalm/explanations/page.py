@@ -1,0 +1,75 @@
+"""The page of the rules, written from the rules themselves."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+from pathlib import Path
+
+from becalm.analysis import limits
+from becalm.explanations.model import TOPICS
+from becalm.explanations.rules import RULES
+
+_INTRODUCTION = """\
+# The rules of `becalm explain`
+
+Written by `make docs` from the rules themselves. `becalm explain RESULTS` says in words what the tables of a
+run show. Each sentence is made by one of these rules and names the rows that its numbers come from, such as
+`tree[9]`: row 9 of the [table](results.md) `tree`, counted from 0. `--json` has the numbers without rounding.
+A rule is silent where the tables do not carry what it would say.
+
+In Python, `becalm.explain(results)` returns the sentences, and its property `causes` the causes alone.
+
+## Words
+
+- A *bottleneck* is an output of a switch where congestion begins, or would begin without control: one that
+  has `contributors` in the table `tree`.
+  [The model](model.md#roots-branches-contributors-and-victims) defines roots, branches, contributors and
+  victims; the sentences read them from the tables.
+- What a flow *offers* is in the column `offered` of the table `flows`.
+
+## Causes of bottlenecks
+
+The first that holds is named; a credit loop is named in any case.
+
+"""
+
+_CAUSES = {
+    "slow receiver": "the link leads to a host, waits for credit and is not full",
+    "slow cable": "the rate falls during the run (`[[changes]]`); or the cable is slower than "
+    "most between the "
+    "same levels, and the usual rate would do",
+    "hot host": "several hosts offer more than the link carries, nearly all of it to one host",
+    "unbalanced routes": "more pairs of hosts take this way than the other links of the switch "
+    "to the same level, "
+    "on which there is room",
+    "colliding jobs": "several groups of flows cross the link, each of which alone would fit",
+    "oversubscribed link": "flows offer more than it carries",
+    "credit loop": "the paths of the flows have a circle of links of which each may wait for the next",
+}
+
+
+def page() -> str:
+    """Return the page of all rules and limits, as Markdown."""
+    lines = ["| cause | when |", "|---|---|", *(f"| {name} | {when} |" for name, when in _CAUSES.items())]
+    lines += ["\n## Rules\n", "| rule | part | what it says and when |", "|---|---|---|"]
+    lines += [f"| `{rule.name}` | {TOPICS[rule.topic]} | {rule.says} |" for rule in RULES]
+    lines += ["\n## Limits\n", "| limit | value | meaning |", "|---|---|---|"]
+    lines += [f"| `{name}` | {value} | {meaning} |" for name, value, meaning in _limits()]
+    return _INTRODUCTION + "\n".join(lines) + "\n"
+
+
+def _limits() -> list[tuple[str, float, str]]:
+    """Return the constants of the module of limits with the text after each."""
+    body = ast.parse(Path(limits.__file__).read_text(encoding="utf-8")).body
+    found = []
+    for one, other in pairwise(body):
+        if (
+            isinstance(one, ast.Assign)
+            and isinstance(other, ast.Expr)
+            and isinstance(other.value, ast.Constant)
+        ):
+            (target,) = one.targets
+            name = ast.unparse(target)
+            found.append((name, getattr(limits, name), " ".join(str(other.value.value).split())))
+    return found

@@ -1,0 +1,263 @@
+"""Rules about the congestion tree: roots, those who feed them, causes, victims, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becalm.analysis import limits
+from becalm.analysis.blame import Bottleneck
+from becalm.analysis.case import Case
+from becalm.analysis.formats import number, seconds, share
+from becalm.analysis.reference import Reference
+from becalm.explanations.model import Sentence
+from becalm.explanations.rule import rule
+
+if TYPE_CHECKING:
+    from becalm.analysis.facts import Places
+
+
+@rule("roots", "roots")
+def roots(case: Case) -> Iterator[Sentence]:
+    """Name each bottleneck that was a root.
+
+    Since when, for which share of the window, and for how long without a break; of more than five, the
+    five that were roots longest.
+    """
+    links, window = case.facts.links, case.facts.window
+    for each in _first(case, "root"):
+        at = each.link
+        numbers = {
+            "since": float(links.since[at]),
+            "root_share": float(links.root[at]),
+            "longest": float(links.longest[at]),
+            "window": window,
+        }
+        text = (
+            f"{each.name} is a root of congestion since {seconds(numbers['since'])}, for "
+            f"{share(numbers['root_share'])} of the measured {seconds(window)}; its longest period lasts "
+            f"{seconds(numbers['longest'])}."
+        )
+        yield Sentence("roots", "roots", text, numbers, (case.facts.of_tree(at),), place=each.name)
+    number_of = sum(each.root for each in case.bottlenecks)
+    if number_of > limits.MOST:
+        rows = tuple(int(case.facts.links.tree_row[each.link]) for each in case.bottlenecks if each.root)
+        text = f"{number_of} links are roots in all; the first {limits.MOST} are named."
+        yield Sentence("roots", "roots", text, {"roots": number_of}, (Reference("tree", rows, ("role",)),))
+
+
+@rule("no-root", "roots")
+def no_root(case: Case) -> Iterator[Sentence]:
+    """Say that no link is a bottleneck, where that is so.
+
+    With the output that was a root longest.
+    """
+    if case.bottlenecks:
+        return
+    links = case.facts.links
+    inner = np.flatnonzero(links.level > 0)
+    top = int(inner[np.argmax(links.root[inner])])
+    most = float(links.root[top])
+    detail = f"the longest queues are before {links.names[top]}, a root for {share(most)} of the time"
+    if most < 0.0005:
+        detail = "no queue of a switch exceeds half of an input buffer"
+    text = f"No link is a bottleneck: {detail}."
+    yield Sentence("no-root", "roots", text, {"root_share": most}, (case.facts.of_tree(top),))
+
+
+@rule("feeders", "feeders")
+def feeders(case: Case) -> Iterator[Sentence]:
+    """Say who crosses a bottleneck.
+
+    How many flows and hosts, what they offer, what arrives, and the part of each group.
+    """
+    facts = case.facts
+    for each in _first(case):
+        flows = each.flows
+        offered, got = float(facts.flows.offered[flows].sum()), float(facts.flows.delivered[flows].sum())
+        capacity = float(facts.links.capacity[each.link])
+        parts = list(each.groups.items())[: limits.MOST]
+        groups = ", ".join(f"{name} {number(part * capacity, 'B/s')}" for name, part in parts)
+        text = (
+            f"{_count(len(flows), 'flow')} from {_count(each.sources, 'host')} "
+            f"{_verb(len(flows), 'cross', 'crosses')} {each.name}: offered are "
+            f"{number(offered, 'B/s')}, its capacity is "
+            f"{number(capacity, 'B/s')}, and {number(got, 'B/s')} arrive (offered by group: {groups})."
+        )
+        numbers = {
+            "flows": len(flows),
+            "hosts": each.sources,
+            "offered": offered,
+            "delivered": got,
+            "capacity": capacity,
+            **{f"offered_{name}": part * capacity for name, part in parts},
+        }
+        refer = (facts.of_flows(flows), facts.of_link(each.link, "rate", "utilization"))
+        yield Sentence("feeders", "feeders", text, numbers, refer, place=each.name)
+
+
+@rule("causes", "causes")
+def causes(case: Case) -> Iterator[Sentence]:
+    """Name why a link is a bottleneck.
+
+    The first cause that holds of those above.
+    """
+    for each in _first(case):
+        if each.cause is not None:
+            text = f"{each.name} {each.cause.why}."
+            refer = (*each.cause.references, case.facts.of_tree(each.link))
+            name = each.cause.name
+            yield Sentence("causes", "causes", text, each.cause.numbers, refer, cause=name, place=each.name)
+
+
+@rule("credit-loop", "causes")
+def credit_loop(case: Case) -> Iterator[Sentence]:
+    """Name a circle of links of which each may wait for the next.
+
+    It is said whenever the paths of the flows have one, whatever the run shows.
+    """
+    facts, circle = case.facts, case.facts.cycle
+    if not circle:
+        return
+    links = facts.links
+    at = [links.names.index(name) for name in circle if name in links.names]
+    waited = float(max((links.stalled[each] for each in at), default=0.0))
+    text = (
+        f"The routes have a credit loop: {', '.join(circle)} may each wait for the next, and all "
+        "stand still once "
+        "their buffers are full; in this run the one that waited most did so for "
+        f"{share(waited)} of the time."
+    )
+    rows = Reference("links", tuple(int(links.row[each]) for each in at), ("stalled_share",))
+    numbers = {"links": len(circle), "stalled_share": waited}
+    yield Sentence("credit-loop", "causes", text, numbers, (rows,), cause="credit loop", place=circle[0])
+
+
+@rule("victims", "victims")
+def victims(case: Case) -> Iterator[Sentence]:
+    """Count the victims by group.
+
+    Flows that cross no bottleneck, wait behind one, and deliver less than they offer.
+    """
+    facts, flows = case.facts, case.facts.flows
+    for name, own in list(_by_group(case, case.victims).items())[: limits.MOST]:
+        offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
+        first = own[np.argmax(flows.offered[own] - flows.delivered[own])]
+        worst = f"{flows.source[first]} -> {flows.destination[first]}"
+        hosts = len({flows.source[flow] for flow in own})
+        who = f", among them {worst}," if len(own) > 1 else f", {worst},"
+        text = (
+            f"{_count(len(own), 'flow')} of group {name} from {_count(hosts, 'host')}{who} "
+            f"{_verb(len(own), 'wait', 'waits')} behind the "
+            f"congestion without a part in it: {number(got, 'B/s')} of {number(offered, 'B/s')} "
+            "offered arrive, "
+            f"{share(got / offered)}."
+        )
+        numbers = {"flows": len(own), "hosts": hosts, "offered": offered, "delivered": got}
+        refer = (facts.of_flows(own), Reference("flows", _rows(case, own), ("rate",)))
+        yield Sentence("victims", "victims", text, numbers, refer, place=name)
+
+
+@rule("no-victim", "victims")
+def no_victim(case: Case) -> Iterator[Sentence]:
+    """Say that nobody else suffers where there is a bottleneck and no victim."""
+    if case.bottlenecks and not len(case.victims):
+        rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
+        text = "No flow without a part in the congestion loses throughput to it."
+        yield Sentence(
+            "no-victim", "victims", text, {"victims": 0}, (Reference("victims", rows, ("victims",)),)
+        )
+
+
+@rule("lost", "cost")
+def lost(case: Case) -> Iterator[Sentence]:
+    """Sum up what victims lose, beside what all flows deliver."""
+    flows, own = case.facts.flows, case.victims
+    if not len(own):
+        return
+    missing = float((flows.offered[own] - flows.delivered[own]).sum())
+    carried = float(case.facts.flows.delivered.sum())
+    text = (
+        f"The congestion costs its victims {number(missing, 'B/s')} of throughput; all flows "
+        "together deliver "
+        f"{number(carried, 'B/s')}."
+    )
+    refer = (case.facts.of_flows(own),)
+    yield Sentence("lost", "cost", text, {"lost": missing, "delivered": carried}, refer)
+
+
+@rule("latency", "cost")
+def latency(case: Case) -> Iterator[Sentence]:
+    """Compare the 99th percentile of latency.
+
+    Of the victims, or else of the flows that cross a bottleneck, with that of flows that meet no
+    congestion; without such flows, with their own median.
+    """
+    facts, flows = case.facts, case.facts.flows
+    if not case.bottlenecks:
+        return
+    feeding = np.unique(np.concatenate([each.flows for each in case.bottlenecks]))
+    chosen, who = (case.victims, "victims") if len(case.victims) else (feeding, "flows that feed it")
+    chosen = chosen[np.isfinite(flows.p99[chosen])]
+    if not len(chosen):
+        return
+    met = facts.meets((facts.links.root >= limits.LEAST_ROOT) | (facts.links.branch >= limits.LEAST_ROOT))
+    calm = np.flatnonzero(~met & np.isfinite(flows.p99))
+    calm = np.setdiff1d(calm, feeding)
+    tail, median = float(np.median(flows.p99[chosen])), float(np.median(flows.p50[chosen]))
+    beside, numbers = f"their median latency is {seconds(median)}", {"p99": tail, "p50": median}
+    rows = chosen
+    if len(calm):
+        other = float(np.median(flows.p99[calm]))
+        beside = (
+            f"that of {_count(len(calm), 'flow')} that {_verb(len(calm), 'meet', 'meets')} no "
+            f"congestion is {seconds(other)}"
+        )
+        numbers["p99_calm"], rows = other, np.concatenate([chosen, calm])
+    text = f"The 99th percentile of latency of {who} is {seconds(tail)}; {beside} (medians over flows)."
+    refer = Reference("flows", _rows(case, rows), ("latency_p99", "latency_p50"))
+    yield Sentence("latency", "cost", text, numbers, (refer,))
+
+
+@rule("unexplained", "cost")
+def unexplained(case: Case) -> Iterator[Sentence]:
+    """Say that flows lose although no bottleneck is on their way: the tables do not show why."""
+    flows, own = case.facts.flows, case.unexplained
+    if not len(own):
+        return
+    offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
+    text = (
+        f"{share(got / offered)} of what {_count(len(own), 'flow')} offered arrive, and no "
+        "bottleneck is on the way: "
+        "the tables do not show why (a window of packets, an adapter, or a switch that blocks "
+        "may be the limit)."
+    )
+    numbers = {"flows": len(own), "offered": offered, "delivered": got}
+    yield Sentence("unexplained", "cost", text, numbers, (case.facts.of_flows(own),))
+
+
+def _first(case: Case, kind: str = "") -> list[Bottleneck]:
+    chosen = [each for each in case.bottlenecks if each.root or not kind]
+    return chosen[: limits.MOST]
+
+
+def _by_group(case: Case, flows: Places) -> dict[str, Places]:
+    """Return the flows of each group; those that lose most first."""
+    names = np.array(case.facts.flows.group)[flows]
+    missing = (case.facts.flows.offered - case.facts.flows.delivered)[flows]
+    groups = {str(name): flows[names == name] for name in np.unique(names)}
+    return dict(sorted(groups.items(), key=lambda item: -float(missing[names == item[0]].sum())))
+
+
+def _rows(case: Case, flows: Places) -> tuple[int, ...]:
+    return tuple(int(row) for row in case.facts.flows.row[flows])
+
+
+def _verb(number_of: int, several: str, one: str) -> str:
+    return several if number_of != 1 else one
+
+
+def _count(number_of: int, noun: str) -> str:
+    return f"{number_of} {noun}{'s' if number_of != 1 else ''}"

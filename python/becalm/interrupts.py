@@ -1,0 +1,40 @@
+"""Ctrl-C while the command line still loads: it ends as later on, with a message and no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+INTERRUPTED = 130
+"""Exit code, that of a shell for this signal."""
+TOLD = "interrupted; no half-written files remain"
+
+
+def is_command(arguments: list[str]) -> bool:
+    """Whether a process is `becalm` or `python -m becalm`, and no program that uses the package."""
+    started = next((at for at, each in enumerate(arguments) if not each.startswith("-") and at), 0)
+    module = arguments[started - 1 : started + 1] == ["-m", "becalm"]
+    return module or os.path.basename(arguments[started]).partition(".")[0] == "becalm"  # noqa: PTH119
+
+
+def while_loading() -> None:
+    """Take Ctrl-C until `when_loaded`; an ignored signal stays ignored."""
+    if is_command(sys.orig_argv) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+
+
+def when_loaded() -> None:
+    """Give Ctrl-C back to the commands."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(_: int, __: FrameType | None) -> None:
+    # Nothing has begun, and an exception might be lost in whatever is being imported.
+    os.write(2, f"{TOLD}\n".encode())
+    os._exit(INTERRUPTED)
+
+
+while_loading()

@@ -1,0 +1,147 @@
+"""The network of a scenario: nodes, links and paths, as the core has them, for every topology."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from becalm.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from becalm._core import Scenario as Core
+
+
+class Network:
+    """Nodes, links, groups of hosts and paths of a scenario; nothing is simulated.
+
+    A link is one direction of a cable, named `A->B` after its nodes, or `A[port]->B` where there are several
+    between the same two nodes. Links have the order of the table `links` of results, flows that of `flows`.
+    """
+
+    def __init__(self, core: Core, name: str) -> None:
+        self._core = core
+        self._name = name
+
+    @cached_property
+    def _tables(self) -> dict[str, pl.DataFrame]:
+        import polars as pl
+
+        tables: dict[str, list[tuple[str, str, Any]]] = self._core.network()
+        return {
+            table: pl.DataFrame({name: values for name, _, values in columns})
+            for table, columns in tables.items()
+        }
+
+    @property
+    def nodes(self) -> pl.DataFrame:
+        """One row per host and switch: `node`, `kind`, `level` (0 for hosts, 1 beside them ...), `ports`."""
+        return self._tables["nodes"]
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per link.
+
+        `link`, its name; `from`, `from_port`, `to`, `to_port`; `capacity` [B/s]; `delay` [s]; `from_level`,
+        `to_level`; `pairs`, the pairs of hosts whose path crosses it, NaN where there are too many to count.
+        """
+        return self._tables["links"]
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow: `group`, `source`, `destination`, `sl`; jobs are groups, too."""
+        return self._tables["flows"]
+
+    @property
+    def flow_paths(self) -> pl.DataFrame:
+        """One row per flow and link that its packets can take: `flow`, `link` (its row in `links`), `share`.
+
+        `share` is that of the packets of the flow if equal ports are used evenly.
+        """
+        return self._tables["paths"]
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """The names of all hosts."""
+        return self._of_kind("host")
+
+    @cached_property
+    def switches(self) -> list[str]:
+        """The names of all switches."""
+        return self._of_kind("switch")
+
+    def _of_kind(self, kind: str) -> list[str]:
+        return self.nodes.filter(self.nodes["kind"] == kind)["node"].to_list()
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[list[str], list[str]]]:
+        """The hosts that send and those that receive, by group of flows or job."""
+        found: dict[str, tuple[list[str], list[str]]] = {}
+        for name, flows in self.flows.group_by("group", maintain_order=True):
+            ends = (flows[end].unique(maintain_order=True).to_list() for end in ("source", "destination"))
+            found[str(name[0])] = (next(ends), next(ends))
+        return found
+
+    def paths(self, source: str, destination: str) -> pl.DataFrame:
+        """Return the links that packets from one host to another can take, in the order of the path.
+
+        The rows of `links`, with `share`: that of the packets if equal ports are used evenly.
+
+        Raises:
+            ScenarioError: unknown hosts.
+            FabricError: no path.
+
+        """
+        import polars as pl
+
+        found = self._core.path(source, destination, self._name)
+        shares = pl.Series("share", [share for _, share in found], dtype=pl.Float64)
+        return self.links[[link for link, _ in found]].with_columns(shares)
+
+    def crosses(self, link: str) -> pl.DataFrame:
+        """Return the flows whose packets can take a link: the rows of `flows`, with their number `flow`.
+
+        Raises:
+            ScenarioError: no link of this name.
+
+        """
+        names = self.links["link"]
+        place = (names == link).arg_max()
+        if place is None or names[place] != link:
+            raise ScenarioError(
+                f"{self._name}: there is no link `{link}`; valid: {_some(names.to_list())}", self._name
+            )
+        crossing = self.flow_paths.filter(self.flow_paths["link"] == place)["flow"].unique(
+            maintain_order=True
+        )
+        return self.flows.with_row_index("flow")[crossing.to_list()]
+
+    def distances(self, source: str) -> dict[str, int]:
+        """Return the distance in cables from a host to every other, along the paths of packets.
+
+        Raises:
+            ScenarioError: an unknown host.
+
+        """
+        others = [host for host in self.hosts if host != source]
+        # Equal ports lead to a host in as many steps: their shares add up to the steps.
+        return {host: round(self.paths(source, host)["share"].sum()) for host in others}
+
+    def cycle(self, *, of_all: bool = False) -> list[str]:
+        """Return links of which each may wait for the next; empty where no deadlock is possible.
+
+        Args:
+            of_all: for the paths between all hosts, not only those of the flows.
+
+        """
+        return self._core.cycle(of_all)
+
+    def __repr__(self) -> str:
+        return f"<Network of {self._name!r}: {len(self.hosts)} hosts, {len(self.switches)} switches>"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names if len(names) <= 8 else [*names[:7], f"... ({len(names)} in all)"])

@@ -1,0 +1,244 @@
+"""From results to a page: one HTML file that shows them and loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from becalm import jsons, provenance
+from becalm._core import report as core_report
+from becalm.errors import ResultsError
+from becalm.reports.again import MOST_TEXT, again
+from becalm.tables import SCHEMA
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm.results import Results
+
+MOST_SIZE = 5_000_000
+"""Bytes of a page when nothing else is said."""
+_MARK = "<!--payload-->"
+_SAME = ("becalm", "git_revision", "core")
+"""What differs between one becalm and another."""
+UNREAD = ("snapshots", "messages", "ops")
+"""Tables that neither a page nor its diagnosis needs: they are large, and others have their means."""
+
+
+def report(
+    results: Results,
+    *,
+    title: str | None = None,
+    replication: int | None = None,
+    max_size: int = MOST_SIZE,
+    full: bool = False,
+) -> str:
+    """Return a page that shows a run, as one HTML file.
+
+    It shows the fabric over time where the scenario asks for it with `observe.frames`, and exact growth of
+    the congestion tree with `observe.spans`.
+
+    Args:
+        results: what to show.
+        title: the heading; the scenario's name when None.
+        replication: the only one to show; all when None.
+        max_size: bytes of the page. Above it every second frame is left out until it fits, and the page says
+            so.
+        full: keep waits, marks and load of every link over time, however much room they take.
+
+    Raises:
+        ResultsError: there is no such replication.
+
+    """
+    return filled(
+        payload(results, title=title, replication=replication, max_size=max_size, full=full),
+        title or PurePath(results.scenario.name).stem,
+    )
+
+
+def payload(
+    results: Results,
+    *,
+    title: str | None = None,
+    replication: int | None = None,
+    max_size: int = MOST_SIZE,
+    full: bool = False,
+) -> bytes:
+    """Return what the page of a run is made of, deflated; see `report`.
+
+    Raises:
+        ResultsError: there is no such replication.
+
+    """
+    chosen = [each for each in results.replications if replication in (None, each.replication)]
+    if not chosen:
+        numbers = ", ".join(str(each.replication) for each in results.replications)
+        raise ResultsError(f"no replication {replication}; there are: {numbers}")
+    runs = [
+        (each.replication, each.fingerprint, each.packet_hops, dict(_tables(results, each.replication)))
+        for each in chosen
+    ]
+    room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
+    about = _about(results, title, chosen[0].replication) | {"again": again(results, replication)}
+    about["schema"] = [table.written() for table in SCHEMA.values()]
+    return core_report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
+
+
+def filled(packed: bytes, title: str) -> str:
+    """Return the page with a payload."""
+    before, _, after = template().partition(_MARK)
+    heading = f"<title>{html.escape(title)}</title>"
+    before = before.replace("<title>becalm report</title>", heading, 1)
+    data = base64.b64encode(packed).decode()
+    return f'{before}<script type="application/octet-stream" id="payload">{data}</script>{after}'
+
+
+@cache
+def template() -> str:
+    """Return the page without a payload."""
+    return (resources.files("becalm.reports") / "template.html").read_text(encoding="utf-8")
+
+
+def frame(results: Results) -> str:
+    """Return the page of a run inside a notebook's cell: scripts run there, but reach nothing outside."""
+    style = "width:100%;height:900px;border:0"
+    page = html.escape(report(results))
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def heading(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what every page has in its header; `manifest` is that of the results or of becalm itself."""
+    return {
+        "title": name,
+        "facts": [],
+        "notes": [],
+        "diagnosis": [],
+        "scenario": "",
+        "again": {"file": "", "commands": [], "note": ""},
+        "parameters": [],
+        "provenance": [[key, _written(value)] for key, value in flat(manifest)],
+    }
+
+
+def flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the values of nested tables by dotted key."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{before}{key}.")
+        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            for i, item in enumerate(value):
+                yield from flat(item, f"{before}{key}[{item.get('name', i)}].")
+        else:
+            yield f"{before}{key}", value
+
+
+def _about(results: Results, title: str | None, replication: int) -> dict[str, Any]:
+    scenario, manifest = results.scenario, results.manifest()
+    told = {key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")}
+    told |= {"platform": manifest["platform"], "seed": manifest["seed"]}
+    told |= {"wall_time [s]": round(results.wall_time, 3), "fingerprints": results.fingerprints}
+    told |= {"scenario": {"name": PurePath(scenario.name).name, "hash": scenario.hash}}
+    told["guards"] = results.guards
+    here = provenance.describe()
+    other = any(here[key] != manifest[key] for key in _SAME)
+    if other:
+        told["page written by"] = {key: here[key] for key in ("becalm", "created", *_SAME[1:], "platform")}
+    summary = scenario.summary
+    runs = len(results.replications)
+    hosts, switches, hops = summary["hosts"], summary["switches"], results.packet_hops
+    missing = [] if "frames" in results.tables else [_NO_FRAMES]
+    return heading(title or PurePath(scenario.name).stem, told) | {
+        "diagnosis": list(_diagnosis(results, replication)),
+        "facts": [
+            f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
+            f"{hops:,} packet-hops in {results.wall_time:.1f} s",
+            f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
+            f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
+            str(manifest["created"]),
+        ],
+        "notes": missing,
+        "scenario": _short(scenario.to_toml()),
+        "parameters": [[key, _written(value)] for key, value in flat(_bounded(scenario.resolved))],
+    }
+
+
+def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, str]]:
+    """Give the sentences of `becalm explain`, each with the table of the page that has its rows.
+
+    A run of which only a summary was kept has fewer tables than they need: then there is none.
+    """
+    from becalm.explanations import TOPICS, explain
+
+    try:
+        found = explain(results, replication)
+    except ResultsError:
+        return
+    for topic, title in TOPICS.items():
+        for sentence in found.about(topic):
+            tables = [each.table for each in sentence.references]
+            anchor = next((_PLACES[name] for name in tables if name in _PLACES), "")
+            yield {"topic": title, "text": sentence.text, "place": sentence.place, "anchor": anchor}
+
+
+_PLACES = {
+    **{"tree": "tree", "victims": "victims", "groups": "groups", "links": "hottest", "series": "time"},
+    **{"paces": "time", "scenario": "parameters"},
+}
+"""The section of a page that shows each table."""
+_NO_FRAMES = (
+    'The fabric is shown as a mean over the measured window: set observe.frames = "50 us" and '
+    "observe.spans = true, or run with --report, to see it over time."
+)
+
+
+def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tuple[str, str, Any]]]]:
+    import polars as pl
+
+    for name, table in results.tables.items():
+        if name in (*UNREAD, "paces"):
+            continue
+        if name == "series":
+            table = table.filter(pl.col("kind") == "group")
+        if table["replication"].n_unique() > 1:
+            table = table.filter(pl.col("replication") == replication)
+        units = results.units[name]
+        yield name, [(c, units.get(c, ""), _values(table[c])) for c in table.columns if c != "replication"]
+
+
+def _values(column: pl.Series) -> Any:  # noqa: ANN401
+    """Return numbers as arrays of the core's two kinds; text and rows of bytes as lists."""
+    import polars as pl
+
+    if column.dtype in (pl.String, pl.Binary):
+        return column.to_list()
+    kind = pl.Float64 if column.dtype.is_float() else pl.UInt64
+    return column.cast(kind).to_numpy()
+
+
+def _bounded(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out lists that would fill the page, such as the cables of an imported fabric."""
+
+    def cut(value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, Mapping):
+            return {key: cut(item) for key, item in value.items()}
+        if isinstance(value, list) and len(value) > 200:
+            return f"{len(value):,} items"
+        return [cut(item) for item in value] if isinstance(value, list) else value
+
+    bounded: dict[str, Any] = cut(resolved)
+    return bounded
+
+
+def _written(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, list):
+        return _short(", ".join(map(str, value)))
+    return "–" if value is None else _short(str(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} letters more"

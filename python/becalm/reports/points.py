@@ -1,0 +1,328 @@
+"""From the points of a sweep, or the trials of a tuning, to a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from becalm import jsons, provenance
+from becalm._core import pack
+from becalm.errors import ResultsError
+from becalm.parquet import read_table
+from becalm.reports.again import again_sweep
+from becalm.reports.page import flat, heading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from becalm.results import Results
+    from becalm.scenario import Scenario
+    from becalm.store import Store
+    from becalm.sweeps.plan import Plan, Planned
+from becalm.tables import SCHEMA
+
+BEST = "tuned"
+"""What a tuning calls the parameters that it found."""
+TUNE = "tune.json"
+"""The file of a tuning's folder that says what was found."""
+MEASURES = (
+    ("rate", "number", "B/s"),
+    ("jain", "index", ""),
+    ("marked_share", "share", ""),
+    ("latency_p50", "number", "s"),
+    ("latency_p99", "number", "s"),
+)
+"""Columns of the table `groups` that a sweep's page draws: name, kind, unit."""
+TUNED = {
+    "delivered": ("number", "B/s"),
+    **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
+    **dict.fromkeys(("victims", "victims_uncapped", "hot_link"), ("share", "")),
+    "fairness": ("index", ""),
+    "loss": ("index", ""),
+}
+"""Kind and unit of the measures of a tuning."""
+MOST_ROWS = 500
+"""Rows of a table of points."""
+KEY = 16
+"""Letters of a run's key in the name of its page."""
+MOST_LINES = 6
+"""Lines of a chart that can still be told apart."""
+
+
+def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes:
+    """Return the payload of a sweep: those of its points that are in its store.
+
+    Args:
+        file: of the sweep.
+        title: the heading; the file's name when None.
+        pages: folder of the pages of its runs, relative to the page; None: there are none.
+
+    Raises:
+        ResultsError: no point is there yet.
+        BecalmError: a file with mistakes.
+
+    """
+    from becalm.sweeps.table import Point, SweepResults
+
+    base, store, plan, whole = _stored(file)
+    results = SweepResults([Point(point, store) for point in whole])
+    groups, keys = results.table("groups"), results.keys
+    about = heading(title or file.stem, provenance.describe()) | {
+        "facts": [f"{len(whole)} of {len(plan.points)} points", f"{plan_runs(plan)} runs in the store"],
+        "notes": [] if len(whole) == len(plan.points) else ["Points whose runs are missing are not shown."],
+        "parameters": [[key, str(value)] for key, value in flat(whole[0].scenario.resolved)],
+        "scenario": file.read_text(encoding="utf-8"),
+        "again": again_sweep(file, base),
+    }
+    page = {
+        "kind": "sweep",
+        "about": about,
+        "panels": list(_panels(groups, keys)),
+        "scatters": [],
+        "tables": [
+            # `share` sums up the links of all hosts: it says nothing about one of them.
+            _table("groups", "Groups at every point", groups.drop("share"), results.units["groups"], keys),
+            _runs(whole, keys, store, pages),
+        ],
+    }
+    return pack(jsons.dumps(page))
+
+
+def sweep_runs(file: Path) -> Iterator[tuple[str, Results]]:
+    """Give the runs of a sweep that its page links to, each with the name of its page."""
+    _, store, _, whole = _stored(file)
+    for key in list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]:
+        yield f"{key[:KEY]}.html", store.get(key)
+
+
+def _stored(file: Path) -> tuple[Scenario, Store, Plan, list[Planned]]:
+    """Return the scenario of a sweep, its store, its plan, and the points of which all runs are there."""
+    from becalm.store import Store
+    from becalm.sweeps.plan import look
+    from becalm.sweeps.spec import read_spec
+
+    spec = read_spec(file)
+    store = Store.open(spec.store)
+    plan = look(spec.points(), store, "summary")
+    whole = [point for point in plan.points if all(key in plan.found for key in point.keys)]
+    if not whole:
+        raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}: run it first")
+    return spec.base, store, plan, whole
+
+
+def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: str | None) -> dict[str, Any]:
+    """Return the table of the runs: links to their pages, or else their files in the store."""
+    numbers = {key: all(isinstance(each.changes.get(key), int | float) for each in points) for key in keys}
+    own = [(key, "count" if numbers[key] else "text") for key in keys]
+    kinds = [*own, ("replication", "count"), ("run", "page" if pages else "text")]
+    rows = [
+        [
+            *(_cell(point.changes.get(key)) for key in keys),
+            replication,
+            f"{pages}/{run[:KEY]}.html" if pages else str(store.path(run)),
+        ]
+        for point in points
+        for replication, run in enumerate(point.keys)
+    ]
+    columns = [{"name": name, "kind": kind, "unit": ""} for name, kind in kinds]
+    return {"name": "runs", "title": "Runs", "total": len(rows), "columns": columns, "rows": rows[:MOST_ROWS]}
+
+
+def plan_runs(plan: Plan) -> int:
+    """Return how many runs of a plan are in the store."""
+    return len(plan.found)
+
+
+def tune_page(folder: Path, title: str | None) -> bytes:
+    """Return the payload of a tuning: its trials, their front, what matters, guideline and best.
+
+    Raises:
+        ResultsError: a file is missing or damaged.
+
+    """
+    told = _read(folder / TUNE)
+    trials = read_table(folder / "trials.parquet", None)
+    validation = read_table(folder / "validation.parquet", None)
+    try:
+        page = _tune(told, trials, validation, title or folder.name)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{folder / TUNE}: is not what becalm writes: {error}") from error
+    return pack(jsons.dumps(page))
+
+
+def _tune(
+    told: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
+) -> dict[str, Any]:
+    gain = {key: jsons.number(value) for key, value in told["gain"].items()}
+    about = heading(title, {key: told[key] for key in ("becalm", "model")}) | {
+        "facts": [f"{told['trials']} trials", f"{told['runs']} runs", f"recommended: {told['recommended']}"],
+        "notes": [
+            f"Loss on fresh seeds: {gain['guideline']:.4g} with {told['guideline']}, "
+            f"{gain['tuned']:.4g} tuned; the difference is {gain['low']:.4g} to {gain['high']:.4g}.",
+            *(f"Limit broken: {each}" for each in told["broken"]),
+            *(f"At an end of its range: {each}" for each in told["at_end"]),
+            str(told["note"]),
+        ],
+        "parameters": [[key, str(value)] for key, value in flat(told["parameters"])],
+    }
+    importance = told["importance"]
+    panel = {
+        "title": "Importance",
+        "unit": "",
+        "kind": "share",
+        "x": {"name": "parameter", "values": list(importance)},
+        "lines": [{"name": "share", "values": list(importance.values())}],
+    }
+    return {
+        "kind": "tune",
+        "about": about,
+        "panels": [panel] if importance else [],
+        "comparison": list(_comparison(validation, told["guideline"])),
+        "scatters": list(_scatters(told, trials)),
+        "tables": [
+            _table("validation", "Guidelines and tuned parameters, on fresh seeds", validation, {}, ()),
+            _table("trials", "Trials", trials, {}, ()),
+        ],
+    }
+
+
+def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, Any]]:
+    """Give a chart of every measure on fresh seeds: by case, the guideline against the best parameters."""
+    names = validation["candidate"].unique(maintain_order=True).to_list()
+    # The guideline and what was found come first; other guidelines follow.
+    order = [name for name in (guideline, BEST) if name in names]
+    order += [name for name in names if name not in order]
+    by_case = "case" in validation.columns
+    cases = validation["case"].unique(maintain_order=True).to_list() if by_case else ["all"]
+    for measure, dtype in validation.schema.items():
+        if not dtype.is_float():
+            continue
+        lines = []
+        for name in order[:MOST_LINES]:
+            own = validation.filter(validation["candidate"] == name)
+            parts = [own.filter(own["case"] == case) if by_case else own for case in cases]
+            values = [part[measure].mean() if part.height else None for part in parts]
+            lines.append({"name": name, "values": [_cell(value) for value in values]})
+        title = measure.replace("_", " ")
+        x = {"name": "case", "values": cases}
+        kind, unit = TUNED.get(measure, ("number", ""))
+        yield {"title": title, "unit": unit, "kind": kind, "x": x, "lines": lines}
+
+
+def _scatters(told: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the loss over the trials, and the first two goals against each other with their front."""
+    front = {row["number"] for row in told["front"]}
+    parameters = set(told["parameters"])
+    goals = [
+        name
+        for name in trials.columns
+        if name not in parameters | {"number", "loss", "kept"} and trials[name].dtype.is_float()
+    ]
+    pairs = [("number", "loss")] + ([(goals[0], goals[1])] if len(goals) > 1 else [])
+    made = []
+    for x, y in pairs:
+        points = [
+            {
+                "x": float(row[x]),
+                "y": float(row[y]),
+                "name": f"trial {row['number']}",
+                "kind": "best of all" if row["number"] in front else "trial",
+            }
+            for row in trials.sort("number").iter_rows(named=True)
+            if _finite(row[x]) and _finite(row[y])
+        ]
+        points.sort(key=lambda point: str(point["kind"]) == "best of all")
+        ends = {}
+        for axis, name in (("x", x), ("y", y)):
+            kind, unit = TUNED.get(name, ("count" if name == "number" else "number", ""))
+            ends[axis] = {"name": name.replace("_", " "), "kind": kind, "unit": unit}
+        made.append({"title": f"{ends['y']['name']} over {ends['x']['name']}", **ends, "points": points})
+    return made
+
+
+def _panels(groups: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return charts of all measures and groups over the first key; lines are values of the others."""
+    if not keys:
+        return []
+    first, others = keys[0], list(keys[1:])
+    made = []
+    for group in groups["group"].unique(maintain_order=True):
+        own = groups.filter(groups["group"] == group)
+        for name, kind, unit in MEASURES:
+            if name not in own.columns or own[name].drop_nulls().drop_nans().is_empty():
+                continue
+            x = own[first].unique(maintain_order=True).to_list()
+            parts = own.partition_by(others, maintain_order=True) if others else [own]
+            lines = [_line(part, first, others, x, name) for part in parts[:MOST_LINES]]
+            made.append(
+                {
+                    "title": f"{group}: {name.replace('_', ' ')}",
+                    "unit": unit,
+                    "kind": kind,
+                    "x": {"name": first, "values": x},
+                    "lines": lines,
+                }
+            )
+    return made
+
+
+def _line(
+    part: pl.DataFrame, first: str, others: Sequence[str], x: Sequence[Any], name: str
+) -> dict[str, Any]:
+    """Return the medians of a measure over the replications, with their range."""
+    found: dict[str, list[float | None]] = {"values": [], "low": [], "high": []}
+    for value in x:
+        values = part.filter(part[first] == value)[name].drop_nulls().drop_nans()
+        measured = (values.median(), values.min(), values.max()) if len(values) else (None, None, None)
+        for key, number in zip(found, measured, strict=True):
+            found[key].append(None if number is None else float(number))  # type: ignore[arg-type]
+    label = ", ".join(f"{key} = {part[key][0]}" for key in others) or name
+    several = found["low"] != found["high"]
+    return {"name": label, **(found if several else {"values": found["values"]})}
+
+
+def _table(
+    name: str, title: str, table: pl.DataFrame, units: Mapping[str, str], keys: Sequence[str]
+) -> dict[str, Any]:
+    columns = []
+    for column, kind in table.schema.items():
+        shown = "text" if not kind.is_numeric() else "number" if kind.is_float() else "count"
+        declared = SCHEMA[name].columns.get(column) if name in SCHEMA else None
+        found = (shown, units.get(column, ""))
+        if declared is not None and column not in keys:
+            found = (declared.kind, declared.unit)
+        if name in ("validation", "trials"):
+            found = TUNED.get(column, found)
+        columns.append({"name": column, "kind": found[0], "unit": found[1]})
+    rows = [[_cell(value) for value in row] for row in table.head(MOST_ROWS).iter_rows()]
+    return {"name": name, "title": title, "total": table.height, "columns": columns, "rows": rows}
+
+
+def _cell(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if _finite(value) else None
+    return value if value is None or isinstance(value, int | str) else str(value)
+
+
+def _finite(value: Any) -> bool:  # noqa: ANN401
+    return value is not None and value == value and abs(value) != float("inf")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """Read a file of becalm's in JSON.
+
+    Raises:
+        ResultsError: it cannot be read.
+
+    """
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, RecursionError, ValueError) as error:
+        raise ResultsError(f"{file}: cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ResultsError(f"{file}: is not what becalm writes")
+    return found

@@ -1,0 +1,94 @@
+"""What a path stands for: results, a run of a store, a sweep, a tuning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from becalm.errors import ResultsError
+from becalm.reports.page import MOST_SIZE, UNREAD, filled, report
+from becalm.results import MANIFEST, load_results, read_manifest
+from becalm.store import Store
+
+if TYPE_CHECKING:
+    from becalm.results import Results
+
+_RUNS = "runs"
+
+
+def page_of(
+    source: Path,
+    *,
+    title: str | None = None,
+    replication: int | None = None,
+    max_size: int = MOST_SIZE,
+    full: bool = False,
+    pages: str | None = None,
+) -> str:
+    """Return the page of what a path names.
+
+    Args:
+        source: a results folder; a folder of a tuning; a sweep's file, of whose runs those in its store are
+            shown; or the file of one run in a store.
+        title: the heading; a name that fits when None.
+        replication: the only one to show of a run; all when None.
+        max_size: bytes of the page; see `becalm.report`.
+        full: see `becalm.report`.
+        pages: folder of the pages of a sweep's runs, relative to its page; see `run_pages`.
+
+    Raises:
+        ResultsError: it is none of these, or it is damaged.
+        BecalmError: a sweep's file with mistakes.
+
+    """
+    from becalm.reports.points import TUNE, sweep_page, tune_page
+
+    if (source / TUNE).is_file():
+        return filled(tune_page(source, title), title or source.name)
+    if source.suffix == ".toml" and source.is_file():
+        return filled(sweep_page(source, title, pages), title or source.name)
+    results = _results(source)
+    return report(results, title=title, replication=replication, max_size=max_size, full=full)
+
+
+def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE) -> int:
+    """Write a page of every run of a sweep that is in its store, as its page links to them.
+
+    Args:
+        source: the sweep's file.
+        folder: a new folder.
+        max_size: bytes of a page.
+
+    Returns:
+        How many there are.
+
+    Raises:
+        ResultsError: it is no sweep, or none of its points is in the store.
+        FileExistsError: the folder is there already.
+
+    """
+    from becalm.reports.points import sweep_runs
+
+    if source.suffix != ".toml" or not source.is_file():
+        raise ResultsError(f"{source}: has no runs of its own; valid: a sweep (.toml)")
+    count = 0
+    for name, results in sweep_runs(source):
+        if count == 0:
+            folder.mkdir(parents=True)
+        (folder / name).write_text(report(results, max_size=max_size), encoding="utf-8", newline="\n")
+        count += 1
+    return count
+
+
+def _results(source: Path) -> Results:
+    if (source / MANIFEST).is_file():
+        return load_results(
+            source, only=[name for name in read_manifest(source)["tables"] if name not in UNREAD]
+        )
+    # A store's runs are named by their keys: runs/ab/cdef....zip.
+    if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:
+        return Store.open(source.parents[2]).get(source.parent.name + source.stem)
+    raise ResultsError(
+        f"{source}: nothing to report; valid: a results folder, a folder of a tuning (tune.json), "
+        "a sweep (.toml), the file of a run in a store"
+    )

@@ -1,0 +1,253 @@
+"""Classes compiled by Numba, as tables of functions for `becalm.h`.
+
+`self` of a compiled method is a record in the state that becalm keeps: `gap`, `timer`, `window`, the
+parameters, the
+annotated fields. `records` has Numba answer what it is asked beyond its fields: methods of its own, and
+fields for each lane.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from becalm.errors import SchemeError
+from becalm.schemes import abi
+from becalm.schemes.base import Echo, LaneKind, Marker, Response, Scheme, state_of
+from becalm.schemes.objects import defines, seam_class
+
+try:
+    from numba import TypingError, carray, cfunc, from_dtype, njit, types
+except ImportError as error:  # pragma: no cover
+    raise SchemeError("compiled classes need Numba: pip install 'becalm[native]'") from error
+
+from becalm.schemes import records
+
+_KINDS = {float: "f8", int: "i8", bool: "?"}
+_NEVER = np.uint64(2**64 - 1)
+_LARGEST = np.int64(2**63 - 1)
+_UNLIMITED = np.int64(2**32 - 1)
+_STATE, _CONTEXT = types.voidptr, types.voidptr
+_PACE = from_dtype(np.dtype([("gap", "f8"), ("timer", "u8"), ("window", "u4"), ("reserved", "u4")]))
+_ANSWER = from_dtype(np.dtype([("ack", "u4"), ("marks", "u4"), ("cnp", "u4"), ("reserved", "u4")]))
+
+
+class Layout:
+    """The record of a class: its fields, and the fields of each lane."""
+
+    def __init__(self, cls: type[Scheme]) -> None:
+        self.parameters = [
+            (name, "f8" if own.kind == "number" else "i8") for name, own in cls.parameters().items()
+        ]
+        state = state_of(cls)
+        plain = [(name, _KINDS[kind]) for name, kind in state.items() if not isinstance(kind, LaneKind)]
+        lanes = [
+            (name, np.dtype(_KINDS[own.kind])) for name, own in state.items() if isinstance(own, LaneKind)
+        ]
+        # Largest first, so that the block of each field is aligned whatever the number of lanes.
+        self.lanes = sorted(lanes, key=lambda lane: -lane[1].itemsize)
+        pace = [("gap", "f8"), ("timer", "i8"), ("window", "i8")] if issubclass(cls, Response) else []
+        hidden = [("_lanes", "i8"), ("_ports", "i8"), ("_vls", "i8")] if issubclass(cls, Marker) else []
+        # A name of its own: Numba tells records apart by their fields.
+        own_name = [(f"_{cls.__module__}_{cls.__qualname__}_{id(cls)}".replace(".", "_"), "u1")]
+        self.dtype = np.dtype([*pace, *hidden, *self.parameters, *plain, *own_name], align=True)
+        self.record = from_dtype(self.dtype)
+
+    @property
+    def lane_bytes(self) -> int:
+        """Bytes of the state of each lane."""
+        return sum(kind.itemsize for _, kind in self.lanes)
+
+
+def functions(cls: type[Scheme]) -> Any:  # noqa: ANN401
+    """Return the table of a class, as the core takes it.
+
+    Raises:
+        SchemeError: Numba cannot compile it.
+
+    """
+    layout = Layout(cls)
+    base = seam_class(cls)
+    records.give_methods(cls, base, layout.record)
+    for name, kind in layout.lanes:
+        before = layout.lanes[: [own for own, _ in layout.lanes].index(name)]
+        records.give_lanes(layout.record, name, kind, sum(own.itemsize for _, own in before))
+    make: dict[type[Scheme], Any] = {Response: _response, Marker: _marker, Echo: _echo}
+    return make[base](cls, layout)
+
+
+def _compiled(cls: type[Scheme], name: str, signature: Any, function: Callable[..., Any]) -> Any:  # noqa: ANN401
+    try:
+        return cfunc(signature)(function)
+    except TypingError as error:
+        where = inspect.getsourcefile(getattr(cls, name)) or "?"
+        line = inspect.unwrap(getattr(cls, name)).__code__.co_firstlineno
+        told = [each.strip() for each in str(error).splitlines() if each.strip()]
+        wanted = [
+            each for each in told if "rror" in each or "nknown" in each or "nvalid" in each or "File" in each
+        ]
+        problem = "\n  ".join(dict.fromkeys(wanted[-6:] or told[:3]))
+        raise SchemeError(
+            f"{where}:{line}: Numba cannot compile `{cls.__name__}.{name}`; "
+            f"try it as a Python class:\n  {problem}"
+        ) from error
+
+
+def _copies(layout: Layout) -> Any:  # noqa: ANN401
+    """Return a function that copies the values of the parameters into a record."""
+    lines = [
+        f"    self.{name} = values[{place}].{'number' if kind == 'f8' else 'integer'}"
+        for place, (name, kind) in enumerate(layout.parameters)
+    ]
+    source = (
+        "def copies(self, context):\n"
+        f"    values = carray(pointer(carray(context, 1, word)[0]), {max(1, len(lines))}, value)\n"
+        + "\n".join(lines)
+    )
+    # Both members of the union, over each other.
+    value = np.dtype(
+        {"names": ["number", "integer"], "formats": ["f8", "i8"], "offsets": [0, 0], "itemsize": 8}
+    )
+    scope = {"carray": carray, "pointer": records.pointer, "word": np.int64, "value": value}
+    exec(source if lines else "def copies(self, context):\n    pass", scope)
+    return njit(scope["copies"])
+
+
+@njit
+def _before(self: Any, pace: Any) -> None:  # noqa: ANN401
+    self.gap = pace.gap
+    self.timer = _LARGEST if pace.timer >= np.uint64(_LARGEST) else np.int64(pace.timer)
+    self.window = np.int64(pace.window)
+
+
+@njit
+def _after(self: Any, pace: Any) -> None:  # noqa: ANN401
+    pace.gap = self.gap
+    pace.timer = _NEVER if self.timer == _LARGEST else np.uint64(self.timer)
+    pace.window = np.uint32(min(max(self.window, 0), _UNLIMITED))
+
+
+def _response(cls: type[Response], layout: Layout) -> Any:  # noqa: ANN401
+    record, copies = layout.dtype, _copies(layout)
+    pointers = types.CPointer(_PACE)
+
+    def tick(name: str) -> Any:  # noqa: ANN401
+        method = njit(getattr(cls, name))
+
+        def call(state: Any, context: Any, now: Any, pace: Any) -> None:  # noqa: ANN401, ARG001
+            self, limits = carray(state, 1, record)[0], carray(pace, 1)[0]
+            _before(self, limits)
+            method(self, np.int64(now))
+            _after(self, limits)
+
+        return _compiled(cls, name, types.void(_STATE, _CONTEXT, types.uint64, pointers), call)
+
+    begin, acked, sends = njit(cls.start), njit(cls.on_ack), njit(cls.on_sent)
+
+    def start(state: Any, context: Any, flow: Any, pace: Any) -> None:  # noqa: ANN401
+        self, limits = carray(state, 1, record)[0], carray(pace, 1)[0]
+        copies(self, context)
+        _before(self, limits)
+        begin(self, carray(flow, 1)[0])
+        _after(self, limits)
+
+    def ack(state: Any, context: Any, now: Any, ack: Any, pace: Any) -> None:  # noqa: ANN401, ARG001
+        self, limits = carray(state, 1, record)[0], carray(pace, 1)[0]
+        _before(self, limits)
+        acked(self, np.int64(now), carray(ack, 1)[0])
+        _after(self, limits)
+
+    def sent(state: Any, context: Any, sent: Any, pace: Any) -> None:  # noqa: ANN401, ARG001
+        self, limits = carray(state, 1, record)[0], carray(pace, 1)[0]
+        packet = carray(sent, 1)[0]
+        _before(self, limits)
+        sends(self, np.int64(packet.now), packet)
+        _after(self, limits)
+
+    of_flow, of_ack, of_sent = (types.CPointer(kind) for kind in (records.FLOW, records.ACK, records.SENT))
+    made = {
+        "start": _compiled(cls, "start", types.void(_STATE, _CONTEXT, of_flow, pointers), start),
+        "ack": _compiled(cls, "on_ack", types.void(_STATE, _CONTEXT, types.uint64, of_ack, pointers), ack),
+    }
+    for name in ("becn", "timer", "restart"):
+        if defines(cls, f"on_{name}"):
+            made[name] = tick(f"on_{name}")
+    if defines(cls, "on_sent"):
+        made["sent"] = _compiled(cls, "on_sent", types.void(_STATE, _CONTEXT, of_sent, pointers), sent)
+    flags = cls.moves_window | cls.counts_marks << 1 | cls.uses_rtt << 2
+    table = abi.Response(state_bytes=layout.dtype.itemsize, trail_bytes=cls.trail_bytes, flags=flags)
+    return _filled(table, made)
+
+
+def _marker(cls: type[Marker], layout: Layout) -> Any:  # noqa: ANN401
+    record, copies = layout.dtype, _copies(layout)
+    begin = njit(cls.start)
+
+    def start(state: Any, lanes: Any, context: Any, shape: Any) -> None:  # noqa: ANN401
+        self, switch = carray(state, 1, record)[0], carray(shape, 1)[0]
+        self._lanes, self._ports, self._vls = records.address(lanes), switch.ports, switch.vls
+        copies(self, context)
+        begin(self, switch)
+
+    def sees(name: str) -> Any:  # noqa: ANN401
+        method = njit(getattr(cls, name))
+
+        def call(state: Any, lanes: Any, context: Any, packet: Any, view: Any) -> None:  # noqa: ANN401, ARG001
+            self = carray(state, 1, record)[0]
+            self._lanes = records.address(lanes)
+            method(self, carray(packet, 1)[0], carray(view, 1)[0])
+
+        return _compiled(cls, name, types.void(_STATE, _STATE, _CONTEXT, of_packet, of_view), call)
+
+    judge = njit(cls.departing)
+
+    def departing(state: Any, lanes: Any, context: Any, packet: Any, view: Any) -> Any:  # noqa: ANN401, ARG001
+        self = carray(state, 1, record)[0]
+        self._lanes = records.address(lanes)
+        return np.uint8(bool(judge(self, carray(packet, 1)[0], carray(view, 1)[0])))
+
+    of_packet, of_view = types.CPointer(records.PACKET), types.CPointer(records.VIEW)
+    of_shape = types.CPointer(records.SWITCH)
+    made = {
+        "start": _compiled(cls, "start", types.void(_STATE, _STATE, _CONTEXT, of_shape), start),
+        "departing": _compiled(
+            cls, "departing", types.uint8(_STATE, _STATE, _CONTEXT, of_packet, of_view), departing
+        ),
+    }
+    for name in ("arrived", "stored"):
+        if defines(cls, name):
+            made[name] = sees(name)
+    attention = ("nothing", "queues", "packets", "tails", "storage").index(cls.attention)
+    flags = cls.sees_passing | cls.needs_buffer << 1 | cls.needs_credit << 2
+    table = abi.Marker(
+        state_bytes=layout.dtype.itemsize, lane_bytes=layout.lane_bytes, attention=attention, flags=flags
+    )
+    return _filled(table, made)
+
+
+def _echo(cls: type[Echo], layout: Layout) -> Any:  # noqa: ANN401
+    record, copies, asked = layout.dtype, _copies(layout), njit(cls.answer)
+
+    def answer(context: Any, packet: Any, told: Any) -> None:  # noqa: ANN401
+        self = np.zeros(1, record)[0]
+        copies(self, context)
+        ack, cnp = asked(self, carray(packet, 1)[0])
+        out = carray(told, 1)[0]
+        out.ack, out.marks, out.cnp = np.uint32(ack >= 0), np.uint32(max(ack, 0)), np.uint32(cnp)
+
+    signature = types.void(_CONTEXT, types.CPointer(records.RECEIVED), types.CPointer(_ANSWER))
+    every = cls.parameters().get("ack_every")
+    table = abi.Echo(ack_every=1 if every is not None else int(cls.ack_every))
+    return _filled(table, {"answer": _compiled(cls, "answer", signature, answer)})
+
+
+def _filled(table: ctypes.Structure, made: dict[str, Any]) -> ctypes.Structure:
+    for name, function in made.items():
+        setattr(table, name, function.address)
+    # The machine code lives as long as the table.
+    table.kept = made
+    return table

@@ -1,0 +1,142 @@
+"""From classes to declarations that the core can read: the types of `becalm.h`, filled in."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from becalm._core import Scheme as CoreScheme
+from becalm.errors import SchemeError
+from becalm.schemes import abi
+from becalm.schemes.base import Echo, Marker, Parameter, Response, Scheme
+from becalm.schemes.objects import defines, factory, seam_class
+
+_ATTENTIONS = ("nothing", "queues", "packets", "tails", "storage")
+_SEAM_OF: dict[type[Scheme], str] = {Response: "response", Marker: "marking", Echo: "echo"}
+
+
+class Declaration:
+    """A `becalm_scheme` in memory, and all that it points to."""
+
+    def __init__(self, cls: type[Scheme], functions: Any = None) -> None:  # noqa: ANN401
+        parameters = cls.parameters()
+        self._kept: list[Any] = [functions]
+        self._parameters = (abi.Parameter * max(1, len(parameters)))()
+        for place, (name, own) in enumerate(parameters.items()):
+            self._parameters[place] = self._parameter(name, own)
+        doc = (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ")
+        self.raw = abi.Scheme(
+            abi=abi.ABI,
+            seam=abi.SEAMS.index(_SEAM_OF[seam_class(cls)]),
+            name=cls.scheme_name().encode(),
+            doc=doc.encode(),
+            parameters=self._parameters,
+            parameter_count=len(parameters),
+            functions=None if functions is None else ctypes.addressof(functions),
+        )
+
+    def _parameter(self, name: str, own: Parameter) -> abi.Parameter:
+        number = own.kind == "number"
+        least, most = (-sys.float_info.max, sys.float_info.max) if number else (-(2**63), 2**63 - 1)
+        if own.kind == "time":
+            least = 0
+        words = (ctypes.c_char_p * max(1, len(own.words)))(*(word.encode() for word in own.words))
+        self._kept.append(words)
+
+        def value(given: Any) -> abi.Value:  # noqa: ANN401
+            return abi.Value(number=given) if number else abi.Value(integer=given)
+
+        return abi.Parameter(
+            name=name.encode(),
+            unit=own.unit.encode(),
+            doc=own.doc.encode(),
+            words=words,
+            kind=abi.KINDS.index(own.kind),
+            word_count=len(own.words),
+            fallback=value(own.value(own.default)),
+            least=value(least if own.least is None else own.value(own.least)),
+            most=value(most if own.most is None else own.value(own.most)),
+        )
+
+
+def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
+    """Return the scheme of a class, for the core.
+
+    Raises:
+        SchemeError: the class cannot be one.
+
+    """
+    origin = origin or origin_of(cls)
+    base = seam_class(cls)
+    must = {Response: "on_ack", Marker: "departing", Echo: "answer"}[base]
+    if not defines(cls, must):
+        raise SchemeError(f"{origin}: lacks a method that it must have: `{must}`")
+    try:
+        if cls.native:
+            from becalm.schemes.compiled import functions
+
+            declaration, make = Declaration(cls, functions(cls)), None
+        else:
+            declaration, make = Declaration(cls), factory(cls)
+        address = ctypes.addressof(declaration.raw)
+        return CoreScheme(address, origin, hash_of(cls), declaration, make, properties(cls))
+    except ValueError as error:
+        text = str(error)
+        raise SchemeError(text if text.startswith(origin) else f"{origin}: {text}") from error
+
+
+def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
+    """Return what the core has to know of a class: trail_bytes, flags, sent, attention, ack_every.
+
+    Raises:
+        ValueError: an unknown attention.
+
+    """
+    if issubclass(cls, Response):
+        flags = cls.moves_window | cls.counts_marks << 1 | cls.uses_rtt << 2
+        return cls.trail_bytes, flags, defines(cls, "on_sent"), 0, 1
+    if issubclass(cls, Marker):
+        if cls.attention not in _ATTENTIONS:
+            raise ValueError(f"attention = {cls.attention!r}: must be one of {', '.join(_ATTENTIONS)}")
+        flags = cls.sees_passing | cls.needs_buffer << 1 | cls.needs_credit << 2
+        return 0, flags, False, _ATTENTIONS.index(cls.attention), 1
+    every = getattr(cls, "ack_every", 1)
+    return 0, 0, False, 0, 1 if isinstance(every, Parameter) else int(every)
+
+
+def origin_of(cls: type[Scheme]) -> str:
+    """Return the file and the name of a class, as a user knows it."""
+    file = _file_of(cls)
+    return f"{cls.__module__ if file is None else file.name}:{cls.__name__}"
+
+
+def hash_of(cls: type[Scheme]) -> str:
+    """Return the SHA-256 of the file of a class; of its own source where it has no file."""
+    file = _file_of(cls)
+    if file is not None:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    parts = sorted((name, own) for name, own in vars(cls).items() if hasattr(own, "__code__"))
+    parts += [(name, own.default) for name, own in cls.parameters().items()]
+    text = repr([(name, _code(own)) for name, own in parts])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _code(own: Any) -> Any:  # noqa: ANN401
+    """Return what a function does, as far as a notebook or a prompt lets know; other values as they are."""
+    code = getattr(own, "__code__", None)
+    if code is None:
+        return own
+    constants = [each if not hasattr(each, "co_code") else each.co_code for each in code.co_consts]
+    return code.co_code, constants, code.co_names
+
+
+def _file_of(cls: type[Scheme]) -> Path | None:
+    try:
+        file = Path(inspect.getfile(cls))
+    except (OSError, TypeError):
+        return None
+    return file if file.is_file() else None

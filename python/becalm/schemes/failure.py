@@ -1,0 +1,39 @@
+"""Exceptions of users' schemes, in one sentence."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+_SHOWN = 60
+"""Characters of an argument that a message shows."""
+
+
+def explain(error: BaseException, call: str, arguments: tuple[Any, ...] | None) -> str:
+    """Return what is to be said of an exception that a call has raised: file, line, call, arguments."""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != _HERE
+    ]
+    at = f" in {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    shown = ", ".join(_show(each) for each in arguments or ())
+    text = "must be written: it is not there" if isinstance(error, NotImplementedError) else str(error)
+    kind = "" if isinstance(error, NotImplementedError) else f"{type(error).__name__}: "
+    return f"{kind}{text}{at}, called as {call}({shown})"
+
+
+def _show(value: Any) -> str:  # noqa: ANN401
+    if type(value).__module__ != "becalm._core":
+        return _short(repr(value))
+    names = [
+        name for name in dir(value) if not name.startswith("_") and not callable(getattr(type(value), name))
+    ]
+    if type(value).__name__ == "Switch":
+        return "switch"
+    fields = ", ".join(f"{name}={_short(repr(getattr(value, name)))}" for name in names)
+    return f"{type(value).__name__}({fields})"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

@@ -1,0 +1,212 @@
+"""Schemes by what a command line calls them: `mine.py:Mine`, `libmine.so:mine`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from becalm._core import Scheme as CoreScheme
+from becalm.errors import SchemeError
+from becalm.schemes import library
+from becalm.schemes.base import Scheme
+from becalm.schemes.declare import declare
+from becalm.schemes.objects import seam_class
+
+
+class Provided(NamedTuple):
+    """A scheme that was provided, and how another process can find it."""
+
+    core: CoreScheme
+    reference: str | None
+    """FILE:NAME; None for a class that is in no file."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.reference is None:
+            problem = "is in no file, so that other processes cannot have it; use threads"
+            raise SchemeError(f"scheme `{self.core.name}`: {problem}")
+        return _again, (self.reference, self.core.sha256)
+
+
+def _again(reference: str, sha256: str) -> Provided:
+    """Load in another process what was provided in the first."""
+    found = load(reference)
+    if found.core.sha256 != sha256:
+        raise SchemeError(f"{reference}: has changed since the runs began")
+    return found
+
+
+def provide(schemes: Iterable[type[Scheme] | Provided | str]) -> tuple[Provided, ...]:
+    """Return schemes as a scenario takes them: classes, or what a command line calls them.
+
+    Raises:
+        SchemeError: one of them cannot be loaded.
+
+    """
+    return tuple(_provided(each) for each in schemes)
+
+
+def _provided(scheme: type[Scheme] | Provided | str) -> Provided:
+    if isinstance(scheme, Provided):
+        return scheme
+    if isinstance(scheme, str):
+        return load(scheme)
+    if not (isinstance(scheme, type) and issubclass(scheme, Scheme) and scheme is not Scheme):
+        problem = "must be a class derived from becalm.Response, becalm.Marker or becalm.Echo, or FILE:NAME"
+        raise SchemeError(f"{scheme!r}: {problem}")
+    return _of_class(scheme)
+
+
+_DECLARED: dict[type[Scheme], Provided] = {}
+"""Classes that were declared before: Numba takes seconds for one."""
+
+
+def _of_class(cls: type[Scheme], origin: str | None = None) -> Provided:
+    if cls in _DECLARED:
+        return _DECLARED[cls]
+    module = sys.modules.get(cls.__module__)
+    file = getattr(module, "__file__", None)
+    reference = (
+        f"{Path(file).resolve()}:{cls.__name__}"
+        if file and getattr(module, cls.__name__, None) is cls
+        else None
+    )
+    _DECLARED[cls] = Provided(declare(cls, origin), reference)
+    return _DECLARED[cls]
+
+
+def load(reference: str, seam: str | None = None) -> Provided:
+    """Load a scheme from FILE:NAME, or from FILE if it has only one of the seam.
+
+    Raises:
+        SchemeError: no such file or scheme, another seam, or code that fails.
+
+    """
+    path, name = _split(reference)
+    if path.suffix in library.SUFFIXES:
+        known = {core.name: Provided(core, f"{path.resolve()}:{core.name}") for core in library.schemes(path)}
+        return _pick(known, name, path, seam)
+    module = _module(path)
+    classes = {
+        own.__name__: own
+        for own in vars(module).values()
+        if isinstance(own, type) and issubclass(own, Scheme) and own.__module__ == module.__name__
+    }
+    if name is None and seam is not None:
+        classes = {key: own for key, own in classes.items() if _seam(own) == seam}
+    if name is None and len(classes) == 1:
+        name = next(iter(classes))
+    if name is None or name not in classes:
+        raise SchemeError(_not_there(path, name, list(classes)))
+    found = _of_class(classes[name], f"{path.name}:{name}")
+    return _pick({name: found}, name, path, seam)
+
+
+def chosen(data: dict[str, Any], own: Iterable[Provided]) -> dict[str, Any] | None:
+    """Return a scenario that uses schemes which it does not name yet; None if it names all.
+
+    Raises:
+        SchemeError: two schemes for one place.
+
+    """
+    places: dict[str, list[str]] = {}
+    for scheme in own:
+        if scheme.core.name not in _named(data, scheme.core.seam):
+            places.setdefault(scheme.core.seam, []).append(scheme.core.name)
+    for seam, names in places.items():
+        if len(names) > 1:
+            problem = f"which one is for [{seam}]? The scenario names none of: {', '.join(names)}"
+            raise SchemeError(f"--{seam}: {problem}")
+    return (
+        {**data, **{seam: {"external": {"name": names[0]}} for seam, names in places.items()}}
+        if places
+        else None
+    )
+
+
+def _named(data: dict[str, Any], seam: str) -> set[str]:
+    """Return the names of schemes from outside that a scenario has at a seam."""
+    tables = [data, *(each for key in ("flows", "jobs") for each in data.get(key, ()) if seam == "response")]
+    found = (each.get(seam) for each in tables if isinstance(each, dict))
+    external = (each.get("external") for each in found if isinstance(each, dict))
+    return {str(each.get("name")) for each in external if isinstance(each, dict)}
+
+
+def is_code(reference: str) -> bool:
+    """Return whether a text names a scheme as FILE or FILE:NAME, by the ending of the file."""
+    return _split(reference)[0].suffix in (".py", *library.SUFFIXES)
+
+
+def _seam(cls: type[Scheme]) -> str:
+    return {"Response": "response", "Marker": "marking", "Echo": "echo"}[seam_class(cls).__name__]
+
+
+def _pick(known: dict[str, Provided], name: str | None, path: Path, seam: str | None) -> Provided:
+    if name is None and seam is not None:
+        known = {key: own for key, own in known.items() if own.core.seam == seam}
+    if name is None and len(known) == 1:
+        name = next(iter(known))
+    if name is None or name not in known:
+        raise SchemeError(_not_there(path, name, list(known)))
+    found = known[name]
+    if seam is not None and found.core.seam != seam:
+        raise SchemeError(f"--{seam} {path}:{name}: is no {seam} scheme; use --{found.core.seam}")
+    return found
+
+
+def _not_there(path: Path, name: str | None, known: list[str]) -> str:
+    names = ", ".join(known) or "none"
+    if name is None:
+        return f"{path}: which scheme? Write {path}:NAME; it has: {names}"
+    return f"{path}: has no scheme `{name}`; valid: {names}"
+
+
+def _split(reference: str) -> tuple[Path, str | None]:
+    file, colon, name = reference.rpartition(":")
+    if not colon or Path(reference).is_file():
+        return Path(reference), None
+    return Path(file), name or None
+
+
+_MODULES: dict[Path, tuple[bytes, ModuleType]] = {}
+"""Files that were run before, with what was in them."""
+
+
+def _module(path: Path) -> ModuleType:
+    """Run a file of Python."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SchemeError(f"{path}: {error.strerror or error}") from error
+    place = path.resolve()
+    if place in _MODULES and _MODULES[place][0] == content:
+        return _MODULES[place][1]
+    name = f"becalm_scheme_{path.stem}_{abs(hash(place)):x}"
+    spec = importlib.util.spec_from_file_location(name, place)
+    if spec is None or spec.loader is None:
+        raise SchemeError(
+            f"{path}: must be a file of Python (.py) or a library ({', '.join(library.SUFFIXES)})"
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(place.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        sys.modules.pop(name, None)
+        raise SchemeError(f"{path}{_line(error, place)}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(place.parent))
+    _MODULES[place] = (content, module)
+    return module
+
+
+def _line(error: BaseException, place: Path) -> str:
+    if isinstance(error, SyntaxError):
+        return f":{error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(place)]
+    return f":{frames[-1].lineno}" if frames else ""

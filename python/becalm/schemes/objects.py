@@ -1,0 +1,60 @@
+"""Objects of Python classes, as the core asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from becalm.schemes.base import Echo, LaneKind, Lanes, Marker, Response, Scheme, state_of
+
+_METHODS: dict[type[Scheme], tuple[str, ...]] = {
+    Response: ("start", "on_ack", "on_becn", "on_timer", "on_restart", "on_sent"),
+    Marker: ("start", "arrived", "stored", "departing"),
+    Echo: ("answer",),
+}
+
+
+def seam_class(cls: type[Scheme]) -> type[Scheme]:
+    """Return which of `Response`, `Marker` and `Echo` a class is derived from."""
+    return next(base for base in _METHODS if issubclass(cls, base))
+
+
+def defines(cls: type[Scheme], method: str) -> bool:
+    """Return whether a class has a method of its own in place of that which does nothing."""
+    return getattr(cls, method) is not getattr(seam_class(cls), method)
+
+
+def factory(cls: type[Scheme]) -> Callable[[list[Any]], list[Any]]:
+    """Return what makes an object from the values of its parameters.
+
+    It returns the object and its methods; None for a method that the class has not.
+    """
+    base, names, fields = seam_class(cls), list(cls.parameters()), state_of(cls)
+    methods = _METHODS[base]
+    plain = {key: kind(0) for key, kind in fields.items() if not isinstance(kind, LaneKind)}
+    lanes = {key: kind.kind for key, kind in fields.items() if isinstance(kind, LaneKind)}
+
+    def make(values: list[Any]) -> list[Any]:
+        made = cls()
+        for name, value in zip(names, values, strict=True):
+            setattr(made, name, value)
+        for name, zero in plain.items():
+            if name not in vars(made):
+                setattr(made, name, zero)
+        found = [made, *(getattr(made, name) if defines(cls, name) else None for name in methods)]
+        if base is Response:
+            found[1] = made.start  # type: ignore[attr-defined]
+        if lanes:
+            found[1] = _with_lanes(made, lanes)
+        return found
+
+    return make
+
+
+def _with_lanes(made: Any, lanes: dict[str, type]) -> Callable[[Any], None]:  # noqa: ANN401
+    def start(shape: Any) -> None:  # noqa: ANN401
+        for name, kind in lanes.items():
+            setattr(made, name, Lanes(kind, shape.ports, shape.vls))
+        made.start(shape)
+
+    return start

@@ -1,0 +1,35 @@
+"""Starts of schemes of one's own: Python files with comments, like schemes that becalm has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "examples"
+_SEAMS = {"Response": "response", "Marker": "marking", "Echo": "echo"}
+
+
+def names() -> list[str]:
+    """Return the names of schemes to begin from."""
+    return sorted(file.stem for file in _FOLDER.glob("*.txt"))
+
+
+def start(like: str, stem: str) -> tuple[str, str, str]:
+    """Return the text of a start, the name of its class and the seam of this.
+
+    Args:
+        like: one of `names()`.
+        stem: the name of the file without its ending, which names the class.
+
+    """
+    text = (_FOLDER / f"{like}.txt").read_text(encoding="utf-8")
+    found = re.search(r"^class (\w+)\(becalm\.(\w+)\):", text, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{like}: no class")
+    name = "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]+", stem) if part) or "Mine"
+    name = name if name[0].isalpha() else f"Mine{name}"
+    return (
+        text.replace(f"class {found[1]}(", f"class {name}(").replace("{file}", stem),
+        name,
+        _SEAMS[found[2]],
+    )

@@ -1,0 +1,145 @@
+"""`becalm.sweep`: a scenario at every point of a grid, from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from becalm import memory
+from becalm.errors import FabricError, PointFailure
+from becalm.progress import SweepProgress
+from becalm.runs import Progress
+from becalm.scenario import Scenario
+from becalm.store import ALL, Store
+from becalm.sweeps.changes import changed, expand, told
+from becalm.sweeps.engines import Threads, width_of
+from becalm.sweeps.plan import Plan, Planned, look, planned
+from becalm.sweeps.run import run_tasks
+from becalm.sweeps.table import Point, SweepResults
+from becalm.sweeps.task import Done, Memory, Shelf
+
+INDEX = "sweep.json"
+"""Name of the file that lists the points of a sweep beside its runs."""
+
+
+class SweepError(FabricError):
+    """A sweep of which some points could not go on; all others are finished."""
+
+    def __init__(self, message: str, failed: list[PointFailure], results: SweepResults | None = None) -> None:
+        super().__init__(message)
+        self.failed = failed
+        """The points that could not go on, with their changes and why."""
+        self.results = results
+        """The points that are finished."""
+
+
+def sweep(
+    base: Scenario,
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    replications: int | None = None,
+    threads: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+    max_memory: int | str | None = None,
+) -> SweepResults:
+    """Run a scenario at every point of a grid.
+
+    Results do not depend on the number of threads or on the order in which points finish.
+
+    Args:
+        base: the scenario to change.
+        grid: values by dotted key, of which every combination is a point (the last key changes fastest);
+            or a list of changes, each one point. Values may be those of NumPy. See `Scenario.replace`.
+        replications: replaces the scenario's own number.
+        threads: how many replications run at once; None: as many as there are cores.
+        folder: a store where every run is kept as soon as it is finished. What is found there, made by the
+            same model from the same scenario, is not run again. None: nothing is kept on disk.
+        progress: called often while work is done, by one thread at a time.
+        max_memory: what runs side by side may take, in bytes or as a size such as `4 GB`. None: 80% of what
+            the machine has.
+
+    Raises:
+        MemoryLimitError: runs would need more memory than that; nothing was run.
+        ScenarioError: a point with mistakes; nothing was run.
+        SweepError: points that could not go on, such as a deadlock; the others are in its `results`.
+        KeyboardInterrupt: Ctrl-C; finished runs stay in the folder, and nothing else.
+
+    Warns:
+        UserWarning: a file in the folder is damaged; that run is computed again.
+
+    """
+    changes = expand(grid)
+    extra = {} if replications is None else {"run.replications": replications}
+    points = planned(changes, [changed(base, change, extra) for change in changes])
+    memory.check((point.scenario for point in points), max_memory, width=width_of(threads))
+    shelf: Shelf = Memory() if folder is None else Store(folder)
+    if folder is not None:
+        _write_index(Path(folder), points)
+    plan = look(points, shelf, ALL)
+    for key, problem in plan.damaged.items():
+        warnings.warn(f"with {told(plan.changes(key))}: {problem}; computed again", stacklevel=2)
+    tracker = _Tracker(plan, progress)
+    run_tasks(plan.todo, Threads(threads, shelf, tracker.on_running), shelf, tracker.on_done)
+    whole = [Point(point, shelf) for point in points if not any(key in plan.failed for key in point.keys)]
+    results = SweepResults(whole)
+    failures = plan.failures()
+    if failures:
+        raise SweepError(_message(failures, len(points) - len(whole), len(points)), failures, results)
+    return results
+
+
+def _message(failures: list[PointFailure], failed: int, points: int) -> str:
+    lines = [f"with {told(each.changes)}: {each.error}" for each in failures]
+    return "\n".join([f"{failed} of {points} points failed, the others are finished:", *lines])
+
+
+def _write_index(folder: Path, points: Sequence[Planned]) -> None:
+    """List the points beside their runs."""
+    listed = [{"changes": point.changes, "keys": point.keys} for point in points]
+    partial = folder / f".{INDEX}.partial-{os.getpid()}"
+    partial.write_text(json.dumps({"points": listed}, indent=2) + "\n")
+    partial.replace(folder / INDEX)
+
+
+class _Tracker:
+    """The state of each point, reported by the threads and passed on to the caller."""
+
+    def __init__(self, plan: Plan, progress: Callable[[SweepProgress], object] | None) -> None:
+        self._plan = plan
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._now: dict[str, Progress] = {}
+        self._points = {point.scenario.hash: point.keys for point in plan.points}
+        self._over = plan.found | set(plan.failed)
+
+    def on_running(self, key: str, now: Progress) -> None:
+        """Record the progress of a run."""
+        if self._progress is None:
+            return
+        with self._lock:
+            self._now[key] = now
+            self._report(self._progress)
+
+    def on_done(self, done: Done) -> None:
+        """Record the outcome of a run."""
+        with self._lock:
+            self._over.add(done.key)
+            if done.error is not None:
+                self._plan.failed[done.key] = done.error
+            if self._progress is not None:
+                self._report(self._progress)
+
+    def _report(self, progress: Callable[[SweepProgress], object]) -> None:
+        finished = sum(self._over.issuperset(keys) for keys in self._points.values())
+        shares = [now.time / now.duration for now in self._now.values()]
+        fraction = sum(shares) / len(self._plan.todo) if self._plan.todo else 1.0
+        events = sum(now.events for now in self._now.values())
+        packet_hops = sum(now.packet_hops for now in self._now.values())
+        progress(SweepProgress(finished, len(self._points), fraction, events, packet_hops))

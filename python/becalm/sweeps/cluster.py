@@ -1,0 +1,167 @@
+"""Machines of a cluster, or processes of this one, by Dask: the extra `becalm[dask]`."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from becalm._core import model
+from becalm.errors import BecalmError
+from becalm.parallel import Cancel
+from becalm.sweeps.engines import TICK, WorkersDied, width_of
+from becalm.sweeps.task import Done, Task, compute_all
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+RETRIES = 3
+"""Dask's retries of runs whose worker died."""
+
+
+TIMEOUT = 30.0
+"""Seconds that a scheduler has to answer."""
+
+
+class Dask:
+    """Workers of a Dask scheduler.
+
+    Args:
+        workers: processes to start on this machine when there is no scheduler yet.
+        address: of a scheduler that runs, such as `tcp://head:8786`.
+        slurm: what `dask_jobqueue.SLURMCluster` takes, such as `queue` and `walltime`, and `jobs`, how many.
+        timeout: seconds to wait for the scheduler.
+
+    Raises:
+        BecalmError: Dask is not installed, the scheduler does not answer, or its workers have another version
+            of the model.
+
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        address: str | None = None,
+        slurm: Mapping[str, str] | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise BecalmError('Dask is not installed: pip install "becalm[dask]"') from error
+        self._cluster: Any = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if address is None:
+            self._cluster = slurm_cluster(slurm) if slurm else self._local(width_of(workers))
+        try:
+            self._client = distributed.Client(address or self._cluster, set_as_default=False, timeout=timeout)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise BecalmError(f"{address}: no Dask scheduler answers: {error}") from error
+        models = set(self._client.run(_model).values())
+        if models - {model}:
+            self.close(abort=True)
+            raise BecalmError(
+                "workers have another version of the model than this program: install the same becalm on both"
+            )
+
+    @property
+    def width(self) -> int:
+        """Threads of all workers that are there now."""
+        return max(1, sum(map(int, self._client.nthreads().values())))
+
+    def submit(self, tasks: list[Task]) -> Future[list[Done]]:
+        """Hand out runs."""
+        keys = [task.key for task in tasks]
+        name = keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()
+        future: Future[list[Done]] = self._client.submit(
+            _on_cluster, tasks, key=f"becalm-{name}", pure=False, retries=RETRIES
+        )
+        return future
+
+    def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
+        """Return those that are finished."""
+        import distributed
+
+        waiting = list(futures)
+        try:
+            with self._client.as_current():
+                done = distributed.wait(waiting, timeout=TICK, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            return []
+        return list(done)
+
+    def result(self, future: Future[list[Done]]) -> list[Done]:
+        """Return what became of the runs, and let go of them.
+
+        Raises:
+            WorkersDied: several workers died.
+
+        """
+        import distributed
+        from distributed.client import FutureCancelledError
+
+        try:
+            found: list[Done] = future.result()
+        except (distributed.scheduler.KilledWorker, FutureCancelledError) as error:
+            raise WorkersDied from error
+        finally:
+            future.release()
+        return found
+
+    def renew(self) -> None:
+        """Nothing: the scheduler has its workers started again."""
+
+    def close(self, *, abort: bool = False) -> None:  # noqa: ARG002
+        """Leave the scheduler, which forgets what was asked of it; end the one that was started for this."""
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _local(self, workers: int) -> Any:  # noqa: ANN401
+        import distributed
+
+        # Dask leaves files where it works; they end with the sweep.
+        self._folder = tempfile.TemporaryDirectory(prefix="becalm-dask-", ignore_cleanup_errors=True)
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            local_directory=self._folder.name,
+            dashboard_address=None,
+            silence_logs=logging.ERROR,
+            env={"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+
+
+def slurm_cluster(given: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Return a cluster that asks SLURM for workers.
+
+    Raises:
+        BecalmError: dask-jobqueue is not installed, or does not know one of the settings.
+
+    """
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError as error:
+        raise BecalmError('dask-jobqueue is not installed: pip install "becalm[dask]"') from error
+    settings: dict[str, Any] = dict(given)
+    try:
+        jobs = int(settings.pop("jobs", "1"))
+        whole: dict[str, Any] = {key: int(settings[key]) for key in ("cores", "processes") if key in settings}
+    except ValueError as error:
+        raise BecalmError(f"--slurm: {error}; jobs, cores and processes are whole numbers") from error
+    chosen: dict[str, Any] = {"cores": 1, "memory": "2GB", **settings, **whole}
+    cluster = SLURMCluster(**chosen)
+    cluster.scale(jobs=jobs)
+    return cluster
+
+
+def _model() -> str:
+    return model
+
+
+def _on_cluster(tasks: list[Task]) -> list[Done]:
+    return compute_all(tasks, Cancel())

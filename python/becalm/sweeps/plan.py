@@ -1,0 +1,156 @@
+"""The plan of a sweep: its points and runs, those in the store, and those of this shard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from becalm.errors import BecalmError, PointFailure, StoreError
+from becalm.scenario import Scenario
+from becalm.store import Store, run_key
+from becalm.sweeps.changes import Changes
+from becalm.sweeps.task import Shelf, Task
+
+
+class Planned(NamedTuple):
+    """A point: what is changed, the scenario that results, and the key of each of its replications."""
+
+    changes: Changes
+    scenario: Scenario
+    keys: list[str]
+
+
+class Shard(NamedTuple):
+    """One of several calls that share the runs of a sweep."""
+
+    number: int
+    """Which one, from 1."""
+    parts: int
+    """How many there are."""
+
+    def has(self, key: str) -> bool:
+        """Whether a run is this shard's; that does not change when points are added."""
+        return int(key[:8], 16) % self.parts == self.number - 1
+
+
+WHOLE = Shard(1, 1)
+
+
+@dataclass
+class Plan:
+    """The points of a sweep and the state of their runs."""
+
+    points: list[Planned]
+    found: set[str] = field(default_factory=set)
+    """Keys of runs in the store."""
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Runs whose files are damaged, and how; they are computed again."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Failed runs, with the reasons."""
+    todo: list[Task] = field(default_factory=list)
+    """Runs to compute."""
+    others: int = 0
+    """Runs that are missing and those of other shards."""
+
+    @property
+    def keys(self) -> list[str]:
+        """The runs, each once."""
+        return list(dict.fromkeys(key for point in self.points for key in point.keys))
+
+    def changes(self, key: str) -> Changes:
+        """Return what is changed in a run."""
+        return next(point.changes for point in self.points if key in point.keys)
+
+    def failures(self) -> list[PointFailure]:
+        """Return the failed runs by their changes."""
+        return [
+            PointFailure(point.changes, replication, self.failed[key])
+            for point in self.points
+            for replication, key in enumerate(point.keys)
+            if key in self.failed
+        ]
+
+
+def planned(changes: Sequence[Mapping[str, Any]], scenarios: Sequence[Scenario]) -> list[Planned]:
+    """Return points with the keys of their runs."""
+    return [
+        Planned(dict(change), scenario, [run_key(scenario, each) for each in range(scenario.replications)])
+        for change, scenario in zip(changes, scenarios, strict=True)
+    ]
+
+
+def look(
+    points: list[Planned],
+    shelf: Shelf,
+    keep: str,
+    *,
+    shard: Shard = WHOLE,
+    retry_failed: bool = False,
+) -> Plan:
+    """Return the plan, after a check of each stored file against its checksum and its name."""
+    plan = Plan(points)
+    root = str(shelf.root) if isinstance(shelf, Store) else ""
+    for point in points:
+        for replication, key in enumerate(point.keys):
+            if key in plan.found or key in plan.failed:
+                continue
+            if _there(plan, shelf, key, keep):
+                plan.found.add(key)
+                continue
+            failure = None if retry_failed else shelf.failure(key)
+            if failure is not None:
+                plan.failed[key] = failure["text"]
+            elif shard.has(key):
+                name = point.scenario.name
+                own = point.scenario.schemes or ()
+                task = Task(key, point.scenario.to_toml(), name, replication, root, keep, schemes=own)
+                plan.todo.append(task)
+            else:
+                plan.others += 1
+    plan.todo = list({task.key: task for task in plan.todo}.values())
+    return plan
+
+
+def shard_of(text: str | None, environment: Mapping[str, str] = os.environ) -> Shard:
+    """Return the shard that `K/N` says, or the variables of a SLURM array if nothing is said.
+
+    Raises:
+        BecalmError: not K/N with K from 1 to N.
+
+    """
+    if text is None:
+        return _of_slurm(environment)
+    number, _, count = text.partition("/")
+    if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
+        return Shard(int(number), int(count))
+    raise BecalmError(f"--shard {text}: must be K/N with K from 1 to N, such as 1/8")
+
+
+def _of_slurm(environment: Mapping[str, str]) -> Shard:
+    """Tasks of an array are numbered from a least number on, in steps."""
+    try:
+        mine, count = (int(environment[f"SLURM_ARRAY_TASK_{name}"]) for name in ("ID", "COUNT"))
+        first = int(environment.get("SLURM_ARRAY_TASK_MIN", "0"))
+        step = int(environment.get("SLURM_ARRAY_TASK_STEP", "1"))
+    except (KeyError, ValueError):
+        return WHOLE
+    number = (mine - first) // max(step, 1) + 1
+    if not 1 <= number <= count:
+        raise BecalmError(
+            f"SLURM_ARRAY_TASK_ID = {mine}: not among {count} tasks from {first} on; use --shard"
+        )
+    return Shard(number, count)
+
+
+def _there(plan: Plan, shelf: Shelf, key: str, keep: str) -> bool:
+    if not isinstance(shelf, Store):
+        return shelf.has(key, keep)
+    try:
+        return shelf.check(key).enough(keep)
+    except FileNotFoundError:
+        return False
+    except StoreError as error:
+        plan.damaged[key] = str(error)
+        return False

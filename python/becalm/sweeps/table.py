@@ -1,0 +1,151 @@
+"""Results of a sweep: its points, and their tables put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from becalm.attributes import Tables
+from becalm.results import Results
+from becalm.scenario import Scenario
+from becalm.sweeps.changes import Changes, label
+from becalm.sweeps.plan import Planned
+from becalm.sweeps.task import Shelf
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+class Point:
+    """One point of a sweep; its tables are read when they are asked for."""
+
+    def __init__(self, planned: Planned, shelf: Shelf) -> None:
+        self.changes: Changes = planned.changes
+        """What was changed, by dotted key."""
+        self.scenario: Scenario = planned.scenario
+        """The changed scenario."""
+        self._keys = planned.keys
+        self._shelf = shelf
+
+    @cached_property
+    def results(self) -> Results:
+        """The results of all replications."""
+        return joined(self.scenario, [self._shelf.get(key) for key in self._keys])
+
+    def __repr__(self) -> str:
+        return f"<Point {self.changes}>"
+
+
+class SweepResults(Tables, Sequence[Point]):
+    """The points of a sweep, in the order of the grid, and their tables put together."""
+
+    def __init__(self, points: list[Point]) -> None:
+        self.points = points
+
+    @cached_property
+    def units(self) -> Mapping[str, Mapping[str, str]]:
+        """The unit of each column, by table; empty for plain numbers and text."""
+        return self.points[0].results.units if self.points else {}
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that some point changes, in their order."""
+        return list(dict.fromkeys(key for point in self.points for key in point.changes))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table of all points, with one column in front for each key of the grid.
+
+        A choice such as `{"fimd": {}}` is shown by its name. A key that is also a column of the table is
+        called `scenario.<key>`.
+
+        Raises:
+            ResultsError: the scenario does not ask for this table.
+            KeyError: no such table.
+
+        """
+        import polars as pl
+
+        frames = [_with_changes(point, name, self.keys) for point in self.points]
+        return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """The fingerprint of every point, in the order of the grid."""
+        return [point.results.fingerprint for point in self.points]
+
+    def plot(self, column: str = "share", *, table: str = "groups", x: str | None = None) -> Figure:
+        """Draw a column of a table over a key of the grid.
+
+        One curve for each group (or whatever the table has rows for) and each choice of the other keys: the
+        mean over the replications, with bars from the smallest to the largest.
+
+        Args:
+            column: what to draw.
+            table: the table that has it.
+            x: a key of the grid; the first that changes if not given.
+
+        Raises:
+            ValueError: no such column or key.
+
+        """
+        from becalm.plot.sweep import draw_sweep
+
+        made = self.table(table)
+        names = {key: f"scenario.{key}" if f"scenario.{key}" in made.columns else key for key in self.keys}
+        if x is not None and x not in names:
+            raise ValueError(f"x = {x}: no key of the sweep; valid: {', '.join(names)}")
+        unit = self.units.get(table, {}).get(column, "")
+        return draw_sweep(made, list(names.values()), column, x=None if x is None else names[x], unit=unit)
+
+    def _repr_html_(self) -> str:
+        """The groups of all points, as notebooks show them."""
+        import polars as pl
+
+        if not self.points:
+            return "<p>a sweep without points</p>"
+        groups = self.groups
+        ahead = groups.columns[: groups.columns.index("replication")]
+        shown = [name for name in ("rate", "share", "jain", "marked_share", "latency_p99") if name in groups]
+        means = groups.group_by(*ahead, "group", maintain_order=True).agg(pl.col(shown).mean())
+        return f"<p>{len(self)} points, means over the replications</p>{means._repr_html_()}"
+
+    def __repr__(self) -> str:
+        return f"<SweepResults: {len(self)} points over {', '.join(self.keys) or 'no key'}>"
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Point]: ...
+
+    def __getitem__(self, index: int | slice) -> Point | list[Point]:
+        return self.points[index]
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+
+def joined(scenario: Scenario, parts: Sequence[Results]) -> Results:
+    """Return the replications of a point as one."""
+    import polars as pl
+
+    tables = {
+        name: pl.concat([part.tables[name] for part in parts], how="vertical_relaxed")
+        for name in parts[0].tables
+    }
+    replications = [each for part in parts for each in part.replications]
+    return Results(scenario, replications, tables, parts[0].units, parts[0].origin)
+
+
+def _with_changes(point: Point, name: str, keys: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    table = point.results.table(name)
+    names = {key: f"scenario.{key}" if key in table.columns else key for key in keys}
+    cells = [pl.lit(label(point.changes.get(key))).alias(column) for key, column in names.items()]
+    return table.select(*cells, pl.all())

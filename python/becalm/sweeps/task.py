@@ -1,0 +1,157 @@
+"""One run of a sweep: the task, its outcome, and the work itself.
+
+Both are small. Tables never travel between processes or machines: they go to the store.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from becalm._core import model as core_model
+from becalm.errors import BecalmError, DeadlockError, FabricError, SchemeError
+from becalm.parallel import Cancel
+from becalm.results import Results
+from becalm.runs import Progress, run_one
+from becalm.scenario import Scenario
+from becalm.store import Store
+
+if TYPE_CHECKING:
+    from becalm.schemes.loading import Provided
+
+
+class Task(NamedTuple):
+    """A run to do."""
+
+    key: str
+    """Key in the store."""
+    toml: str
+    """The scenario."""
+    name: str
+    """Name of the scenario."""
+    replication: int
+    """Which one, from 0."""
+    store: str
+    """Folder of the store; empty for none."""
+    keep: str
+    """How much to keep of it."""
+    model: str = core_model
+    """The required model."""
+    schemes: tuple[Provided, ...] = ()
+    """Schemes of one's own that the scenario names."""
+
+
+class Done(NamedTuple):
+    """The outcome of a run."""
+
+    key: str
+    found: bool
+    """Whether another process had finished it in the meantime."""
+    wall: float
+    """Seconds it took."""
+    events: int
+    packet_hops: int
+    error: str | None
+    """The reason of its failure; None if it is in the store."""
+
+
+class Shelf(Protocol):
+    """Where runs go: a store, or the memory."""
+
+    def has(self, key: str, keep: str) -> bool:
+        """Whether a run is there with at least this much kept."""
+
+    def get(self, key: str) -> Results:
+        """Return a run."""
+
+    def put(self, key: str, results: Results, keep: str) -> bool:
+        """Add a run."""
+
+    def fail(self, key: str, failure: dict[str, Any]) -> None:
+        """Record the failure of a run."""
+
+    def failure(self, key: str) -> dict[str, Any] | None:
+        """Return the reason of a run's failure."""
+
+
+class Memory:
+    """Runs that are kept on no disk."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, Results] = {}
+        self._lock = threading.Lock()
+
+    def has(self, key: str, keep: str) -> bool:  # noqa: ARG002
+        """Whether a run is there; all of it is kept."""
+        return key in self._results
+
+    def get(self, key: str) -> Results:
+        """Return a run."""
+        return self._results[key]
+
+    def put(self, key: str, results: Results, keep: str) -> bool:  # noqa: ARG002
+        """Add a run."""
+        with self._lock:
+            self._results[key] = results
+        return True
+
+    def fail(self, key: str, failure: dict[str, Any]) -> None:
+        """Forget the reason of a failure: the caller receives it."""
+
+    def failure(self, key: str) -> dict[str, Any] | None:  # noqa: ARG002
+        """Return None: earlier calls are not recorded."""
+        return None
+
+
+def compute(
+    task: Task, shelf: Shelf, cancel: Cancel, report: Callable[[Progress], object] = lambda _: None
+) -> Done:
+    """Do a run and put it into the store, unless it is there.
+
+    Raises:
+        BecalmError: this program has another model than the one that asks.
+        Cancelled: `cancel` said so.
+
+    """
+    if task.model != core_model:
+        raise BecalmError(
+            f"the worker has another version of the model ({core_model[:16]}) than the sweep "
+            f"({task.model[:16]}): install the same becalm on both sides"
+        )
+    cancel.check()
+    if shelf.has(task.key, task.keep):
+        return Done(task.key, True, 0.0, 0, 0, None)
+    scenario = Scenario(task.toml, name=task.name, schemes=task.schemes)
+    try:
+        outcome = run_one(scenario, task.replication, cancel, report)
+    except (FabricError, SchemeError) as error:
+        shelf.fail(task.key, _failure(task, error))
+        return Done(task.key, False, 0.0, 0, 0, str(error))
+    results = Results.from_outcomes(scenario, [outcome])
+    shelf.put(task.key, results, task.keep)
+    return Done(task.key, False, outcome.wall_time, results.events, results.packet_hops, None)
+
+
+def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
+    """Do several runs one after the other, all of the same store."""
+    store = Store(tasks[0].store)
+    return [compute(task, store, cancel) for task in tasks]
+
+
+def give_up(task: Task, shelf: Shelf, problem: str) -> Done:
+    """Record that a run is not repeated."""
+    shelf.fail(task.key, {"kind": "WorkerDied", "text": problem, "scenario": task.name})
+    return Done(task.key, False, 0.0, 0, 0, problem)
+
+
+def _failure(task: Task, error: FabricError | SchemeError) -> dict[str, Any]:
+    cycle = error.cycle if isinstance(error, DeadlockError) else []
+    return {
+        "kind": type(error).__name__,
+        "text": str(error),
+        "cycle": cycle,
+        "scenario": task.name,
+        "replication": task.replication,
+        "toml": task.toml,
+    }

@@ -1,0 +1,174 @@
+"""The result of a tuning, its confidence interval, and the recommendation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from becalm import jsons, manager
+from becalm._core import __version__, model
+from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case
+from becalm.errors import BecalmError
+from becalm.intervals import mean_interval
+from becalm.scenario import Scenario
+from becalm.store.export import write_table
+from becalm.tunings.evaluate import Run
+from becalm.tunings.goals import Measured
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BEST = "tuned"
+"""Name of the tuned parameters beside the guidelines."""
+NOTE = "These are results of the model, with the traffic of the cases, whose hot sources have a backlog."
+"""Note for every result."""
+
+
+class Gain(NamedTuple):
+    """Loss of the guideline and of the tuned parameters, on the same cases and fresh seeds."""
+
+    guideline: float
+    tuned: float
+    low: float
+    """Of the interval of the difference, guideline less tuned."""
+    high: float
+    seeds: int
+
+    @property
+    def ratio(self) -> float:
+        """Loss of the tuned parameters as a share of the guideline's."""
+        return self.tuned / self.guideline if self.guideline > 0 else math.inf
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves 0 out on the good side."""
+        return self.low > 0
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The result of a tuning."""
+
+    best: dict[str, Any]
+    """The parameters that were found, by dotted key, without units."""
+    control: dict[str, Any]
+    """The same as changes of a scenario."""
+    guideline: str
+    """The better guideline of the two, that is compared with."""
+    guideline_control: dict[str, Any]
+    recommended: str
+    """`tuned`; or the guideline, if it may be as good or if the tuned parameters break a limit."""
+    trials: pl.DataFrame
+    """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
+    front: pl.DataFrame
+    """The trials that none is better than in every goal; one where there is one goal."""
+    importance: dict[str, float]
+    """How much each parameter matters for the loss, adding up to 1."""
+    at_end: list[str]
+    """Parameters that sit at an end of their range."""
+    validation: pl.DataFrame
+    """On fresh seeds, one row per candidate and case: means of all measures."""
+    gain: Gain
+    """Over all cases that count, on fresh seeds."""
+    gain_held_out: Gain | None
+    """Over the cases that were held out alone; None where there are none."""
+    broken: list[str]
+    """Limits that the tuned parameters break on fresh seeds."""
+    runs: int
+    """Runs that were asked for."""
+    concerns: list[manager.Concern] = field(default_factory=list)
+    """Settings of the tuned parameters that cannot work."""
+
+    def scenario(self, case: Case | Scenario) -> Scenario:
+        """Return a scenario with the recommended parameters."""
+        scenario = case.scenario if isinstance(case, Case) else case
+        return scenario.replace(self.recommended_control)
+
+    @property
+    def recommended_control(self) -> dict[str, Any]:
+        """The recommended parameters as changes of a scenario."""
+        return self.control if self.recommended == BEST else self.guideline_control
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the tables of trials."""
+        return {
+            "becalm": __version__,
+            "model": model,
+            "recommended": self.recommended,
+            "parameters": self.best,
+            "control": self.control,
+            "guideline": self.guideline,
+            "gain": self.gain._asdict() | {"ratio": self.gain.ratio},
+            "gain_held_out": None
+            if self.gain_held_out is None
+            else self.gain_held_out._asdict() | {"ratio": self.gain_held_out.ratio},
+            "trials": self.trials.height,
+            "runs": self.runs,
+            "importance": self.importance,
+            "at_end": self.at_end,
+            "broken": self.broken,
+            "concerns": [vars(concern) for concern in self.concerns],
+            "front": self.front.to_dicts(),
+            "validation": self.validation.to_dicts(),
+            "note": NOTE,
+        }
+
+    def save(self, folder: Path, scenario: Scenario) -> None:
+        """Write `tune.json`, `trials.parquet`, `validation.parquet` and `tuned.toml` into a folder."""
+        texts = {
+            "tune.json": jsons.dumps(self.to_json(), indent=2, default=str) + "\n",
+            "tuned.toml": self.scenario(scenario).to_toml(),
+        }
+        for name, text in texts.items():
+            partial = folder / f".{name}.partial"
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(folder / name)
+        for name, table in (("trials.parquet", self.trials), ("validation.parquet", self.validation)):
+            (folder / name).unlink(missing_ok=True)
+            write_table(table, folder / name)
+
+
+def gain(
+    found: Mapping[Run, Measured],
+    cases: Sequence[Case],
+    seeds: Sequence[int],
+    guideline: str,
+    *,
+    held_out: bool,
+) -> Gain | None:
+    """Return the gain with its paired interval; None where no case counts.
+
+    The seeds are the same for both, and the difference is taken for each of them: what chance does to the
+    traffic drops out. The interval is Student's, over the seeds.
+    """
+    chosen = [case for case in cases if case.role == HELD_OUT or (case.role != GUARD and not held_out)]
+    if not chosen:
+        return None
+    total = sum(case.weight for case in chosen)
+
+    def losses(candidate: str) -> list[float]:
+        return [
+            sum(case.weight * found[Run(candidate, case.name, seed)]["loss"] for case in chosen) / total
+            for seed in seeds
+        ]
+
+    guided, tuned = losses(guideline), losses(BEST)
+    differences = [one - other for one, other in zip(guided, tuned, strict=True)]
+    low, high = interval(differences)
+    return Gain(sum(guided) / len(seeds), sum(tuned) / len(seeds), low, high, len(seeds))
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the interval of a mean, by Student's distribution.
+
+    Raises:
+        BecalmError: fewer than two values.
+
+    """
+    if len(values) < 2:
+        raise BecalmError(f"validation on {len(values)} seed cannot estimate chance: set at least 2")
+    _, low, high = mean_interval(values)
+    return low, high

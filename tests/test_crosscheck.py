@@ -1,0 +1,125 @@
+"""becalm beside other simulators: entries are whole, verdicts are those of the page, errors are noticed."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from becalm import crosscheck
+from becalm.crosscheck import page
+from becalm.crosscheck.entry import Case, Quantity
+from becalm.crosscheck.run import judge
+from becalm.crosscheck.tolerances import KINDS, same_distribution
+from becalm.errors import BecalmError
+from becalm.scenario import Scenario
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+ENTRIES = [crosscheck.find(name) for name in crosscheck.names()]
+SHORT = [entry for entry in ENTRIES if entry.short]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_entries_are_whole(entry: crosscheck.Entry) -> None:
+    for case in entry.cases:
+        entry.scenario(case)
+        assert case.values
+        assert set(case.spread) <= set(case.values)
+    assert (entry.folder / "README.md").read_text().startswith("# ")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry.program.made)
+    assert not entry.program.again or (ROOT / entry.program.again).is_file()
+    assert set(entry.picture.quantities) <= set(entry.quantities)
+
+
+def test_the_page_has_all_entries_and_nothing_unknown() -> None:
+    told = {each["entry"] for each in json.loads((DOCS / "crosschecks" / "verdicts.json").read_text())}
+    assert told == set(crosscheck.names())
+    text = (DOCS / "crosschecks.md").read_text()
+    assert all(f"\n## {name}\n" in text for name in told)
+
+
+@pytest.fixture(scope="module")
+def short() -> list[crosscheck.Checked]:
+    return crosscheck.check(short=True)
+
+
+def test_short_entries_give_the_verdicts_of_the_page(short: list[crosscheck.Checked]) -> None:
+    told = {each["entry"]: each for each in json.loads((DOCS / "crosschecks" / "verdicts.json").read_text())}
+    assert [each.entry.name for each in short] == [entry.name for entry in SHORT]
+    for each in short:
+        before = {(one["case"], one["key"]): one for one in told[each.entry.name]["quantities"]}
+        for found in each.quantities:
+            assert found.agrees == before[found.case, found.key]["agrees"], (each.entry.name, found)
+        assert each.unexplained == []
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_verdicts(found: bool) -> None:
+    kind = KINDS["deterministic"]
+    quantity = Quantity("end", "end", "job_time", kind)
+    case = Case("one", {"end": 100.0}, {}, "scenario.toml", 2, {}, {"end": "a rule"}, {})
+    judged = judge(case, quantity, [100.5, 101.4 if found else 101.7])
+    assert judged.agrees is found
+    assert page.verdict(judged) == (page.AGREES if found else page.EXPLAINED)
+    assert judged.range == pytest.approx(0.45 if found else 0.6)
+
+
+def test_distributions_are_told_apart() -> None:
+    one = [k / 100 for k in range(100)]
+    assert same_distribution(one, [k / 100 + 0.002 for k in range(100)]) > 0.99
+    assert same_distribution(one, [k / 100 + 0.3 for k in range(100)]) < 1e-3
+    # Two samples of 100 that are 0.192 apart at most: 5%.
+    assert math.isclose(same_distribution(one, [k / 100 + 0.19 for k in range(100)]), 0.05, abs_tol=0.02)
+
+
+def planted(name: str, changes: dict[str, object]) -> list[str]:
+    """Return what agrees in an entry, and no longer does with an error in becalm."""
+    entry = crosscheck.find(name)
+
+    def wrong(scenario: Scenario) -> Scenario:
+        return scenario.replace(changes)
+
+    (right,), (bad,) = crosscheck.check([entry]), crosscheck.check([entry], changed=wrong)
+    pairs = zip(right.quantities, bad.quantities, strict=True)
+    return [f"{one.case}, {one.name}" for one, other in pairs if one.agrees and not other.agrees]
+
+
+@pytest.mark.parametrize(
+    "timer",
+    [
+        "270 us",
+        # The means move by less than their tolerances of 5%.
+        pytest.param("330 us", marks=pytest.mark.xfail(strict=True)),
+    ],
+)
+def test_a_timer_of_dcqcn_that_is_off_by_a_tenth_is_noticed(timer: str) -> None:
+    assert planted("roce-dcqcn", {"response.dcqcn.increase_timer": timer})
+
+
+def test_late_pauses_are_noticed() -> None:
+    assert planted("roce-incast", {"switch.flow_control.pfc.delay": "100 ns"})
+
+
+def test_unknown_entries_are_named() -> None:
+    with pytest.raises(BecalmError, match=r"`nothing`: no such entry; valid: .*loggopsim"):
+        crosscheck.find("nothing")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('kind = "near"', "quantities.end.kind = 'near'; valid: equal"),
+        ('measure = "ends"', "quantities.end.measure = 'ends'; valid: completion_mean"),
+        ('unit = "furlongs"', "quantities.end.unit = 'furlongs'; valid: s"),
+    ],
+)
+def test_mistakes_in_entries_are_named(tmp_path: Path, line: str, message: str) -> None:
+    text = (ROOT / "crosschecks" / "astra-analytical" / "reference.toml").read_text()
+    key = line.partition(" ")[0]
+    wrong = re.sub(rf"^{key} = .*$", line, text, count=1, flags=re.MULTILINE).replace("scale = 1e-6", "")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "reference.toml").write_text(wrong)
+    with pytest.raises(BecalmError, match=re.escape(message)):
+        crosscheck.find("one", tmp_path)

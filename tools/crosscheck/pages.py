@@ -1,0 +1,45 @@
+"""Runs all entries and writes what they give: `python tools/crosscheck/pages.py`, or `make crosscheck`.
+
+Writes `docs/crosschecks.md`, a picture per entry, the numbers, `docs/crosschecks/verdicts.json`, and the line
+of the README that has the score. Fails if a quantity is outside of its tolerance and nothing explains it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+
+from becalm import crosscheck, jsons
+from becalm.cli import console
+from becalm.crosscheck import page, picture
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+_PLACE = re.compile(r"(<!-- crosscheck -->).*?(<!-- end -->)", re.DOTALL)
+
+
+def main() -> int:
+    """Run, write, print; return the exit code."""
+    begin = time.monotonic()
+    with console.Bar(quiet=not sys.stderr.isatty()) as bar:
+        found = crosscheck.check(progress=bar.on_experiment)
+    folder = DOCS / "crosschecks"
+    folder.mkdir(exist_ok=True)
+    for each in found:
+        picture.draw(each, folder / f"{each.entry.name}.svg")
+        for row in page.rows(each):
+            print(each.entry.name, *row, sep=" | ")
+    (DOCS / "crosschecks.md").write_text(page.page(found), encoding="utf-8")
+    numbers = [each.to_json() for each in found]
+    (folder / "verdicts.json").write_text(jsons.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    readme = ROOT / "README.md"
+    line = f"Beside [other simulators](docs/crosschecks.md), {page.score(found)}."
+    readme.write_text(_PLACE.sub(rf"\1\n{line}\n\2", readme.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"{page.score(found)}; {time.monotonic() - begin:.0f} s")
+    return int(any(each.unexplained for each in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""Modules of `hardware` as programs that replay calls: translated by Verilator, compiled with a bench."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+HARDWARE = ROOT / "hardware"
+MODULES = ("marker", "responder", "ibta_responder")
+INCLUDED = Path("share/verilator/include")
+
+
+def verilator() -> Path | None:
+    """Return the program, if it is installed."""
+    found = shutil.which("verilator")
+    return None if found is None else Path(found)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A module with parameters, and where it is built."""
+
+    module: str
+    parameters: Mapping[str, int]
+    folder: Path
+    source: str | None = None
+    """The text of the module; that of its file when not given."""
+
+    @property
+    def derived(self) -> dict[str, int]:
+        """Parameters that the bench has to know, too."""
+        p = dict(self.parameters)
+        if self.module == "marker":
+            bits = {"PORT_BITS": _bits(p["PORTS"]), "SLOT_BITS": max(1, _bits(p["SLOTS"]))}
+        elif self.module == "responder":
+            bits = {"INDEX_BITS": _bits(p["RATES"])}
+        else:
+            bits = {}
+        return {**p, **bits}
+
+    def build(self) -> Path:
+        """Translate and compile; return the program.
+
+        Raises:
+            CalledProcessError: a module that is no SystemVerilog, or a bench that is no C++.
+
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        program = self.folder / self.module
+        text = self.source or (HARDWARE / f"{self.module}.sv").read_text(encoding="utf-8")
+        source = self.folder / f"{self.module}.sv"
+        stamp = json.dumps(self.derived) + text + _benches()
+        built = self.folder / "built"
+        if program.exists() and built.exists() and built.read_text(encoding="utf-8") == stamp:
+            return program
+        source.write_text(text, encoding="utf-8")
+        settings = [f"-G{name}={value}" for name, value in self.parameters.items()]
+        made = self.folder / "made"
+        shutil.rmtree(made, ignore_errors=True)
+        _run(
+            "verilator",
+            "--cc",
+            "-O3",
+            "-Wno-WIDTH",
+            *settings,
+            "--Mdir",
+            made,
+            "--top-module",
+            self.module,
+            source,
+        )
+        include = _include()
+        defined = [f"-D{name}={value}" for name, value in self.derived.items()]
+        libraries = [_library(self.folder.parent, name) for name in ("verilated", "verilated_threads")]
+        bench = HARDWARE / "replay" / f"{self.module}.cpp"
+        places = ["-I", include, "-I", include / "vltstd", "-I", made]
+        _run(
+            "g++",
+            "-std=c++17",
+            "-O1",
+            *defined,
+            *places,
+            bench,
+            *made.glob("*.cpp"),
+            *libraries,
+            "-pthread",
+            "-o",
+            program,
+        )
+        built.write_text(stamp, encoding="utf-8")
+        return program
+
+    def replay(self, file: Path) -> Result:
+        """Build, and replay the calls of a file."""
+        done = subprocess.run([self.build(), file], capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"{self.module}: {done.stderr.strip()}")
+        return Result(**json.loads(done.stdout), said=done.stderr.strip())
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a replay has found."""
+
+    streams: int
+    calls: int
+    cycles: int
+    answers: int
+    marks: int
+    differences: int
+    said: str = ""
+
+
+def _bits(count: int) -> int:
+    return math.ceil(math.log2(count))
+
+
+def _benches() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in sorted((HARDWARE / "replay").iterdir()))
+
+
+def _include() -> Path:
+    program = verilator()
+    assert program is not None
+    return program.parents[1] / INCLUDED
+
+
+def _library(folder: Path, name: str) -> Path:
+    """Return a part of Verilator's library, compiled once for all modules."""
+    made = folder / f"{name}.o"
+    if not made.exists():
+        include = _include()
+        _run(
+            "g++",
+            "-std=c++17",
+            "-O1",
+            "-I",
+            include,
+            "-I",
+            include / "vltstd",
+            "-c",
+            include / f"{name}.cpp",
+            "-o",
+            made,
+        )
+    return made
+
+
+def _run(*command: Any) -> None:  # noqa: ANN401
+    subprocess.run([str(each) for each in command], check=True)

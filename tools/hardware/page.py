@@ -1,0 +1,118 @@
+"""The tables of `docs/hardware.md`, and the data of the claims, from what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "hardware.md"
+DATA = ROOT / "python" / "becalm" / "papers" / "common" / "hardware.json"
+"""What claims are measured on, and pages are written from."""
+
+
+def read() -> dict[str, list[dict[str, Any]]]:
+    """Return the committed numbers: `costs`, `replays`, `tables`."""
+    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+
+
+def write(**measured: list[dict[str, Any]]) -> None:
+    """Put numbers in place of earlier ones of their kind, and write the page's tables."""
+    every = {**read(), **measured}
+    kinds = [
+        f"{json.dumps(kind)}: [\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]"
+        for kind, rows in sorted(every.items())
+    ]
+    DATA.write_text("{\n" + ",\n".join(kinds) + "\n}\n", encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in tables(every).items():
+        before, mark, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->")
+        text = before + mark + table + end + after
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def tables(every: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+    """Return the tables by their names."""
+    costs = every.get("costs", [])
+    markers = [row for row in costs if row["module"] == "marker"]
+    return {
+        "replays": _replays(every.get("replays", [])),
+        "markers": _markers(markers),
+        "parts": _parts(markers),
+        "responders": _responders([row for row in costs if row["module"] != "marker"]),
+        "rates": _rates(every.get("tables", [])),
+    }
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    ruler = ["---", *["---:"] * (len(head) - 1)]
+    shown = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, ruler, *shown))
+
+
+def _replays(rows: list[dict[str, Any]]) -> str:
+    modules = dict.fromkeys(row["module"] for row in rows)
+    keys = ("calls", "answers", "marks", "differences")
+    sums = [
+        [f"`{name}`", *(sum(row[key] for row in rows if row["module"] == name) for key in keys)]
+        for name in modules
+    ]
+    return _table(("module", *keys), sums)
+
+
+def _markers(rows: list[dict[str, Any]]) -> str:
+    """Return a row for each policy and number of ports; cells have the values for all numbers of slots."""
+    alike: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in rows:
+        alike.setdefault((row["policy"], row["parameters"]["PORTS"]), []).append(row)
+    keys = ("gates", "flip_flops", "luts", "depth", "adder_and_comparator")
+    head = ("policy", "ports", "gates", "flip-flops", "LUTs", "depth", "adder and comparator")
+    ordered = sorted(alike.items(), key=lambda item: item[0][1])
+    return _table(head, ([*name, *(_each(row[key] for row in of) for key in keys)] for name, of in ordered))
+
+
+def _each(values: Iterable[int]) -> str:
+    return " / ".join(f"{value:,}" for value in values)
+
+
+def _parts(rows: list[dict[str, Any]]) -> str:
+    middle = [row for row in rows if row["parameters"]["PORTS"] == 16 and row["parameters"]["SLOTS"] == 16]
+    return _table(
+        ("policy, 16 ports and slots", "part", "how many", "gates", "flip-flops", "LUTs"),
+        (
+            (row["policy"], f"`{part}`", cost["count"], cost["gates"], cost["flip_flops"], cost["luts"])
+            for row in middle
+            for part, cost in row["parts"].items()
+        ),
+    )
+
+
+def _responders(rows: list[dict[str, Any]]) -> str:
+    return _table(
+        ("module", "rates or entries", "gates", "flip-flops of a flow", "LUTs", "bits of the table", "depth"),
+        (
+            (
+                f"`{row['module']}`",
+                *row["parameters"].values(),
+                *(row[key] for key in ("gates", "flip_flops", "luts", "memory_bits", "depth")),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _rates(rows: list[dict[str, Any]]) -> str:
+    return _table(
+        ("law", "rates", "most ACKs of a step", "bits", "root link", "remote / local", "victim"),
+        (
+            (
+                row["law"].upper(),
+                *(row[key] for key in ("rates", "acks", "bits")),
+                *(f"{row[key]:.3f}" for key in ("root", "ratio", "victim")),
+            )
+            for row in rows
+        ),
+    )
