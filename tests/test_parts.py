@@ -224,7 +224,7 @@ def test_whatif_names_the_victims_of_its_run_without_control() -> None:
         {"name": "other", "from": ["BC"], "to": ["B1"], "traffic": poisson(0.3)},
     ]
     scenario = becalm.Scenario({**DUMBBELL, "flows": flows})
-    found = whatif(scenario, "BC", lambda given, _: given, control_name="none", degree=10)
+    found = whatif(scenario, "BC", lambda given, _: given, control_name="none", contributors=10)
     incast = {"name": GROUP, "from": found.sources, "to": ["BC"], "traffic": {"greedy": {}}}
     again = becalm.run(scenario.replace({"flows": [*flows, incast]}), threads=1)
     victims = hurt(again).select("source", "destination").rows()

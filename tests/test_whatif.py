@@ -24,12 +24,38 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 SMALL = DATA / "ft2_18"
 FABRIC, TABLES = SMALL / "ibnetdiscover.txt", SMALL / "opensm-lfts.dump"
 
+RUNS = {"calm", "calm_managed", "without", "managed"}
 FOLDED: list[Cable] = [
     *((f"H{1 + 3 * leaf + place}", 1, f"S{1 + leaf}", 1 + place) for leaf in range(4) for place in range(3)),
     *((f"S{1 + leaf}", 10 + spine, f"S{11 + spine}", 1 + leaf) for leaf in range(4) for spine in range(3)),
 ]
 """Four leaves of three hosts under three spines."""
 
+ROCE = """
+[run]
+duration = "2 ms"
+warmup = "500 us"
+[topology.clos]
+leaves = 4
+spines = 2
+hosts_per_leaf = 4
+rate = "25 Gb/s"
+[switch]
+buffer = "64 KiB"
+arbiter.round_robin = {}
+flow_control.pfc = {}
+[marking.ramp]
+kmin = 5
+kmax = 20
+pmax = 0.1
+[echo.rocev2]
+[response.dcqcn]
+[[flows]]
+name = "background"
+from = ["*"]
+pattern.shift.by = 5
+traffic.poisson.load = 0.3
+"""
 RING: list[Cable] = [
     *((f"S{n}", 1, f"S{n % 5 + 1}", 2) for n in range(1, 6)),
     *((f"H{n}", 1, f"S{n}", 3) for n in range(1, 6)),
@@ -120,7 +146,7 @@ def test_sources_of_many_small_flows_are_victims_as_a_whole(tmp_path: Path) -> N
     file = tmp_path / "fabric.toml"
     text = import_fabric(FABRIC, TABLES).text
     file.write_text(text.replace("[flows.pattern.permutation]", 'to = ["*"]'))
-    result = simulate(Case(file, "host0", degree=12))
+    result = simulate(Case(file, "host0", contributors=12))
     assert result.victims
     assert {each.destination for each in result.victims} == {"*"}
 
@@ -144,6 +170,37 @@ def test_an_incast_on_a_large_fabric_names_its_victims(large: Path, incast: What
     assert result.faults == []
 
 
+@pytest.mark.parametrize(("fabric", "contributors", "costs"), [("ft2_324", 16, True), ("ft2_18", 6, False)])
+def test_control_may_cost_something_when_nothing_is_wrong(
+    large: Path, fabric: str, contributors: int, *, costs: bool
+) -> None:
+    """The guideline's table for 16 contributors slows down what the large fabric carries without them."""
+    folder = large if fabric == "ft2_324" else SMALL
+    arguments = [str(folder / FABRIC.name), "--lfts", str(folder / TABLES.name), "--hot", "host0", "--json"]
+    arguments += ["--load", "0.5"] if costs else []
+    option = "--contributors" if costs else "--degree"
+    found = json.loads(CliRunner().invoke(app, ["whatif", *arguments, option, str(contributors)]).stdout)
+    assert len(found["sources"]) == contributors and set(found["rates"]) == RUNS
+    rates = {run: each["others"] for run, each in found["rates"].items()}
+    assert found["lost"]["calm_managed"] == pytest.approx(1 - rates["calm_managed"] / rates["calm"], abs=1e-9)
+    assert (found["lost"]["calm_managed"] > 0.05) is costs
+    assert found["rates"]["calm"]["incast"] == found["rates"]["calm_managed"]["incast"] == 0
+
+
+def test_a_scenario_with_control_of_its_own_keeps_it(tmp_path: Path) -> None:
+    """RoCE: DCQCN on PFC, which no guideline of InfiniBand replaces."""
+    file = tmp_path / "roce.toml"
+    file.write_text(ROCE)
+    result = CliRunner().invoke(app, ["whatif", str(file), "--hot", "H15", "--contributors", "6"])
+    assert result.exit_code == 0, result.output
+    assert "with control: the scenario's own, dcqcn" in result.output
+    cost = next(line for line in result.output.splitlines() if line.startswith("without any incast"))
+    assert cost.startswith("without any incast, control costs all other traffic")
+    found = simulate(Case(file, "H15", 6))
+    assert found.rates["managed"].others > found.rates["without"].others
+    assert f"traffic {100 * found.lost('calm_managed'):.1f}%" in cost
+
+
 def test_victims_share_the_path_of_the_incast(large: Path, incast: WhatIf) -> None:
     """Victims cross a link of the tree, but for a few that wait where there was congestion before."""
     scenario = becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text)
@@ -159,7 +216,7 @@ def test_victims_share_the_path_of_the_incast(large: Path, incast: WhatIf) -> No
 
 
 def test_the_same_case_gives_the_same_result() -> None:
-    case = Case(FABRIC, "host3", degree=5, lfts=TABLES)
+    case = Case(FABRIC, "host3", contributors=5, lfts=TABLES)
     one, other = simulate(case), simulate(case)
     assert (one.tree, one.victims, one.rates) == (other.tree, other.victims, other.rates)
 
@@ -193,7 +250,7 @@ def test_the_command_prints_tables_or_an_object() -> None:
     arguments = ["whatif", str(FABRIC), "--lfts", str(TABLES), "--hot", "host0", "--degree", "8"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    for text in ("no faults", "Congestion tree", "Victims", "Throughput", "3 runs of"):
+    for text in ("no faults", "Congestion tree", "Victims", "Throughput", "4 runs of"):
         assert text in result.output
     printed = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
     assert printed["hot"] == "host0"
@@ -250,7 +307,7 @@ def test_it_works_on_every_ready_scenario(name: str) -> None:
     result = CliRunner().invoke(app, ["whatif", str(file), "--hot", hot, "--json"])
     assert result.exit_code == 0, result.output
     printed = json.loads(result.output.partition("{")[1] + result.output.partition("{")[2])
-    assert printed["hot"] == hot and set(printed["rates"]) == {"calm", "without", "managed"}
+    assert printed["hot"] == hot and set(printed["rates"]) == RUNS
 
 
 @pytest.mark.usefixtures("brief")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from becalm.analysis.faults import Fault, labels
-from becalm.errors import BecalmError, ScenarioError
+from becalm.errors import BecalmError
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.fabric import Fabric
@@ -21,6 +21,8 @@ from becalm.whatif.incast import WhatIf, whatif
 LOAD = 0.2
 """Background of a fabric without a scenario, as a share of each host's link: it congests little."""
 GUIDELINE = "pfister2005"
+UNMOVED = {"none", "fixed"}
+"""Responses that react to nothing."""
 
 
 class Case(NamedTuple):
@@ -29,7 +31,7 @@ class Case(NamedTuple):
     file: Path
     """A scenario (.toml), or output of `ibnetdiscover`."""
     hot: str
-    degree: int | None = None
+    contributors: int | None = None
     lfts: Path | None = None
     """Forwarding tables, with what `ibnetdiscover` printed."""
     fabric: Path | None = None
@@ -37,7 +39,7 @@ class Case(NamedTuple):
     load: float | None = None
     """In place of the scenario's background: the load of each host, which sends to one other."""
     opensm: Path | None = None
-    """A configuration of OpenSM; the guideline `pfister2005` if not given."""
+    """A configuration of OpenSM; if not given, the scenario's own control or `GUIDELINE`."""
 
 
 def simulate(
@@ -58,26 +60,21 @@ def simulate(
     """
     scenario, fabric = _read(case)
     scenario = _loaded(scenario, case.load)
-    name = f"the guideline {GUIDELINE}" if case.opensm is None else str(case.opensm)
+    own = _own(scenario)
+    name = f"the scenario's own, {own}" if own else f"the guideline {GUIDELINE}"
 
-    def control(given: Scenario, degree: int) -> Scenario:
+    def control(given: Scenario, contributors: int) -> Scenario:
         if case.opensm is not None:
             return with_configuration(given, case.opensm, fabric)
-        nonlocal name
-        try:
-            # The guideline speaks of two sources at least.
-            return given.with_guideline(GUIDELINE, hot_spot_degree=max(2, degree))
-        except ScenarioError as error:
-            problem = error.mistakes[0]["problem"]
-            name = f"the scenario's own, since it cannot have the guideline {GUIDELINE}: {problem}"
-            return given
+        # The guideline speaks of two sources at least.
+        return given if own else given.with_guideline(GUIDELINE, hot_spot_degree=max(2, contributors))
 
     return whatif(
         scenario,
         case.hot,
         control,
-        control_name=lambda: name,
-        degree=case.degree,
+        control_name=name if case.opensm is None else str(case.opensm),
+        contributors=case.contributors,
         names=labels(scenario.network(), fabric),
         max_time=max_time,
         threads=threads,
@@ -119,6 +116,13 @@ def checked(file: Path, fabric: Fabric) -> Scenario:
 def imported(discovered: Path, tables: Path | None) -> Scenario:
     """Return the scenario that is imported from a fabric; `import_fabric` lists the errors."""
     return Scenario(import_fabric(discovered, tables).text, name=str(discovered))
+
+
+def _own(scenario: Scenario) -> str:
+    """Return the responses by which a scenario controls congestion; empty where nothing reacts."""
+    resolved = scenario.resolved
+    tables = [resolved["response"], *(group["response"] for group in (*resolved["flows"], *resolved["jobs"]))]
+    return ", ".join(sorted({name for table in tables for name in table or ()} - UNMOVED))
 
 
 def _loaded(scenario: Scenario, load: float | None) -> Scenario:

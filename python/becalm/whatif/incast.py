@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GROUP = "hot_spot"
 """Group of the flows of the incast; one of this name in the scenario is replaced."""
-DEGREE = 8
+CONTRIBUTORS = 8
 """Sources, when not given and there are as many hosts."""
 
 MOST_HOPS = 16e6
@@ -66,6 +66,8 @@ class Victim(NamedTuple):
     """Rate with it, without congestion control."""
     managed: float
     """Rate with both."""
+    calm_managed: float
+    """Rate with congestion control and without the incast."""
 
     @property
     def lost_to_incast(self) -> float:
@@ -107,11 +109,15 @@ class WhatIf:
     victims: list[Victim]
     """Flows with the role `victim` or `both` in the run without control; those that lose most first."""
     rates: dict[str, Rates]
-    """By run: `calm`, `without`, `managed`."""
+    """By run: `calm`, `calm_managed` (with control), `without` (the incast alone), `managed` (both)."""
     simulated: float
     """Seconds that each run simulated."""
     took: float
-    """Seconds that the three runs took."""
+    """Seconds that the four runs took."""
+
+    def lost(self, run: str) -> float:
+        """Return what all other traffic loses in a run beside that without incast and control, as a share."""
+        return max(0.0, _lost(self.rates["calm"].others, self.rates[run].others))
 
 
 def whatif(
@@ -119,15 +125,15 @@ def whatif(
     hot: str,
     control: Callable[[Scenario, int], Scenario],
     *,
-    control_name: str | Callable[[], str],
-    degree: int | None = None,
+    control_name: str,
+    contributors: int | None = None,
     names: Labels | None = None,
     max_time: float = 120.0,
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
     on_faults: Callable[[list[Fault]], object] | None = None,
 ) -> WhatIf:
-    """Simulate an incast on a host three times: not at all, without and with congestion control.
+    """Simulate a fabric with and without an incast on a host, each with and without congestion control.
 
     The scenario's own flows are the background, except a group called `hot_spot`. Sources are taken from all
     over the fabric. Each run simulates what the scenario asks for, or less, so that it takes some seconds:
@@ -136,9 +142,9 @@ def whatif(
     Args:
         scenario: a fabric of any topology, and traffic.
         hot: the host that all send to.
-        control: returns a scenario with congestion control, for a degree.
-        control_name: its name, or what returns it once there is control.
-        degree: how many sources there are; 8 when not given, or all other hosts.
+        control: returns a scenario with congestion control, for a number of contributors.
+        control_name: its name.
+        contributors: how many sources there are; 8 when not given, or all other hosts.
         names: of its links for people, where they are not the scenario's.
         max_time: seconds of the clock that the runs may take together.
         threads: of each run, see `becalm.run`.
@@ -146,17 +152,18 @@ def whatif(
         on_faults: is called with the faults of the fabric before the first run.
 
     Raises:
-        BecalmError: an unknown host, a degree out of range, no background, or out of time.
+        BecalmError: an unknown host, a number out of range, no background, or out of time.
         FabricError: a run that stands still.
 
     """
     names = labels(scenario.network()) if names is None else names
-    sources = _sources(scenario, hot, degree)
+    sources = _sources(scenario, hot, contributors)
     without = _with_incast(scenario, hot, sources)
     without, simulated = _shortened(without)
     calm = without.replace({**_background(without)})
     scenarios = {
         "calm": calm.without_control(),
+        "calm_managed": control(calm, len(sources)),
         "without": without.without_control(),
         "managed": control(without, len(sources)),
     }
@@ -176,7 +183,7 @@ def whatif(
     return WhatIf(
         hot=hot,
         sources=sources,
-        control=control_name if isinstance(control_name, str) else control_name(),
+        control=control_name,
         faults=found,
         tree=tree,
         congested_before=before,
@@ -187,16 +194,16 @@ def whatif(
     )
 
 
-def _sources(scenario: Scenario, hot: str, degree: int | None) -> list[str]:
+def _sources(scenario: Scenario, hot: str, contributors: int | None) -> list[str]:
     hosts = scenario.hosts()
     if hot not in hosts:
         # A range is no host either; an unknown name raises the error that lists the nearest.
         scenario.hosts(hot)
         raise BecalmError(f"host `{hot}`: must be one host")
     others = [host for host in hosts if host != hot]
-    number = min(DEGREE, len(others)) if degree is None else degree
+    number = min(CONTRIBUTORS, len(others)) if contributors is None else contributors
     if not 1 <= number <= len(others):
-        raise BecalmError(f"degree {number}: must be between 1 and the {len(others)} other hosts")
+        raise BecalmError(f"contributors {number}: must be between 1 and the {len(others)} other hosts")
     # From all over the fabric, so that the tree has branches.
     return [others[(2 * place + 1) * len(others) // (2 * number)] for place in range(number)]
 
@@ -288,15 +295,15 @@ _Key = tuple[str, str, str, int]
 
 
 def _victims(results: dict[str, Results], hot: str) -> list[Victim]:
-    """Return the victims of the run without control, with their rates in all three."""
+    """Return the victims of the run without control, with their rates in all runs."""
     rates = {name: _by_flow(each, hot) for name, each in results.items()}
     flows = results["without"].flows
     hurt = _keys(flows.filter(flows["role"].is_in(["victim", "both"])), _keys_of_all(flows, hot))
     victims = []
     for key, own_link in hurt.items():
         group, source, destination, _ = key
-        calm, without, managed = (rates[name].get(key, 0.0) for name in ("calm", "without", "managed"))
-        victims.append(Victim(source, destination, group, own_link, calm, without, managed))
+        found = [rates[name].get(key, 0.0) for name in ("calm", "without", "managed", "calm_managed")]
+        victims.append(Victim(source, destination, group, own_link, *found))
     return sorted(victims, key=lambda each: (each.without - each.calm, each.source, each.destination))
 
 

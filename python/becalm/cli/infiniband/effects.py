@@ -15,6 +15,8 @@ from becalm.whatif.measured import Root
 
 MOST_ROWS = 10
 """Rows of a table by default."""
+NOTICED = 0.02
+"""Share of the throughput from which on its loss is no chance."""
 
 
 def show_faults(faults: Sequence[Fault]) -> None:
@@ -38,7 +40,12 @@ def show(found: WhatIf, *, every: bool = False) -> None:
     console.out.print(_victims(found, every))
     console.out.print(_rates(found))
     console.say(f"with control: {found.control}")
-    console.say(f"3 runs of {formats.seconds(found.simulated)} each, {found.took:.1f} s in all")
+    cost = found.lost("calm_managed")
+    console.say(
+        f"without any incast, control costs all other traffic {formats.share(cost)}"
+        + (": it slows traffic that gets through without it" if cost >= NOTICED else "")
+    )
+    console.say(f"4 runs of {formats.seconds(found.simulated)} each, {found.took:.1f} s in all")
 
 
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
@@ -85,6 +92,7 @@ def to_json(found: WhatIf) -> dict[str, Any]:
             for each in found.victims
         ],
         "rates": {name: each._asdict() for name, each in found.rates.items()},
+        "lost": {run: found.lost(run) for run in found.rates},
         "simulated": found.simulated,
         "took": found.took,
     }
@@ -128,23 +136,22 @@ def _victims(found: WhatIf, every: bool) -> Table:
 
 
 def _rates(found: WhatIf) -> Table:
-    calm, without, managed = (found.rates[name] for name in ("calm", "without", "managed"))
-    names = (
-        ("no incast", calm),
-        ("incast", without),
-        ("incast, with control", managed),
-    )
+    names = {
+        "calm": "no incast",
+        "calm_managed": "no incast, with control",
+        "without": "incast",
+        "managed": "incast, with control",
+    }
+    calm = found.rates["calm"].others
     cells = [
         (
             name,
-            formats.number(rates.others, "B/s"),
-            formats.number(max(0.0, calm.others - rates.others), "B/s") if rates is not calm else "-",
-            formats.share(max(0.0, 1 - rates.others / calm.others))
-            if rates is not calm and calm.others
-            else "-",
-            formats.number(rates.incast, "B/s") if rates is not calm else "-",
+            formats.number(found.rates[run].others, "B/s"),
+            formats.number(max(0.0, calm - found.rates[run].others), "B/s") if run != "calm" else "-",
+            formats.share(found.lost(run)) if run != "calm" and calm else "-",
+            formats.number(found.rates[run].incast, "B/s") if "calm" not in run else "-",
         )
-        for name, rates in names
+        for run, name in names.items()
     ]
     columns = ("run", "all other traffic", "lost", "share", f"to {found.hot}")
     return console.table("Throughput", columns, cells)

@@ -18,7 +18,10 @@ def whatif(
         ),
     ],
     hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
-    degree: Annotated[int | None, typer.Option(help="Number of senders; 8 when not given.")] = None,
+    contributors: Annotated[
+        int | None,
+        typer.Option("--contributors", "--degree", help="Hosts that send to it; 8 when not given."),
+    ] = None,
     lfts: Annotated[
         Path | None, typer.Option(help="Forwarding tables, where FABRIC is from `ibnetdiscover`.")
     ] = None,
@@ -33,7 +36,8 @@ def whatif(
     opensm: Annotated[
         Path | None,
         typer.Option(
-            help="Congestion control of this configuration of OpenSM; a guideline's when not given."
+            help="Congestion control of this configuration of OpenSM; when not given, the scenario's own, or "
+            "else a guideline's."
         ),
     ] = None,
     max_time: Annotated[float, typer.Option(min=1, help="Limit of wall-clock seconds.")] = 120,
@@ -41,12 +45,12 @@ def whatif(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
 ) -> None:
-    """Simulate an incast on a host: faults, roots, branches, victims, without and with congestion control."""
+    """Simulate an incast on a host: faults, roots, victims, and what control restores and costs."""
     from becalm.cli import console
     from becalm.cli.infiniband import effects
     from becalm.whatif import case
 
-    asked = case.Case(file, hot, degree, lfts, fabric, load, opensm)
+    asked = case.Case(file, hot, contributors, lfts, fabric, load, opensm)
     with console.Bar(quiet=as_json) as bar:
         found = case.simulate(
             asked,
