@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,6 +194,34 @@ def test_a_link_holds_the_scenario(shown: Any, browser: Any) -> None:  # noqa: A
     wait(browser, f"window.playground !== undefined && {READY}")
     assert browser.execute_script("return playground.text()") == scenario
     assert settle(browser)[0] == fingerprint
+
+
+BOMB = base64.urlsafe_b64encode(zlib.compress(bytes(300_000_000), wbits=-15)).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [("#s=____", "cannot be read: the link is damaged"), (f"#s={BOMB}", "longer than the 1 MB that a page")],
+)
+def test_a_bad_link_says_so_and_shows_no_other_scenario(
+    shown: Any,  # noqa: ANN401
+    fragment: str,
+    said: str,
+) -> None:
+    address = shown.current_url.partition("#")[0]
+    shown.get("about:blank")
+    shown.get(address + fragment)
+    wait(shown, "window.playground !== undefined && document.querySelector('.notice:not([hidden])')")
+    assert said in text(shown, ".notice")
+    assert shown.execute_script("return [playground.text(), playground.runs.length]") == ["", 0]
+    select_scene(shown, 0)
+    assert len(settle(shown)) == 2
+    # One that is followed later leaves what is there.
+    scenario = shown.execute_script("return playground.text()")
+    shown.execute_script("location.hash = arguments[0]", fragment)
+    wait(shown, "document.querySelector('.notice:not([hidden])')")
+    assert said in text(shown, ".notice")
+    assert shown.execute_script("return playground.text()") == scenario
 
 
 def test_the_newest_request_wins(shown: Any) -> None:  # noqa: ANN401

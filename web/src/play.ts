@@ -7,7 +7,7 @@ import { Editor } from "./editor";
 import { Panel } from "./panel";
 import { type Port, Runner, type Wish } from "./runner";
 import { SCENES, story } from "./scenes";
-import { bytesOf, fromFragment, inflated, toFragment } from "./share";
+import { bytesOf, fromFragment, type Given, inflated, toFragment } from "./share";
 import { theme, toggleTheme } from "./theme";
 import { count, digits } from "./units";
 import { type Side, Versus } from "./versus";
@@ -124,6 +124,20 @@ class Playground {
     this.scenes.selectedIndex = scene < 0 ? SCENES.length : scene;
     [this.left, this.right, this.bare] = [null, null, ""];
     this.set(text);
+  }
+
+  /** Opens what a link has. In place of a link that cannot be read no other scenario is shown as if it were that one. */
+  follow(given: Given): void {
+    if ("problem" in given) {
+      if (this.checks === 0) {
+        this.scenes.selectedIndex = -1;
+        this.title.textContent = "No scenario";
+      }
+      this.checks += 1;
+      this.refuse(given.problem);
+    } else if (given.text !== this.text || this.checks === 0) {
+      this.open(given.text);
+    }
   }
 
   private set(text: string): void {
@@ -341,10 +355,10 @@ async function main(): Promise<void> {
     const catalogue: Catalogue = JSON.parse(new TextDecoder().decode(await inflated(content("catalogue"))));
     const page = new Playground(root, start, catalogue);
     window.playground = page.hook;
-    page.open((await fromFragment(location.hash)) ?? given() ?? SCENES[0].text);
+    page.follow((await fromFragment(location.hash)) ?? { text: given() ?? SCENES[0].text });
     addEventListener("hashchange", async () => {
-      const text = await fromFragment(location.hash);
-      if (text !== null && text !== page.hook.text()) page.open(text);
+      const given = await fromFragment(location.hash);
+      if (given) page.follow(given);
     });
   } catch (error) {
     root.replaceChildren(el("p", { role: "alert" }, error instanceof Error ? error.message : String(error)));

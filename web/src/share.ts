@@ -1,6 +1,13 @@
 // A scenario in a link: its text, deflated, in the part of the address that no server sees.
 
 const KEY = "s=";
+/** Bytes of a scenario; `becalm play` opens no more either. */
+export const MOST_TEXT = 1_000_000;
+/** Bytes that are inflated at once: they become a thousand times as many at most. */
+const PIECE = 1024;
+
+/** What a link says: a scenario, or why there is none. */
+export type Given = { text: string } | { problem: string };
 
 async function through(bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream): Promise<Uint8Array<ArrayBuffer>> {
   const piped = new Blob([bytes]).stream().pipeThrough(stream);
@@ -13,14 +20,42 @@ export async function toFragment(text: string): Promise<string> {
   return `#${KEY}${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
-/** The text of a fragment; null if it has none, or a damaged one. */
-export async function fromFragment(fragment: string): Promise<string | null> {
+/** What a fragment has; null if it names no scenario. */
+export async function fromFragment(fragment: string): Promise<Given | null> {
   if (!fragment.startsWith(`#${KEY}`)) return null;
+  const long = { problem: `The scenario in this link is longer than the ${MOST_TEXT / 1e6} MB that a page opens: save it as a file, and run it with becalm run.` };
+  // Deflated bytes as letters: a text that does not shrink needs no more.
+  if (fragment.length > 1.5 * MOST_TEXT) return long;
   try {
-    const packed = bytesOf(fragment.slice(KEY.length + 1).replaceAll("-", "+").replaceAll("_", "/"));
-    return new TextDecoder("utf-8", { fatal: true }).decode(await through(packed, new DecompressionStream("deflate-raw")));
+    const text = await inflatedText(bytesOf(fragment.slice(KEY.length + 1).replaceAll("-", "+").replaceAll("_", "/")));
+    return text === null ? long : { text };
   } catch {
-    return null;
+    return { problem: "The scenario in this link cannot be read: the link is damaged or cut off. Ask for it again, or choose a scene." };
+  }
+}
+
+/** The text of deflated bytes; null as soon as it is too long. */
+async function inflatedText(packed: Uint8Array<ArrayBuffer>): Promise<string | null> {
+  let at = 0;
+  const pieces = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      if (at < packed.length) controller.enqueue(packed.slice(at, (at += PIECE)));
+      else controller.close();
+    },
+  });
+  const reader = pieces.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    size += value.length;
+    if (size > MOST_TEXT) {
+      void reader.cancel();
+      return null;
+    }
+    text += decoder.decode(value, { stream: true });
   }
 }
 
