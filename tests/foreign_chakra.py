@@ -208,6 +208,20 @@ def pytorch(ranks: int = 2) -> bytes:
     )
 
 
+def circular() -> bytes:
+    """A trace of PyTorch whose control dependencies go in a circle: a kernel and its call wait for each other.
+
+    A node also waits for itself.
+    """
+    return stream(
+        metadata(schema="1.0.1", pid=4711),
+        node(2, COMP, name="aten::relu", control=[1], micros=10, is_cpu_op=True),
+        node(3, COMP, name="aten::mul", control=[4], data=[2], micros=20, is_cpu_op=True),
+        node(4, COMP, name="elementwise_kernel", control=[2], data=[3], micros=40, is_cpu_op=False),
+        node(5, COMP, name="aten::threshold", control=[5], data=[3], micros=80, is_cpu_op=True),
+    )
+
+
 def kinds() -> bytes:
     """Collectives whose sizes, 1000 B, 2000 B and so on, are each another kind of whole number."""
     return stream(
@@ -242,6 +256,7 @@ def wrong() -> dict[str, bytes]:
         "uneven.1.et": stream(first, reduce, second),
         "unlike.0.et": stream(first, reduce, second),
         "unlike.1.et": stream(first, reduce, larger),
+        "round.0.et": stream(first, node(1, COMP, data=[2]), node(2, COMP, data=[1], control=[2])),
         "old.0.et": stream(metadata("0.0.1")),
         "cut.0.et": good[:-3],
     }
@@ -256,6 +271,7 @@ def files() -> dict[str, bytes]:
         **astra(ALL_TO_ALL, "all_to_all", 4),
         **astra(REDUCE_SCATTER, "reduce_scatter", 4),
         **{f"pytorch.{rank}.et": pytorch() for rank in range(2)},
+        "circular.0.et": circular(),
         **{f"kinds.{rank}.et": kinds() for rank in range(2)},
         **wrong(),
     }

@@ -130,6 +130,20 @@ fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
 }
 
 #[test]
+fn control_dependencies_of_a_rank_where_they_go_in_a_circle_are_ignored_and_counted() {
+    let read = of_ranks("circular", 1, Gathered::Part);
+    let begin = "trace: 1 control dependencies on nodes that are not there are ignored; the first: circular.0.et: node 2 on node 1";
+    let more = "trace: 3 control dependencies of ranks where they go in a circle are ignored; the first: circular.0.et: node 3 \
+                on node 4";
+    assert_eq!(read.warnings, [begin, more]);
+    // 10 us and 20 us; then 40 us on the GPU while the CPU takes 80 us.
+    assert_eq!(LogGops::FREE.ends(&read.program).unwrap(), [Time::from_us(110)]);
+    // Data that waits for itself is a mistake all the same.
+    let told = self::read(&["round.0.et"]).unwrap_err().to_string();
+    assert!(told.contains("waits for itself: its requirements go in a circle"), "{told}");
+}
+
+#[test]
 fn what_inflates_beyond_all_bounds_is_refused() {
     use std::io::Write;
     let zipped = |bytes: &[u8]| {

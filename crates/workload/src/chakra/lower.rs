@@ -36,16 +36,19 @@ pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Resul
         mistakes: Mistakes::new(name),
         tag: FIRST_TAG,
         gathered,
-        absent: Absent::default(),
+        absent: Ignored::default(),
+        circular: Ignored::default(),
     };
     let ends: Vec<Vec<Ends>> = (0..).zip(traces).map(|(rank, trace)| lowering.nodes(rank, trace)).collect();
     for (group, members) in groups(traces) {
         lowering.group(group, &members, traces, &ends);
     }
-    let Lowering { builder, mistakes, absent, .. } = lowering;
+    let Lowering { builder, mistakes, absent, circular, .. } = lowering;
     mistakes.settle(())?;
     let program = builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))?;
-    Ok(Reading { program, warnings: absent.warning(name).into_iter().collect() })
+    let absent = absent.warning(name, "on nodes that are not there");
+    let circular = circular.warning(name, "of ranks where they go in a circle");
+    Ok(Reading { program, warnings: absent.into_iter().chain(circular).collect() })
 }
 
 /// The groups of ranks by their names.
@@ -71,24 +74,57 @@ struct Lowering {
     /// The next tag of a collective.
     tag: u32,
     gathered: Gathered,
-    absent: Absent,
+    /// Control dependencies on nodes that a trace does not have.
+    absent: Ignored,
+    /// Those of ranks where they go in a circle.
+    circular: Ignored,
 }
 
-/// Control dependencies on nodes that a trace does not have, as those that come from PyTorch do.
+/// Control dependencies that are ignored: the converter of PyTorch traces writes some that cannot be meant.
 #[derive(Default)]
-struct Absent {
+struct Ignored {
     count: usize,
     /// The first one, in words.
     first: String,
 }
 
-impl Absent {
-    fn warning(&self, name: &str) -> Option<String> {
-        let Absent { count, first } = self;
-        (*count > 0).then(|| {
-            format!("{name}: {count} control dependencies on nodes that are not there are ignored; the first: {first}")
-        })
+impl Ignored {
+    fn note(&mut self, trace: &Trace, node: &Node, id: u64) {
+        if self.count == 0 {
+            self.first = format!("{}: node {} on node {id}", trace.file, node.id);
+        }
+        self.count += 1;
     }
+
+    fn warning(&self, name: &str, which: &str) -> Option<String> {
+        let Ignored { count, first } = self;
+        (*count > 0).then(|| format!("{name}: {count} control dependencies {which} are ignored; the first: {first}"))
+    }
+}
+
+/// Whether control dependencies, or they and the data's together, go in a circle: takes nodes away that wait for nothing,
+/// until none is left.
+fn goes_round(trace: &Trace, places: &HashMap<u64, usize>) -> bool {
+    let mut needs = vec![0_usize; trace.nodes.len()];
+    let mut waiting = vec![Vec::new(); trace.nodes.len()];
+    for (at, node) in trace.nodes.iter().enumerate() {
+        for earlier in node.data.iter().chain(&node.control).filter_map(|id| places.get(id)) {
+            needs[at] += 1;
+            waiting[*earlier].push(at);
+        }
+    }
+    let mut free: Vec<usize> = (0..needs.len()).filter(|&at| needs[at] == 0).collect();
+    let mut left = needs.len();
+    while let Some(at) = free.pop() {
+        left -= 1;
+        for &waits in &waiting[at] {
+            needs[waits] -= 1;
+            if needs[waits] == 0 {
+                free.push(waits);
+            }
+        }
+    }
+    left > 0
 }
 
 impl Lowering {
@@ -109,17 +145,15 @@ impl Lowering {
             }
         }
         let ends: Vec<Ends> = trace.nodes.iter().map(|node| self.node(rank, trace, node)).collect();
+        let circular = goes_round(trace, &places);
         for (node, &(begin, _)) in trace.nodes.iter().zip(&ends) {
             let mut after = node.data.clone();
             for &id in &node.control {
-                if places.contains_key(&id) {
-                    after.push(id);
-                    continue;
+                match places.contains_key(&id) {
+                    true if circular => self.circular.note(trace, node, id),
+                    true => after.push(id),
+                    false => self.absent.note(trace, node, id),
                 }
-                if self.absent.count == 0 {
-                    self.absent.first = format!("{}: node {} on node {id}", trace.file, node.id);
-                }
-                self.absent.count += 1;
             }
             order::sort_and_dedup(&mut after, Ord::cmp);
             for id in after {

@@ -19,7 +19,8 @@
 //! `comm_size` is the vector of one rank; of an all-gather it is the rank's own part of what all have in the end, as in
 //! ASTRA-sim's `Ring` and MLCommons' converter of PyTorch traces, or all of that ([`Gathered`]).
 //!
-//! Nodes wait for their `data_deps`, and for those of their `ctrl_deps` that are there. The ranks of a group are those with collectives of its name
+//! Nodes wait for their `data_deps`, and for those of their `ctrl_deps` that are there; where these go in a circle, a rank has
+//! none of them. The ranks of a group are those with collectives of its name
 //! (`pg_name`), or all where there is no name; the n-th collective of a group is the same on all of its ranks.
 //!
 //! Departures from the feeder of Chakra: it follows `data_deps` alone, and takes an attribute of another type than the one
