@@ -373,3 +373,57 @@ def test_keys_do_not_depend_on_the_place(short: becalm.Scenario, tmp_path: Path)
         [sys.executable, "-c", script, file], cwd=file.parent, env=environment, capture_output=True, text=True
     )
     assert done.stdout.strip() == run_key(short, 0), done.stderr
+
+
+OLD = ROOT / "tests" / "data" / "store_0.2.0"
+"""What `becalm sweep` of becalm 0.2.0 wrote."""
+
+
+@pytest.fixture
+def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    shutil.copytree(OLD, tmp_path / "old")
+    monkeypatch.chdir(tmp_path / "old")
+    return Store.open("store")
+
+
+def test_runs_of_an_older_version_are_whole_and_readable(old: Store) -> None:
+    keys = list(old.keys())
+    assert len(keys) == 2
+    assert list(old.verify()) == []
+    assert [old.get(key).origin["becalm"] for key in keys] == ["0.2.0", "0.2.0"]
+    assert sorted(old.get(key).fingerprint for key in keys) == ["62368f5a15f88662", "62368f5a15f88662"]
+    content = bytearray(old.path(keys[0]).read_bytes())
+    # They have no checksum of the whole file, and their parts have.
+    content[len(content) // 2] ^= 1
+    old.path(keys[0]).write_bytes(content)
+    assert [key for key, _ in old.verify()] == keys[:1]
+
+
+def test_runs_of_an_older_version_stay_and_are_computed_anew_beside(old: Store) -> None:
+    before = list(old.keys())
+    done = CliRunner().invoke(app, ["sweep", "sweep.toml"])
+    assert "2 points, 2 runs: 0 found, 2 computed, 0 failed" in done.stdout
+    assert set(before) < set(old.keys())
+    assert len(list(old.keys())) == 4
+    assert list(old.verify()) == []
+    # A table of both has the columns of both.
+    made = exported(old)
+    assert made.filter(made["key"].is_in(before))["victims"].to_list() == [None, None]
+    assert made.filter(~made["key"].is_in(before))["victims"].to_list() == [0, 0]
+    other = Store("other")
+    assert other.merge(old) == (4, 0)
+    done = CliRunner().invoke(app, ["store", "prune", "store", "--other-models"])
+    assert "2 runs of other models deleted" in done.stdout
+    assert not set(before) & set(old.keys())
+
+
+def test_a_run_of_an_older_version_is_shown_and_says_what_it_lacks(old: Store, tmp_path: Path) -> None:
+    path = old.path(next(iter(old.keys())))
+    done = CliRunner().invoke(app, ["report", str(path), "--out", str(tmp_path / "page.html")])
+    assert (done.exit_code, done.stderr) == (0, "")
+    old.get(next(iter(old.keys()))).save("results")
+    done = CliRunner().invoke(app, ["explain", "results"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert re.fullmatch(
+        r"tiny.toml: has no \w+\.\w+, which becalm 0.2.0 did not write; run it again\n", done.stderr
+    )

@@ -11,6 +11,7 @@ import numpy as np
 from becalm.analysis.reference import Reference
 from becalm.errors import ResultsError
 from becalm.quantities import seconds
+from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,6 +97,11 @@ class Facts:
         absent = [name for name in NEEDED if name not in results.tables]
         if absent:
             raise ResultsError(f"{results.scenario.name}: has no tables {', '.join(absent)}; run it again")
+        for name in NEEDED:
+            missing = [each for each in SCHEMA[name].columns if each not in results.tables[name].columns]
+            if missing:
+                which = f"{name}.{missing[0]}, which becalm {results.origin['becalm']} did not write"
+                raise ResultsError(f"{results.scenario.name}: has no {which}; run it again")
         numbers = [item.replication for item in results.replications]
         if replication not in numbers:
             valid = f"0 to {max(numbers)}" if numbers else "none"

@@ -23,7 +23,7 @@ from becalm.mistakes import reason
 from becalm.results import MANIFEST, Replication, Results
 from becalm.scenario import Scenario
 from becalm.store.files import read_regular
-from becalm.store.key import FORMAT, run_key
+from becalm.store.key import FORMAT, key_of
 from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
@@ -147,9 +147,10 @@ def check_key(run: Opened, key: str) -> None:
 
     """
     with _reading(run.path):
-        made = _scenario(run.manifest)
         (replication,) = run.manifest["replications"]
-        found = run_key(made, replication["replication"], run.manifest["model"])
+        # As it was resolved: an older becalm had fewer keys.
+        resolved = run.manifest["scenario"]["resolved"]
+        found = key_of(resolved, replication["replication"], run.manifest["model"])
     if found != key:
         raise StoreError(f"{run.path}: holds the run {found[:16]}, not the one of its name")
 

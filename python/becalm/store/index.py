@@ -76,7 +76,7 @@ def table(store: Store, name: str) -> pl.DataFrame:
     if known is not None and not missing:
         return known
     new = store.tables(name, missing)
-    found = new if known is None or known.is_empty() else pl.concat([known, new], how="vertical_relaxed")
+    found = new if known is None or known.is_empty() else pl.concat([known, new], how="diagonal_relaxed")
     _keep(store, name, found)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 from becalm._core import model as core_model
 from becalm.scenario import Scenario
@@ -23,12 +24,16 @@ def run_key(scenario: Scenario, replication: int, model: str = core_model) -> st
         model: hash of the sources of the model; that of this program if not given.
 
     """
-    parts = [FORMAT, _single_hash(scenario), model, replication]
+    return key_of(scenario.resolved, replication, model)
+
+
+def key_of(resolved: dict[str, Any], replication: int, model: str) -> str:
+    """Return the key of a resolved scenario, by whichever version of becalm it was resolved."""
+    parts = [FORMAT, _single_hash(resolved), model, replication]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _single_hash(scenario: Scenario) -> str:
-    resolved = scenario.resolved
+def _single_hash(resolved: dict[str, Any]) -> str:
     single = {**resolved, "run": {**resolved["run"], "replications": 1}}
     canonical = json.dumps(single, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()

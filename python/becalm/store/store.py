@@ -184,7 +184,8 @@ class Store:
             archive.opened(self.path(key), key).table(name).insert_column(0, pl.lit(key).alias("key"))
             for key in keys
         ]
-        return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame({"key": []})
+        # Older versions had fewer columns.
+        return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame({"key": []})
 
     def verify(self) -> Iterator[tuple[str, str]]:
         """Yield the key of every damaged file with its problem; each file is read completely."""
