@@ -209,9 +209,9 @@ def pytorch(ranks: int = 2) -> bytes:
 
 
 def circular() -> bytes:
-    """A trace of PyTorch whose control dependencies go in a circle: a kernel and its call wait for each other.
+    """A trace of PyTorch whose control dependencies go in a circle.
 
-    A node also waits for itself.
+    A kernel and its call wait for each other, and a node waits for itself.
     """
     return stream(
         metadata(schema="1.0.1", pid=4711),

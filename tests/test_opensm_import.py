@@ -140,6 +140,19 @@ def test_both_forms_of_dumps_are_read(tmp_path: Path, form: str) -> None:
     }
 
 
+def test_a_dump_may_end_with_the_warning_of_its_tool(tmp_path: Path) -> None:
+    fabric, dump = (DATA / "ft3_16" / name for name in ("ibnetdiscover.txt", "opensm-lfts.dump"))
+    warned = tmp_path / "warned.dump"
+    line = "*** WARNING ***: this command is deprecated; Please use dump_fts.\n"
+    warned.write_text(dump.read_text() + line)
+    assert (
+        import_fabric(fabric, warned).text.replace(warned.name, dump.name) == import_fabric(fabric, dump).text
+    )
+    warned.write_text(dump.read_text() + line.replace("***", "*"))
+    with pytest.raises(becalm.ScenarioError, match="is not a line of a forwarding table"):
+        import_fabric(fabric, warned)
+
+
 def test_grouped_output_is_read_alike(tmp_path: Path) -> None:
     plain = taken(tmp_path, discovered(TREE))
     text = discovered(TREE, ext=True).replace("\nSwitch", "\nChassis 1 (guid 0x8f1)\nSwitch", 1)

@@ -2,7 +2,8 @@
 
 A process reserves a name before its work begins. It locks `.lock.NAME` as long as it lives, and writes to
 `.partial.NAME`, which it renames at the end. The next process that reserves the name removes what a killed
-process left of the two. During a replacement, the old folder is called `.old.NAME`.
+process left of the two. Where a file system has no locks, `.held.NAME` is there as long.
+During a replacement, the old folder is called `.old.NAME`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
-from becalm.parallel import has_locks, run_all
+from becalm.parallel import NO_LOCKS, has_locks, run_all
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -296,7 +297,6 @@ def _lock(path: Path) -> BaseFileLock:
         except Timeout:
             if file.exists():
                 if not has_locks(file):
-                    file.unlink(missing_ok=True)
                     return _soft_lock(path)
                 raise Taken(f"{path}: another process of becalm is writing it; choose another name") from None
         except FileExistsError:
@@ -306,6 +306,8 @@ def _lock(path: Path) -> BaseFileLock:
             # Another process has just failed and removed the parents that it had made.
             pass
         except OSError as error:
+            if error.errno in NO_LOCKS:
+                return _soft_lock(path)
             raise _cannot(path, error) from error
         else:
             return lock
@@ -316,7 +318,9 @@ def _soft_lock(path: Path) -> BaseFileLock:
     """Lock a name by a file that exists, where there are no other locks."""
     from filelock import SoftFileLock, Timeout
 
-    lock = SoftFileLock(_beside(path, "lock"), blocking=False)
+    # Not the file that has been opened to be locked: another process may have opened it, too.
+    _beside(path, "lock").unlink(missing_ok=True)
+    lock = SoftFileLock(_beside(path, "held"), blocking=False)
     try:
         lock.acquire()
     except Timeout:

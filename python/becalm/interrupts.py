@@ -10,6 +10,8 @@ from types import FrameType
 INTERRUPTED = 130
 """Exit code, that of a shell for this signal."""
 TOLD = "interrupted; no half-written files remain"
+_asked = False
+"""Whether Ctrl-C came while a command ran."""
 
 
 def is_command(arguments: list[str]) -> bool:
@@ -26,9 +28,21 @@ def while_loading() -> None:
 
 
 def when_loaded() -> None:
-    """Give Ctrl-C back to the commands."""
+    """Give Ctrl-C to a command, which ends by an exception: typer would end without a word before."""
     if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def check() -> None:
+    """Raise a Ctrl-C again that got lost in an import, of which some libraries catch all exceptions."""
+    if _asked:
+        raise KeyboardInterrupt
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    global _asked
+    _asked = True
+    raise KeyboardInterrupt
 
 
 def _end(_: int, __: FrameType | None) -> None:

@@ -38,8 +38,31 @@ def limit_of(limit: int | str | None) -> int:
 
 
 def machine_limit() -> int:
-    """Return 80% of the memory that this process may have: the machine's, or its control group's if lower."""
-    return int(SHARE * min(_physical(), *_group_limits()))
+    """Return 80% of the memory that this process may have: the machine's, its group's or its own if lower."""
+    return int(SHARE * min(_physical(), _addresses(), *_group_limits()))
+
+
+def check_addresses() -> None:
+    """Make sure that the libraries have room: what they do without it, down to a crash, tells nobody why.
+
+    Raises:
+        BecalmError: the limit of addresses, `ulimit -v`, is too low.
+
+    """
+    # As measured: threads of Polars and of the C library reserve much more than they use.
+    needed = 1_200_000_000 + 100_000_000 * (os.cpu_count() or 1)
+    if (found := _addresses()) < needed:
+        raise BecalmError(f"ulimit -v: {shown(found)} of addresses are too few; needed: {shown(needed)}")
+
+
+def _addresses() -> int:
+    """Return how many bytes of addresses this process may have."""
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:
+        return _UNLIMITED
+    found = getrlimit(RLIMIT_AS)[0]
+    return _UNLIMITED if found == RLIM_INFINITY else found
 
 
 def _physical() -> int:

@@ -128,3 +128,6 @@ def read_text(path: str | PathLike[str]) -> str:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
+    except ValueError as error:
+        name = printable(str(path))
+        raise ScenarioError(f"{name}: no name of a file: it has a zero byte", name) from error

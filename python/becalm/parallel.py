@@ -9,6 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
+from becalm import interrupts
+
 
 def cores() -> int:
     """Return how many cores this process may use: an administrator or a batch system may have said fewer."""
@@ -64,10 +66,15 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
 
 def _wait(pending: set[Future[None]]) -> None:
     while pending:
+        interrupts.check()
         # A bounded wait: an unbounded one is deaf to Ctrl-C on some platforms.
         done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
         for future in done:
             future.result()
+
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+"""What is said where a file system has no locks."""
 
 
 def has_locks(file: Path) -> bool:
@@ -80,5 +87,5 @@ def has_locks(file: Path) -> bool:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            return error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+            return error.errno not in NO_LOCKS
     return True

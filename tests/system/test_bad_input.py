@@ -11,10 +11,12 @@ from typer.testing import CliRunner
 
 import becalm
 import commands
+from becalm import machine
 from becalm.cli import app
 from becalm.designs import files
 from becalm.errors import DesignError
 
+DATA = Path(__file__).parents[1] / "data"
 DIGITS = "1" * 5000
 SUM = "max(({})/{}/2.5, rmin)"
 
@@ -239,3 +241,143 @@ def test_output_that_cannot_be_written() -> None:
     with full.open("w") as out:
         done = commands.becalm("list", "topologies", stdout=out, stderr=-1, capture_output=False)
     assert (done.returncode, done.stderr) == (2, "no space left on device\n")
+
+
+def test_help_that_cannot_be_written() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        with full.open("w") as out:
+            done = commands.becalm(*arguments, stdout=out, stderr=-1, capture_output=False)
+        assert (done.returncode, done.stderr) == (2, "no space left on device\n")
+
+
+def test_too_few_addresses_for_the_libraries(file: Path, work: Path) -> None:
+    resource = pytest.importorskip("resource")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+    done = commands.becalm("run", file, preexec_fn=limit)
+    commands.check_message(done, "ulimit -v: 315 MB of addresses are too few; needed: ")
+    assert commands.names(work) == []
+
+
+def test_addresses_count_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_addresses", lambda: 10**7)
+    assert machine.machine_limit() == 8 * 10**6
+
+
+SWEEP = 'scenario = "small.toml"\n'
+BOTH = "change the same; valid: one of the two"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('store = "a\\u0000b"\n', "no name of a folder: it has a zero byte"),
+        ('[grid]\n"run.seed" = [2024-01-01]\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
+        ('[grid]\n"run.seed" = [12:00:00]\n', "run.seed = 12:00:00: must be an integer, 0 or more"),
+        ('[set]\n"run.seed" = 2024-01-01\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
+        ('[[list]]\n"run.seed" = 2024-01-01\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
+        ("[seeds]\nfirst = 2024-01-01\n", 'seeds.first = "2024-01-01": must be a whole number'),
+        ('[grid]\n"run.seed" = [1, 2]\n[seeds]\nfirst = 5\n', f"grid.run.seed: and [seeds] first {BOTH}"),
+        (
+            '[set]\n"run.replications" = 3\n[seeds]\ncount = 2\n',
+            f"set.run.replications: and [seeds] count {BOTH}",
+        ),
+        (
+            "[grid]\nrun.replications = [1, 2]\n[seeds]\ncount = 2\n",
+            f"grid.run.replications: and [seeds] count {BOTH}",
+        ),
+        (
+            '[grid]\nswitch = [{buffer = "4 packets"}]\n"switch.buffer" = ["8 packets"]\n',
+            "grid.switch: and switch.buffer in [grid] change the same: one would be lost",
+        ),
+    ],
+)
+def test_sweeps(file: Path, work: Path, text: str, said: str) -> None:
+    (work / "small.toml").write_text(file.read_text())
+    (work / "sweep.toml").write_text(SWEEP + text)
+    done = CliRunner().invoke(app, ["sweep", "sweep.toml"], catch_exceptions=False)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert commands.names(work) == ["small.toml", "sweep.toml"]
+
+
+def test_names_with_a_zero_byte(work: Path) -> None:
+    (work / "sweep.toml").write_text('scenario = "a\\u0000b"\n')
+    assert refused("sweep", "sweep.toml") == "a\\x00b: no name of a file: it has a zero byte\n"
+
+
+JOB = """[run]
+duration = "1 ms"
+end = "jobs"
+[topology.dumbbell]
+[[jobs]]
+name = "j"
+hosts = ["A1", "A2"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f'{JOB}ops = [{{rank = 0, send = "1 MiB", to = 1}}, {{rank = 1, recv = "1 B", from = 0}}]\n',
+            "rank 1, operation 0 (recv 1 B from 0, tag any) is shorter than the message that it gets",
+        ),
+        (f'{JOB}collective.all_reduce.bytes = "4 GiB"\n', '"4 GiB": must be below 4 GiB'),
+        (f'{JOB}collective.all_reduce.bytes = "5 GB"\n', '"5 GB": must be below 4 GiB'),
+        (f'{JOB}collective.all_reduce.bytes = "0.1 B"\n', "must be a whole number of bytes with its unit"),
+        (
+            '[run]\nduration = "1 ms"\n[topology.edges]\nhosts = []\nswitches = ["S"]\ncables = []\n'
+            '[[flows]]\nname = "f"\nfrom = ["*"]\nto = ["*"]\n',
+            "topology.edges.hosts = []: must name at least one host",
+        ),
+        (
+            JOB.replace('["A1", "A2"]', "[]") + 'collective.all_reduce.bytes = "1 kB"\n',
+            "jobs[0].hosts = []: must name at least one host",
+        ),
+    ],
+)
+def test_scenarios(work: Path, text: str, said: str) -> None:
+    (work / "bad.toml").write_text(text)
+    for command in (["validate"], ["run"], ["manage"], ["whatif", "--hot", "A1"]):
+        assert said in refused(command[0], "bad.toml", *command[1:]), command
+    assert commands.names(work) == ["bad.toml"]
+
+
+@pytest.mark.parametrize(("size", "other"), [("1 GB", "1000 MB"), ("0.5 GB", "500 MB"), ("4 GB", "4000 MB")])
+def test_sizes_in_gigabytes(size: str, other: str) -> None:
+    one, two = (
+        becalm.Scenario(f'{JOB}collective.all_reduce.bytes = "{each}"\n').summary for each in (size, other)
+    )
+    assert one == two
+
+
+@pytest.mark.parametrize("seconds", ["inf", "nan", "1e999", "0", "-1"])
+def test_counters_of_no_time(seconds: str) -> None:
+    given = [str(DATA / "ft2_18" / "ibnetdiscover.txt"), str(DATA / "counters" / "incast.txt")]
+    done = CliRunner().invoke(app, ["counters", *given, f"--seconds={seconds}"], catch_exceptions=False)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Invalid value for '--seconds'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("--out", "same", "--report", "same"),
+        ("--out", "same", "--packets", "./same"),
+        ("--report", "x.html", "--perfetto", "folder/../x.html"),
+        ("--packets", "same", "--events", "same"),
+    ],
+)
+def test_two_results_of_one_name_are_noticed_before_the_run(
+    file: Path, work: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "folder").mkdir()
+    monkeypatch.setattr("becalm.run", None)
+    assert "is the name of two" in refused("run", file, *names)
+    assert commands.names(work) == ["folder"]

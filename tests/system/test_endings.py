@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import signal
@@ -201,3 +202,41 @@ def _wait_for(path: Path, size: int = 0) -> None:
     while not path.exists() or path.stat().st_size < size:
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", ["ENOLCK", "EOPNOTSUPP"])
+def test_a_file_system_without_locks(
+    scenario: becalm.Scenario, work: Path, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(*_: object) -> None:
+        raise OSError(getattr(errno, number), "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    results = becalm.run(scenario)
+    with FOLDER.reserve("out") as place:
+        assert commands.names(work) == [".held.out", ".partial.out"]
+        with pytest.raises(folders.Taken, match="another process of becalm is writing it, or was killed"):
+            results.save("out")
+        place.write(results.fill)
+    assert commands.names(work) == ["out"]
+    assert becalm.load_results("out").fingerprint == results.fingerprint
+
+
+def test_control_c_while_the_command_loads(file: Path, work: Path) -> None:
+    """At any moment of the first second or two: it ends as ever, or is too early for Python to hear it."""
+    codes = []
+    for step in range(12):
+        with commands.start("run", file, *commands.LONG) as run:
+            time.sleep(0.1 * step)
+            run.send_signal(signal.SIGINT)
+            out, error = run.communicate(timeout=30)
+        codes.append(run.returncode)
+        if run.returncode == 130:
+            assert (out, error) == ("", "interrupted; no half-written files remain\n")
+        else:
+            # Python had not begun, or had not come as far as the command line.
+            assert (run.returncode, "cli" in error) == (-2, False)
+        assert commands.names(work) == []
+    assert 130 in codes

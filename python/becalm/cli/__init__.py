@@ -6,14 +6,16 @@ codes, `console` prints tables and progress, `options` has what several commands
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from becalm.cli import crosscheck, look, papers, run, schemes
-from becalm.cli.exits import BAD_INPUT, FAILED, guarded, prepare, stop
+from becalm.cli.exits import BAD_INPUT, FAILED, guarded, prepare, stop, told
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
 from becalm.interrupts import INTERRUPTED
@@ -95,13 +97,28 @@ for _name, _now in FORMER.items():
     _former(_name, _now)
 
 
+def _interrupted() -> NoReturn:
+    """End with the exit code; after an import in C was interrupted, Python would end by the signal."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    os._exit(INTERRUPTED)
+
+
 def main() -> None:
     """Entry point."""
     prepare()
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        _interrupted()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _interrupted()
+        raise
+    except OSError as error:
+        # Of what is printed before a command begins, such as `--help` on a full disk.
+        sys.stderr.write(f"{told(error)}\n")
+        sys.exit(BAD_INPUT)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,11 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         from becalm.errors import BecalmError, FabricError
+        from becalm.machine import check_addresses
 
         try:
+            when_loaded()
+            check_addresses()
             command(*args, **kwargs)
         except Terminated as error:
             stop("terminated; no half-written files remain", _SIGNALLED + error.number)
@@ -78,7 +81,6 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    when_loaded()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # An ignored signal stays ignored: `nohup` relies on it.

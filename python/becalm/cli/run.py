@@ -153,9 +153,10 @@ def list_(
 
 def _check_names(*paths: Path | None) -> None:
     """Make sure that no two results have one name, before the run."""
-    given = [path.absolute() for path in paths if path is not None]
-    for place, path in enumerate(given):
-        if path in given[:place]:
+    given = [path for path in paths if path is not None]
+    places = [path.resolve() for path in given]
+    for number, path in enumerate(given):
+        if places[number] in places[:number]:
             stop(f"{path}: is the name of two results; choose another", BAD_INPUT)
 
 

@@ -53,7 +53,7 @@ def label(value: Any) -> str | float | int | bool | None:  # noqa: ANN401
         if isinstance(parameters, Mapping):
             inside = ", ".join(f"{key}={each}" for key, each in parameters.items())
             return f"{name}({inside})" if inside else str(name)
-    return json.dumps(value)
+    return json.dumps(value, default=str)
 
 
 def told(changes: Mapping[str, Any]) -> str:

@@ -69,7 +69,10 @@ def counters(
     seconds: Annotated[
         float,
         typer.Option(
-            min=1e-6, help="Time between the dumps, or since the counters were cleared.", show_default=False
+            min=1e-6,
+            max=1e9,
+            help="Time between the dumps, or since the counters were cleared.",
+            show_default=False,
         ),
     ],
     before: Annotated[Path | None, typer.Option(help="An earlier dump, to be subtracted.")] = None,
