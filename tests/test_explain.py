@@ -34,11 +34,14 @@ READY = {
     "on_off": {"hot host"},
     "output_threshold": {"hot host"},
     "pfc_spreading": {"hot host"},
-    "storage_incast": {"hot host"},
+    "storage_incast": {"hot host", "slowed by marks"},
     "tree32/fabric": set(),
     "uniform_load": set(),
 }
 """Causes in the ready scenarios; those that are left out take long."""
+
+SHORT = {"pfister2005_hot_spot_432": "1.2 ms", "websearch": "1.2 ms"}
+"""How long the largest ready scenarios run when their commands are tried."""
 
 
 def explained(scene: Scene) -> tuple[becalm.Results, Explanation]:
@@ -49,7 +52,11 @@ def explained(scene: Scene) -> tuple[becalm.Results, Explanation]:
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.scenario.name)
 def test_names_the_planted_cause_and_no_other(scene: Scene) -> None:
     results, found = explained(scene)
-    assert {cause for cause, _ in found.causes} == {cause for cause, _ in scene.causes}, str(found)
+    # Wrong parameters slow the flow beside the incast, too, by the marks that it gets.
+    # So do those of gran2010 to some pairs whose paths cross: the marks of short queues cost them a fifth.
+    wrong = scene.name in ("step too large", "timer too long") or scene.scenario.name.startswith("pairs-")
+    also = {"slowed by marks"} if wrong else set()
+    assert {cause for cause, _ in found.causes} - also == {cause for cause, _ in scene.causes}, str(found)
     for cause, place in scene.causes:
         (said,) = (each for each in found.sentences if each.cause == cause)
         assert place in f"{said.place} {said.text}", str(found)
@@ -280,17 +287,59 @@ def test_the_page_describes_every_rule() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
 
 
-def test_commands_on_a_file_with_another_scenario_say_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_need_a_file_with_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     scene = explain_scenes.hot_host(FABRICS[0])
-    advice = [each.text for each in becalm.explain(becalm.run(scene.scenario, threads=1)).about("advice")]
-    first = f"First write the scenario of this run to {shlex.quote(scene.scenario.name)}"
-    assert advice and all(first in text for text in advice if "`becalm " in text)
+    results = becalm.run(scene.scenario, threads=1)
+
+    def commands(folder: str | None = None) -> list[str]:
+        return [
+            each.command for each in becalm.explain(results, folder=folder).about("advice") if each.command
+        ]
+
+    assert commands() == [], "there is no such file"
+    Path(scene.scenario.name).write_text(scene.scenario.replace({"run.seed": 99}).to_toml())
+    assert commands() == [], "it has another scenario"
     Path(scene.scenario.name).write_text(scene.scenario.to_toml())
-    advice = [each.text for each in becalm.explain(becalm.run(scene.scenario, threads=1)).about("advice")]
-    assert advice and not any("First write" in text for text in advice)
+    assert [each.split()[:2] for each in commands()] == [
+        [name, scene.scenario.name] for name in ("manage", "tune")
+    ]
+    results.save("my runs")
+    assert [shlex.split(each)[:2] for each in commands("my runs")] == [
+        ["manage", "my runs"],
+        ["tune", "my runs"],
+    ]
+    Path("managed.toml").write_text("")
+    assert "--out managed-2.toml" in commands("my runs")[0]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.toml")))
+def test_commands_on_ready_scenarios_run_as_printed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are pasted where the run was explained; only the searches are cut short."""
+    monkeypatch.chdir(tmp_path)
+    scenario = becalm.load(SCENARIOS / f"{name}.toml")
+    shorter = [f"--set=run.duration={SHORT[name]}"] if name in SHORT else []
+    changed = ["--set=run.seed=12", *shorter]
+    ran = CliRunner().invoke(app, ["run", "--example", name, *changed, "--quiet"])
+    assert ran.exit_code == 0, ran.output
+    said = CliRunner().invoke(app, ["explain", f"results/{name}", "--json"])
+    assert said.exit_code == 0, said.output
+    printed = [each["command"] for each in json.loads(said.stdout)["sentences"] if each["command"]]
+    if "pfc" in scenario.resolved["switch"]["flow_control"]:
+        assert printed == []
+    for command in printed:
+        arguments = shlex.split(command)
+        assert arguments[1] == f"results/{name}"
+        if arguments[0] == "tune":
+            arguments = [*arguments[:-1], "0"]
+        result = CliRunner().invoke(app, arguments)
+        if arguments[0] == "tune":
+            assert "--trials" in result.output, "all else is read before the number of trials is refused"
+        else:
+            assert result.exit_code == 0, result.output
+            assert becalm.load("managed.toml").resolved["run"]["seed"] == 12
 
 
 def test_a_saved_run_has_all_sentences(tmp_path: Path) -> None:

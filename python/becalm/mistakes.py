@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -117,13 +119,17 @@ def read_lines(path: str | PathLike[str]) -> Iterator[str]:
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """Return the text of a file.
+    """Return the text of a file; that of a results folder is the scenario of its run, changes included.
 
     Raises:
         FileNotFoundError: no such file.
         ScenarioError: not a text file.
 
     """
+    manifest = Path(path) / "manifest.json"
+    if manifest.is_file():
+        with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+            return str(json.loads(manifest.read_bytes())["scenario"]["toml"])
     try:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:

@@ -13,7 +13,12 @@ from becalm.analysis.facts import Facts
 from becalm.analysis.faults import SEVERAL, UNBALANCED, usual
 from becalm.analysis.reference import Reference
 
+HASHED = ("flow", "destination", "flowlet")
+"""Ways to choose among equal ports that do not ask which of them is busy."""
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from becalm.analysis.facts import Places
 
 
@@ -43,6 +48,10 @@ class Bottleneck:
     groups: dict[str, float]
     """By group of flows: what it offers to the link, as a multiple of its capacity; the largest first."""
     sources: int
+    contributors: int
+    """Hosts that offer more than their fair share of the link: those that control has to slow down."""
+    lost: float
+    """Bytes that victims lose to it."""
     cause: Cause | None
 
 
@@ -54,13 +63,38 @@ def bottlenecks(facts: Facts) -> list[Bottleneck]:
     """
     links = facts.links
     found = [int(link) for link in np.flatnonzero(links.contributors > 0)]
+    lost = harm(facts, found)
     found.sort(
         key=lambda link: (
+            -round(lost[link]),
             not links.is_root[link],
             -links.root[link] if links.is_root[link] else -links.demand[link],
         )
     )
-    return [_bottleneck(facts, link, facts.crossing(link), root=bool(links.is_root[link])) for link in found]
+    return [
+        _bottleneck(facts, link, facts.crossing(link), lost[link], root=bool(links.is_root[link]))
+        for link in found
+    ]
+
+
+def behind(facts: Facts, link: int) -> NDArray[np.bool_]:
+    """Return the links of a bottleneck's tree: itself, and those on the way to it that wait for credit."""
+    links = facts.links
+    tree = facts.crossed(facts.crossing(link)) & (links.branch >= limits.LEAST_ROOT)
+    tree[link] = True
+    return tree
+
+
+def harm(facts: Facts, found: list[int]) -> dict[int, float]:
+    """Return the bytes that victims lose to each bottleneck; those behind several lose to each alike."""
+    flows, lost = facts.flows, dict.fromkeys(found, 0.0)
+    hurt = np.flatnonzero(flows.suffers & (flows.lost > 0))
+    if not len(hurt):
+        return lost
+    waits = {link: np.flatnonzero(facts.meets(behind(facts, link))[hurt]) for link in found}
+    several = np.maximum(1, np.bincount(np.concatenate([*waits.values()]), minlength=len(hurt)))
+    part = flows.lost[hurt] * facts.window / several
+    return {link: float(part[own].sum()) for link, own in waits.items()}
 
 
 def _waits_for_host(facts: Facts, link: int) -> bool:
@@ -77,12 +111,14 @@ def _changes(facts: Facts, link: int) -> list[str]:
     return [f"{change['rate']} from {change['at']} on" for change in changes]
 
 
-def _bottleneck(facts: Facts, link: int, crossing: Places, *, root: bool) -> Bottleneck:
+def _bottleneck(facts: Facts, link: int, crossing: Places, lost: float, *, root: bool) -> Bottleneck:
     flows, capacity = facts.flows, facts.links.capacity[link]
     groups: dict[str, float] = {}
+    hosts: dict[str, float] = {}
     for flow in crossing:
-        name = flows.group[flow]
+        name, source = flows.group[flow], flows.source[flow]
         groups[name] = groups.get(name, 0.0) + float(flows.offered[flow] / capacity)
+        hosts[source] = hosts.get(source, 0.0) + float(flows.offered[flow] / capacity)
     return Bottleneck(
         link=link,
         name=facts.links.names[link],
@@ -90,13 +126,28 @@ def _bottleneck(facts: Facts, link: int, crossing: Places, *, root: bool) -> Bot
         root=root,
         overloaded=bool(facts.links.demand[link] > limits.OVERLOADED),
         groups=dict(sorted(groups.items(), key=lambda item: (-item[1], item[0]))),
-        sources=len({flows.source[flow] for flow in crossing}),
+        sources=len(hosts),
+        contributors=_above_share(sorted(hosts.values())),
+        lost=lost,
         cause=_cause(facts, link, groups),
     )
 
 
+def _above_share(offers: list[float]) -> int:
+    """Return how many of some rising offers, in capacities of a link, are above a fair share of it."""
+    rest = 1.0
+    for place, offer in enumerate(offers):
+        if offer * (len(offers) - place) > rest:
+            return len(offers) - place
+        rest -= offer
+    return len(offers)
+
+
 def _cause(facts: Facts, link: int, groups: dict[str, float]) -> Cause | None:
-    candidates = (_slow_receiver, _slow_cable, _hot_host, _unbalanced, _collision, _too_much)
+    candidates = (
+        *(_pause_storm, _slow_receiver, _slow_cable, _hot_host, _unbalanced),
+        *(_same_path, _collision, _too_much),
+    )
     return next((cause for made in candidates for cause in made(facts, link, groups)), None)
 
 
@@ -104,6 +155,52 @@ def _alike(facts: Facts, link: int) -> Places:
     """Return the links between the same two levels, this one among them."""
     links = facts.links
     return np.flatnonzero((links.level == links.level[link]) & (links.to_level == links.to_level[link]))
+
+
+def _pause_storm(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
+    links, paused = facts.links, facts.paused()
+    own = paused.get((links.start[link], links.to[link]), 0.0)
+    if links.to_level[link] or own < limits.STORM:
+        return
+    others = {
+        start for (start, to), share in paused.items() if share >= limits.LEAST_ROOT and to != links.to[link]
+    }
+    reached = len(others - {links.start[link]})
+    if reached >= 2:
+        why = (
+            f"is paused by its host for {100 * own:.1f}% of the time, and pauses spread from it to {reached} "
+            "other nodes: a storm of pauses"
+        )
+        refer = Reference(
+            "pauses", tuple(int(row) for row in facts.table("pauses")["row"]), ("paused_share",)
+        )
+        yield Cause("pause storm", why, {"paused_share": own, "nodes": reached}, (refer,))
+
+
+def _same_path(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
+    """Compare the link with its equals: of its switch to the next level, or from there to its end."""
+    links = facts.links
+    ((paths, _),) = facts.resolved["switch"]["paths"].items()
+    if links.to_level[link] == 0 or links.level[link] == 0 or links.demand[link] <= limits.OVERLOADED:
+        return
+    up = links.to_level[link] >= links.level[link]
+    ends = links.start if up else links.to
+    peers = [other for other in _alike(facts, link) if ends[other] == ends[link]]
+    idle = [other for other in peers if links.demand[other] < limits.IDLE]
+    flows = facts.crossing(link)
+    if paths == "destination" and len(groups) > 1:
+        return
+    if paths not in HASHED or not idle or len(flows) < 2 or np.mean(links.demand[peers]) > limits.FULL:
+        return
+    if max(facts.flows.offered[flows]) > limits.OVERLOADED * links.capacity[link]:
+        return
+    offered = float(links.demand[link])
+    why = (
+        f"carries {len(flows)} flows whose paths collide: they offer {offered:.2f} times its capacity, while "
+        f"{len(idle)} of {len(peers)} equal links are next to idle"
+    )
+    numbers = {"flows": len(flows), "offered": offered, "idle": len(idle), "equal": len(peers)}
+    yield Cause("path collision", why, numbers, (facts.of_flows(flows), facts.of_link(link, "utilization")))
 
 
 def _slow_receiver(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:

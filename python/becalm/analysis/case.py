@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 class Case:
     """What the rules read."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, file: str | None = None) -> None:
         self.facts = facts
+        self.file = file
+        """What commands can name for the scenario of the run: its file or results; None if there is none."""
 
     @cached_property
     def bottlenecks(self) -> list[Bottleneck]:
@@ -37,6 +39,22 @@ class Case:
         """Flows that lose and are neither contributors nor victims."""
         flows = self.facts.flows
         return np.flatnonzero(~flows.suffers & ~flows.contributes & (flows.lost > 0))
+
+    @cached_property
+    def slowed(self) -> Places:
+        """The unexplained flows that are marked: their own response slows them down."""
+        answers = {name: next(iter(table)) not in ("none", "fixed") for name, table in self.responses.items()}
+        flows = self.facts.flows
+        chosen = [flow for flow in self.unexplained if flows.marked[flow] > 0 and answers[flows.group[flow]]]
+        return np.array(chosen, dtype=np.int64)
+
+    def delaying(self, job: str) -> Bottleneck | None:
+        """Return the first bottleneck of others that a job's flows cross or wait behind."""
+        own = np.flatnonzero(np.array(self.facts.flows.group) == job)
+        for each in self.bottlenecks:
+            if set(each.groups) - {job} and self.facts.meets(blame.behind(self.facts, each.link))[own].any():
+                return each
+        return None
 
     @cached_property
     def marking(self) -> str:

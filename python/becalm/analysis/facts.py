@@ -78,6 +78,8 @@ class Flows:
     offered: Floats
     """What it could have sent, within the rate of its host's link."""
     delivered: Floats
+    marked: Floats
+    """Share of its packets that were marked."""
     p50: Floats
     p99: Floats
     suffers: NDArray[np.bool_]
@@ -112,6 +114,10 @@ class Facts:
         self.resolved = results.scenario.resolved
         self.warmup = seconds(self.resolved["run"]["warmup"])
         self.duration = seconds(self.resolved["run"]["duration"])
+        (end,) = (item.end for item in results.replications if item.replication == replication)
+        if end > self.warmup:
+            # A run may end with its jobs or messages.
+            self.duration = min(self.duration, end)
         self.window = self.duration - self.warmup
         self.network = results.scenario.network()
 
@@ -175,6 +181,7 @@ class Facts:
             destination=table["destination"].to_list(),
             offered=_floats(table, "offered"),
             delivered=_floats(table, "rate"),
+            marked=_floats(table, "marked") / np.maximum(1, _floats(table, "delivered_packets")),
             p50=_floats(table, "latency_p50"),
             p99=_floats(table, "latency_p99"),
             suffers=role.is_in(["victim", "both"]).to_numpy(),
@@ -217,6 +224,21 @@ class Facts:
         """Return for each link the sum of a value over the flows that cross it."""
         flow, link = self._paths
         return np.bincount(link, by_flow[flow], minlength=len(self.links.capacity)).astype(np.float64)
+
+    def path(self, flow: int) -> Places:
+        """Return the links that a flow crosses, in their order."""
+        flows, link = self._paths
+        first, last = np.searchsorted(flows, [flow, flow + 1])
+        return link[first:last]
+
+    def paused(self) -> dict[tuple[str, str], float]:
+        """Return for each link the largest share of the window for which one of its lanes was paused."""
+        found: dict[tuple[str, str], float] = {}
+        if "pauses" in self.results.tables:
+            for row in self.table("pauses").iter_rows(named=True):
+                link = row["from"], row["to"]
+                found[link] = max(found.get(link, 0.0), row["paused_share"])
+        return found
 
     def meets(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return for each flow whether its path crosses one of the chosen links."""

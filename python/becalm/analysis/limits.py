@@ -24,5 +24,13 @@ SWING = 0.3
 """A link oscillates if its rate varies by more than this share of its mean: standard deviation over mean."""
 SWINGS = 4
 """A link oscillates if its rate goes so often from well below its mean to well above it, or back."""
+SLOWED = 0.1
+"""Flows are slowed by marks alone, or a job by others, if that costs them this share or more."""
+IDLE = 0.2
+"""A link is next to idle if its flows offer less than this share of its capacity."""
+STORM = 0.5
+"""Pauses are a storm if a host pauses its switch for this share of the window or more."""
+STILL = 0.25
+"""A job stands still if nothing of it began or ended in this last share of the run."""
 MOST = 5
 """Links, groups or hosts that are named one by one; the others are counted."""

@@ -94,7 +94,7 @@ def explain(
     import becalm
     from becalm.cli import console
 
-    found = becalm.explain(becalm.load_results(folder), replication)
+    found = becalm.explain(becalm.load_results(folder), replication, folder=folder)
     if as_json:
         typer.echo(jsons.dumps(found.to_json()))
         return

@@ -1,11 +1,12 @@
 """A diagnosis in words: sentences about a run, made from its tables by stated rules.
 
-From the bottom: `model` (sentences), `rule`, the rules in `spread`, `control`, `pauses` and `advice`,
+From the bottom: `model` (sentences), `rule`, the rules in `spread`, `jobs`, `control`, `pauses` and `advice`,
 `rules` (all of them), `page` (their description). What the rules read is worked out in `becalm.analysis`.
 """
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from becalm.analysis.reference import Reference
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 
 
-def explain(results: Results, replication: int = 0) -> Explanation:
+def explain(
+    results: Results, replication: int = 0, *, folder: str | PathLike[str] | None = None
+) -> Explanation:
     """Say in words what the tables of a run show: roots, causes, victims, cost, control, what to try next.
 
     Args:
         results: the results of a run.
         replication: the replication that is explained.
+        folder: where the results are, for the commands that it proposes. If not given, they name the file of
+            the scenario, and there are none where that is missing or has another scenario.
 
     Raises:
         ResultsError: no such replication, or a table that every run has is missing.
@@ -33,6 +38,18 @@ def explain(results: Results, replication: int = 0) -> Explanation:
     from becalm.analysis.facts import Facts
     from becalm.explanations.rules import RULES
 
-    case = Case(Facts(results, replication))
+    case = Case(Facts(results, replication), _file(results, folder))
     sentences = tuple(sentence for rule in RULES for sentence in rule.make(case))
     return Explanation(results.scenario.name, replication, sentences)
+
+
+def _file(results: Results, folder: str | PathLike[str] | None) -> str | None:
+    """Return what commands can name to get the scenario of a run."""
+    from becalm.errors import BecalmError
+    from becalm.scenario import load
+
+    file = results.scenario.name if folder is None else str(folder)
+    try:
+        return file if load(file) == results.scenario else None
+    except (BecalmError, OSError, ValueError):
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from becalm import manager
 from becalm.analysis import blame, limits
@@ -14,13 +15,17 @@ from becalm.errors import BecalmError
 from becalm.explanations.control import judged, stands, starved, unmarked
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
-from becalm.scenario import Scenario, load
+from becalm.folders import free_file
 
 MENDS = {
     "slow receiver": "let the host receive faster (`adapter.drain_rate`, the slot or the "
     "software of the host)",
     "slow cable": "replace the cable or its port, and run again",
     "unbalanced routes": "route anew so that the links of the switch have as many pairs of hosts each",
+    "pause storm": "find out why the host pauses its switch (its slot, its driver), or let a watchdog drop "
+    "its pauses; no parameter of congestion control mends it",
+    "path collision": "spread the flows anew: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
+    "another hash",
     "colliding jobs": "place one of the jobs so that their paths part, or route one of them another way",
     "oversubscribed link": "add cables beside it, or spread the flows over other links",
 }
@@ -49,39 +54,37 @@ def mend(case: Case) -> Iterator[Sentence]:
 def manage(case: Case) -> Iterator[Sentence]:
     """Propose `becalm manage` where control is off, weak or too strong at an overloaded link.
 
-    The guideline's parameters must suit the scenario and differ from its own. The degree is the number of
-    sources.
+    The guideline's parameters must suit the scenario and differ from its own. Contributors are the hosts that
+    offer more than their fair share of the link. The command names the results, or a file with the scenario.
     """
+    scenario = case.facts.scenario
     for each in _bad(case):
-        degree = max(2, each.sources)
-        scenario = case.facts.scenario
+        contributors = max(2, each.contributors)
         try:
-            managed = manager.recommend(scenario, hot_spot_degree=degree).apply(scenario)
+            managed = manager.recommend(scenario, hot_spot_degree=contributors).apply(scenario)
         except BecalmError:
             return
         if managed == scenario:
             return
-        command = f"manage {shlex.quote(scenario.name)} --degree {degree} --out managed.toml"
-        text = (
-            f"Parameters for {degree} sources that send to one place: `becalm {command}`.{_first(scenario)}"
-        )
-        refer = (case.facts.of_tree(each.link),)
-        yield Sentence("manage", "advice", text, {"degree": degree}, refer, place=each.name, command=command)
+        out = free_file(Path("managed.toml"))
+        command = f"manage {_quoted(case)} --degree {contributors} --out {out}"
+        text = f"Parameters for {contributors} hosts that send to one place: `becalm {command}`."
+        numbers, refer = {"contributors": contributors}, (case.facts.of_tree(each.link),)
+        yield Sentence("manage", "advice", text, numbers, refer, place=each.name, command=command)
         return
 
 
 @rule("tune", "advice")
 def tune(case: Case) -> Iterator[Sentence]:
-    """Propose `becalm tune` for the hot host where control is off, weak or too strong."""
+    """Propose `becalm tune` for the hot host where control is off, weak or too strong, as for `manage`."""
     for each in _bad(case):
-        host, scenario = blame.hot(case.facts, each.flows), case.facts.scenario
-        if host and each.sources >= 2:
+        host = blame.hot(case.facts, each.flows)
+        if host and each.contributors >= 2:
             command = (
-                f"tune {shlex.quote(scenario.name)} --hot {shlex.quote(host)} --degree "
-                f"{each.sources} --trials 50"
+                f"tune {_quoted(case)} --hot {shlex.quote(host)} --degree {each.contributors} --trials 50"
             )
-            text = f"A search for parameters that beat the guideline's: `becalm {command}`.{_first(scenario)}"
-            numbers = {"degree": each.sources}
+            text = f"A search for parameters that beat the guideline's: `becalm {command}`."
+            numbers = {"contributors": each.contributors}
             refer = (case.facts.of_tree(each.link),)
             yield Sentence("tune", "advice", text, numbers, refer, place=each.name, command=command)
             return
@@ -111,26 +114,24 @@ def observe(case: Case) -> Iterator[Sentence]:
             yield Sentence("observe", "missing", text, {}, (key("observe.paces"),))
 
 
-def _first(scenario: Scenario) -> str:
-    """Return what comes before a command on a file that is not there, or has not the scenario of the run."""
-    try:
-        same = load(scenario.name) == scenario
-    except (BecalmError, OSError, ValueError):
-        same = False
-    name = shlex.quote(scenario.name)
-    return (
-        "" if same else f" First write the scenario of this run to {name}, which has another or is missing."
-    )
+def _quoted(case: Case) -> str:
+    return shlex.quote(str(case.file))
 
 
 def _bad(case: Case) -> list[Bottleneck]:
-    """Return the overloaded links at which control is off, weak or too strong."""
-    common = case.facts.resolved["response"]
+    """Return the overloaded links at which control is off, weak or too strong, where commands can mend that.
+
+    They set InfiniBand's congestion control: not in place of another scheme, and not on PFC.
+    """
+    resolved = case.facts.resolved
+    common = resolved["response"]
+    if case.file is None or "pfc" in resolved["switch"]["flow_control"] or set(common) - {"none", "ibta"}:
+        return []
     return [
         each
         for each in case.bottlenecks
         if each.overloaded
-        and (each.cause is None or each.cause.name != "slow receiver")
+        and (each.cause is None or each.cause.name not in ("slow receiver", "pause storm", "path collision"))
         and (not case.controlled(each) or unmarked(case, each) or starved(case, each) or stands(case, each))
         # What is recommended replaces the response of the scenario, not those of its groups.
         and all(case.responses[group] == common for group in each.groups)

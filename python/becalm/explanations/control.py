@@ -212,6 +212,37 @@ def oscillates(case: Case) -> Iterator[Sentence]:
         yield Sentence("oscillates", "control", text, numbers, refer, cause=cause, place=each.name)
 
 
+@rule("own-response", "control")
+def own_response(case: Case) -> Iterator[Sentence]:
+    """Name flows that are *slowed by marks* alone, group by group.
+
+    They are marked and react to it, lose more than chance, and neither feed a bottleneck nor wait behind one.
+    The link is that of their paths which marks most.
+    """
+    flows, links = case.facts.flows, case.facts.links
+    for name in dict.fromkeys(flows.group[flow] for flow in case.slowed):
+        own = np.array([flow for flow in case.slowed if flows.group[flow] == name])
+        offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
+        path = np.unique(np.concatenate([case.facts.path(int(flow)) for flow in own]))
+        at = int(path[np.argmax(links.marked[path])])
+        marked = float(flows.marked[own].max())
+        response = next(iter(case.responses[name]))
+        who = f"{len(own)} flows of group {name} are" if len(own) > 1 else f"A flow of group {name} is"
+        text = (
+            f"{who} slowed by its own response: {share(got / offered)} of what is offered arrives, no "
+            f"bottleneck is on the way, up to {share(marked)} of packets marked, most at {links.names[at]}"
+            f"; response.{response} recovers too slowly from marks that no lasting queue causes."
+        ).replace("are slowed by its", "are slowed by their")
+        numbers = {"flows": len(own), "offered": offered, "delivered": got, "marked_share": marked}
+        refer = (
+            case.facts.of_flows(own),
+            case.facts.of_link(at, "marked", "packets"),
+            key(f"response.{response}"),
+        )
+        cause = "slowed by marks" if got < (1 - limits.SLOWED) * offered else ""
+        yield Sentence("own-response", "control", text, numbers, refer, cause=cause, place=links.names[at])
+
+
 @rule("held", "control")
 def held(case: Case) -> Iterator[Sentence]:
     """Say that control held an overloaded link.

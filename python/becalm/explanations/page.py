@@ -16,7 +16,9 @@ _INTRODUCTION = """\
 Written by `make docs` from the rules themselves. `becalm explain RESULTS` says in words what the tables of a
 run show. Each sentence is made by one of these rules and names the rows that its numbers come from, such as
 `tree[9]`: row 9 of the [table](results.md) `tree`, counted from 0. `--json` has the numbers without rounding.
-A rule is silent where the tables do not carry what it would say.
+A rule is silent where the tables do not carry what it would say. What costs victims most comes first.
+Commands name the results, so that they run as printed, with the changes of the run; there are none where
+they would refuse.
 
 In Python, `becalm.explain(results)` returns the sentences, and its property `causes` the causes alone.
 
@@ -35,6 +37,7 @@ The first that holds is named; a credit loop is named in any case.
 """
 
 _CAUSES = {
+    "pause storm": "a host pauses its switch for half of the window, and pauses reach two other nodes",
     "slow receiver": "the link leads to a host, waits for credit and is not full",
     "slow cable": "the rate falls during the run (`[[changes]]`); or the cable is slower than "
     "most between the "
@@ -43,6 +46,7 @@ _CAUSES = {
     "unbalanced routes": "more pairs of hosts take this way than the other links of the switch "
     "to the same level, "
     "on which there is room",
+    "path collision": "flows whose paths are hashed meet on the link, while equal links are next to idle",
     "colliding jobs": "several groups of flows cross the link, each of which alone would fit",
     "oversubscribed link": "flows offer more than it carries",
     "credit loop": "the paths of the flows have a circle of links of which each may wait for the next",

@@ -1,9 +1,9 @@
 """All rules, in the order in which they speak."""
 
-from becalm.explanations import advice, control, pauses, spread
+from becalm.explanations import advice, control, jobs, pauses, spread
 from becalm.explanations.model import TOPICS
 from becalm.explanations.rule import RULES as _FOUND
 
-__all__ = ["RULES", "advice", "control", "pauses", "spread"]
+__all__ = ["RULES", "advice", "control", "jobs", "pauses", "spread"]
 
 RULES = sorted(_FOUND, key=lambda rule: list(TOPICS).index(rule.topic))

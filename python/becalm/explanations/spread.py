@@ -12,6 +12,7 @@ from becalm.analysis.blame import Bottleneck
 from becalm.analysis.case import Case
 from becalm.analysis.formats import number, seconds, share
 from becalm.analysis.reference import Reference
+from becalm.explanations import jobs
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 def roots(case: Case) -> Iterator[Sentence]:
     """Name each bottleneck that was a root.
 
-    Since when, for which share of the window, and for how long without a break; of more than five, the
-    five that were roots longest.
+    Since when, for which share of the window, for how long without a break, and how many bytes victims lose
+    to it; of more than five, the five to which they lose most, or else that were roots longest.
     """
     links, window = case.facts.links, case.facts.window
     for each in _first(case, "root"):
@@ -40,6 +41,9 @@ def roots(case: Case) -> Iterator[Sentence]:
             f"{share(numbers['root_share'])} of the measured {seconds(window)}; its longest period lasts "
             f"{seconds(numbers['longest'])}."
         )
+        if each.lost >= 1:
+            numbers["lost_bytes"] = each.lost
+            text = f"{text[:-1]}; victims lose {number(each.lost, 'B')} to it."
         yield Sentence("roots", "roots", text, numbers, (case.facts.of_tree(at),), place=each.name)
     number_of = sum(each.root for each in case.bottlenecks)
     if number_of > limits.MOST:
@@ -163,7 +167,7 @@ def victims(case: Case) -> Iterator[Sentence]:
 @rule("no-victim", "victims")
 def no_victim(case: Case) -> Iterator[Sentence]:
     """Say that nobody else suffers where there is a bottleneck and no victim."""
-    if case.bottlenecks and not len(case.victims):
+    if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
         text = "No flow without a part in the congestion loses throughput to it."
         yield Sentence(
@@ -224,7 +228,7 @@ def latency(case: Case) -> Iterator[Sentence]:
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
     """Say that flows lose although no bottleneck is on their way: the tables do not show why."""
-    flows, own = case.facts.flows, case.unexplained
+    flows, own = case.facts.flows, np.setdiff1d(case.unexplained, case.slowed)
     if not len(own):
         return
     offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())

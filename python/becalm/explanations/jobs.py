@@ -1,0 +1,139 @@
+"""Rules about jobs: which are slowed down and by what, and which do not end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from becalm.analysis import limits
+from becalm.analysis.case import Case
+from becalm.analysis.facts import key
+from becalm.analysis.formats import number, seconds, share
+from becalm.analysis.reference import Reference
+from becalm.explanations.model import Sentence
+from becalm.explanations.rule import rule
+
+
+def unfinished(case: Case) -> list[dict[str, Any]]:
+    """Return the rows of the jobs that have not ended."""
+    if "jobs" not in case.facts.results.tables:
+        return []
+    rows = case.facts.table("jobs").iter_rows(named=True)
+    return [row for row in rows if row["end"] is None or not np.isfinite(row["end"])]
+
+
+def slowed(case: Case) -> list[dict[str, Any]]:
+    """Return the rows of the jobs that take longer than alone by more than a tenth."""
+    if "jobs" not in case.facts.results.tables:
+        return []
+    return [
+        row for row in case.facts.table("jobs").iter_rows(named=True) if row["slowdown"] >= 1 + limits.SLOWED
+    ]
+
+
+@rule("slowed-job", "victims")
+def slowed_job(case: Case) -> Iterator[Sentence]:
+    """Name a *slowed job*, and by what.
+
+    It takes at least a tenth longer than alone. What slows it is the first bottleneck that its flows cross
+    with those of others, or wait behind; or else its own response to marks.
+    """
+    facts = case.facts
+    for row in slowed(case):
+        text = (
+            f"Job {row['job']} takes {row['slowdown']:.2f} times as long as alone, {seconds(row['time'])} "
+            f"in place of {seconds(row['time_alone'])}"
+        )
+        numbers = {key: float(row[key]) for key in ("slowdown", "time", "time_alone")}
+        refer = Reference("jobs", (int(row["row"]),), ("time", "time_alone", "slowdown"))
+        each = case.delaying(row["job"])
+        own = np.flatnonzero(np.array(facts.flows.group) == row["job"])
+        marked = float(facts.flows.marked[own].max(initial=0.0))
+        if each is not None:
+            others = ", ".join([name for name in each.groups if name != row["job"]][: limits.MOST])
+            text += f": its flows cross {each.name} or wait behind it, which is filled by {others}."
+            yield Sentence(
+                "slowed-job",
+                "victims",
+                text,
+                numbers,
+                (refer, facts.of_tree(each.link)),
+                "slowed job",
+                each.name,
+            )
+        elif marked > 0:
+            text += (
+                f": no bottleneck is on its way, and up to {share(marked)} of a flow's packets are marked."
+            )
+            path = np.unique(np.concatenate([facts.path(int(flow)) for flow in own]))
+            at = int(path[np.argmax(facts.links.marked[path])])
+            rows = facts.of_link(at, "marked", "packets")
+            yield Sentence(
+                "slowed-job",
+                "victims",
+                text,
+                numbers,
+                (refer, rows),
+                "slowed by marks",
+                facts.links.names[at],
+            )
+        else:
+            text += ": the tables do not show by what; no bottleneck and no mark is on its way."
+            yield Sentence("slowed-job", "victims", text, numbers, (refer,), place=row["job"])
+
+
+@rule("unfinished-job", "victims")
+def unfinished_job(case: Case) -> Iterator[Sentence]:
+    """Name an *unfinished job*: rank, operation and peer that it waits for.
+
+    It is a cause where nothing of the job began or ended in the last quarter of the run. Operations are known
+    with `jobs.record_ops`.
+    """
+    facts = case.facts
+    for row in unfinished(case):
+        text, where, last = _waiting(case, row["job"])
+        still = facts.duration - last > limits.STILL * facts.duration
+        since = f"; nothing of it moves since {seconds(last)}" if still else ""
+        refer = (Reference("jobs", (int(row["row"]),), ("end",)), where)
+        text = (
+            f"Job {row['job']} has not ended when the run ends, at {seconds(facts.duration)}{since}: {text}."
+        )
+        numbers = {"last": last, "end": facts.duration}
+        cause = "unfinished job" if still else ""
+        yield Sentence("unfinished-job", "victims", text, numbers, refer, cause, row["job"])
+
+
+def _waiting(case: Case, job: str) -> tuple[str, Reference, float]:
+    """Return what a job waits for, its rows, and when something of it moved last."""
+    import polars as pl
+
+    facts = case.facts
+    if "ops" not in facts.results.tables:
+        ranks = facts.table("ranks").filter((pl.col("job") == job) & ~pl.col("end").is_finite())
+        series = facts.table("series") if "series" in facts.results.tables else None
+        moved = (
+            []
+            if series is None
+            else series.filter((pl.col("kind") == "group") & (pl.col("name") == job) & (pl.col("rate") > 0))[
+                "time"
+            ].to_list()
+        )
+        names = ", ".join(
+            f"{row['rank']} on {row['host']}" for row in ranks.head(limits.MOST).iter_rows(named=True)
+        )
+        rows = Reference("ranks", tuple(int(row) for row in ranks["row"]), ("end",))
+        text = f"{ranks.height} ranks are not done: {names}; jobs.record_ops = true shows what they wait for"
+        return text, rows, max(moved, default=0.0)
+    ops = facts.table("ops").filter(pl.col("job") == job)
+    times = [*ops["start"].to_list(), *ops["end"].to_list()]
+    open_ = ops.filter(pl.col("start").is_finite() & ~pl.col("end").is_finite()).sort("start", "rank", "op")
+    rows = Reference("ops", tuple(int(row) for row in open_["row"]), ("start", "end"))
+    last = max((time for time in times if time is not None and np.isfinite(time)), default=0.0)
+    said = [
+        f"rank {row['rank']} waits in operation {row['op']}, {row['kind']} of {number(row['bytes'], 'B')}"
+        + ("" if np.isnan(row["peer"]) else f" with rank {row['peer']:.0f}")
+        for row in open_.head(limits.MOST).iter_rows(named=True)
+    ]
+    return "; ".join(said) or "no operation has begun", rows if said else key("jobs"), last
