@@ -50,7 +50,7 @@ messages = true
 step = "10 us"
 window = "10 us"
 [compare]
-victims = ["others"]
+background = ["others"]
 contributors = ["hot"]
 link = "B->BC"
 sizes = [1000]
@@ -176,15 +176,15 @@ def test_columns_have_intervals_over_the_seeds(small: Path) -> None:
 def test_a_window_does_not_free_the_victim_of_the_dumbbell(scenes: dict[str, pl.DataFrame]) -> None:
     dumbbell = scenes["dumbbell"]
     for name in ("window of 1", "binary feedback"):
-        assert 0.03 < value(dumbbell, name, "victims") < 0.06
+        assert 0.03 < value(dumbbell, name, "background") < 0.06
     for name in ("LIPD", "FIMD", "AIMD"):
-        assert value(dumbbell, name, "victims") > 0.6
+        assert value(dumbbell, name, "background") > 0.6
 
 
 def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> None:
     tree = scenes["hot spot"]
-    assert value(tree, "none", "victims") < 0.3
-    assert value(tree, "binary feedback", "victims") > 0.95
+    assert value(tree, "none", "background") < 0.3
+    assert value(tree, "binary feedback", "background") > 0.95
 
 
 @pytest.mark.parametrize(
@@ -210,11 +210,11 @@ def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
     ("old", "new", "expected"),
     [
         ('duration = "400 us"\n', "", ":1: run.duration: is missing; valid: a time"),
-        ("[compare]", "[compare]\nvictim = 3", ":23: compare.victim: unknown key; valid: name, victims"),
+        ("[compare]", "[compare]\nvictim = 3", ":23: compare.victim: unknown key; valid: name, background"),
         (
             '["others"]\ncontr',
             '["other"]\ncontr',
-            ':23: compare.victims[0] = "other": no such group; valid: hot, others',
+            ':23: compare.background[0] = "other": no such group; valid: hot, others',
         ),
         ('"B->BC"', '"B"', ':25: compare.link = "B": out of form; valid: a link, such as "A->B"'),
         ("[1000]", "[1000, 10]", ":26: compare.sizes = [1000, 10]: must be a list of rising numbers"),

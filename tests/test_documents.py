@@ -50,7 +50,7 @@ seed = 1
 link = "B"
 longest = 2000
 sizes = [2, 1]
-victims = ["cold"]
+background = ["cold"]
 [[flows]]
 name = "hot"
 response.lipd = {}

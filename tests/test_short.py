@@ -19,7 +19,7 @@ def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    columns = ("victims", "victims_low", "victims_high")
+    columns = ("background", "background_low", "background_high")
     table = pl.DataFrame({"scheme": ["LIPD"], "settled": [True], **{name: [0.5] for name in columns}})
     console.show_comparison([comparison.shown(("tree", table))], short=True)
     short = " ".join(capsys.readouterr().out.split())

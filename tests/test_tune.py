@@ -88,7 +88,7 @@ def test_cases_of_a_hot_spot(spot: HotSpot) -> None:
     ]
     assert {case.link for case in cases[:5]} == {"L1S3->H7"}
     assert worst_degree(cases) == 7
-    assert cases[1].groups(cases[1].victims) == ["cold own", "cold"]
+    assert cases[1].groups(cases[1].background) == ["cold own", "cold"]
 
 
 def test_all_hot_hosts_offer_three_times_the_link(spot: HotSpot) -> None:
@@ -120,7 +120,7 @@ def test_settled_is_after_the_last_sample_that_is_not_right() -> None:
 
 def test_loss_by_hand(spot: HotSpot) -> None:
     case = spot.cases()[1]
-    found = {"victims": 0.8, "hot_link": 0.9, "fairness": 0.96, "settle": 0.3e-3, "recovery": 0.1e-3}
+    found = {"background": 0.8, "hot_link": 0.9, "fairness": 0.96, "settle": 0.3e-3, "recovery": 0.1e-3}
     # 0.2 + 0.5 * 0.1 + 0.25 * 0.04 + 0.25 * 0.3 / 0.6 + 0.25 * 0.1 / 0.3
     assert loss(found, case, 1e-3) == pytest.approx(0.2 + 0.05 + 0.01 + 0.125 + 0.25 / 3)
 
@@ -130,12 +130,12 @@ def test_measures_tell_control_from_none(spot: HotSpot) -> None:
     free = measured(becalm.run(case.observed(UNCONTROLLED, 1)), case)
     held = measured(becalm.run(case.observed(guideline_control(spot.scenario, 7, "pfister2005"), 1)), case)
     assert free["hot_link"] > 0.98
-    assert held["victims"] > free["victims"] + 0.03
+    assert held["background"] > free["background"] + 0.03
     assert held["loss"] < free["loss"]
     assert held["settle"] <= free["settle"]
 
 
-def test_shares_of_victims_are_what_their_links_carry(spot: HotSpot) -> None:
+def test_shares_of_the_background_are_what_their_links_carry(spot: HotSpot) -> None:
     """What arrives at cold hosts in the hot period, by the links to them, over what is offered to them."""
     case = spot.cases()[2]
     found = measured(becalm.run(case.observed(UNCONTROLLED, 1)), case)
@@ -150,7 +150,7 @@ def test_shares_of_victims_are_what_their_links_carry(spot: HotSpot) -> None:
     )
     arrived = float(cold.group_by("time").agg(pl.col("rate").sum())["rate"].mean())  # type: ignore[arg-type]
     offered = (7 * (0.9 - 2.1 / 6) * 6 / 7 + 0.9) * 25e9 / 8
-    assert found["victims_uncapped"] == pytest.approx(arrived / offered, abs=0.03)
+    assert found["background_uncapped"] == pytest.approx(arrived / offered, abs=0.03)
 
 
 def test_space_of_opensm(fabric: becalm.Scenario) -> None:
@@ -198,11 +198,11 @@ def test_limits() -> None:
     assert relative.guard
     assert relative.excess({"delivered": 99.0}, {"delivered": 100.0}) == pytest.approx(0)
     assert relative.excess({"delivered": 90.0}, {"delivered": 100.0}) > 0
-    for wrong in ("speed >= 1", "victims > 1", "latency_p99 <= 3 apples"):
+    for wrong in ("speed >= 1", "background > 1", "latency_p99 <= 3 apples"):
         with pytest.raises(BecalmError, match="valid: a measure"):
             read_limit(wrong)
     with pytest.raises(BecalmError, match="e is no number"):
-        read_limit("victims >= e")
+        read_limit("background >= e")
 
 
 def test_interval_is_students() -> None:
@@ -330,11 +330,11 @@ weight = 2
 scenario = "all.toml"
 name = "guard"
 role = "guard"
-victims = ["cold"]
+background = ["cold"]
 [space]
 "marking.ibta.threshold" = { int = [1, 15] }
 [goals]
-minimize = ["victims", "settle"]
+minimize = ["background", "settle"]
 limits = ["latency_p99 <= 2 ms"]
 """
     )
@@ -345,7 +345,7 @@ limits = ["latency_p99 <= 2 ms"]
     ]
     assert spec.cases[0].hot == ("hot*",)
     assert spec.cases[0].stop == pytest.approx(0.7e-3)
-    assert spec.goals.minimize == ("victims", "settle")
+    assert spec.goals.minimize == ("background", "settle")
 
 
 def test_mistakes_of_a_file_at_once(tmp_path: Path) -> None:

@@ -386,7 +386,7 @@ TARGETS = {
     "scenes": Target(
         [path.read_bytes() for path in _SCENES],
         _of(_scene, "spoilt.toml"),
-        (b"victims", b"link", b"->", b"sizes", b"longest", b"[compare]"),
+        (b"background", b"link", b"->", b"sizes", b"longest", b"[compare]"),
     ),
     "manifests": Target([RESULTS], _results, (b'"tables"', b'"units"', b"replications", b'"scenario"')),
     "result_tables": Target([PARQUET["groups.parquet"]], _parquet),

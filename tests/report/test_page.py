@@ -258,7 +258,7 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     (tmp_path / "tune.json").write_text(jsons.dumps(told))
     trials = {"number": [0, 1], "a": [1.0, 2.0], "loss": [2.0, 1.0], "kept": [True, False]}
     pl.DataFrame(trials).write_parquet(tmp_path / "trials.parquet")
-    measures = {"delivered": [3e9, 4e9], "victims": [0.5, 0.9], "latency_p99": [1e-3, 2e-4]}
+    measures = {"delivered": [3e9, 4e9], "background": [0.5, 0.9], "latency_p99": [1e-3, 2e-4]}
     candidates = {"candidate": ["tuned", "pfister2005"], "case": ["all hot"] * 2}
     pl.DataFrame({**candidates, **measures}).write_parquet(tmp_path / "validation.parquet")
     page = tmp_path / "page.html"

@@ -1,4 +1,4 @@
-"""The cases of a tuning: scenarios with a hot spot, its culprits, victims and times."""
+"""The cases of a tuning: scenarios with a hot spot, its contributors, background and times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Case:
     """With groups of flows that suffer, and some that are hot; its control is replaced."""
     hot: tuple[str, ...]
     """Groups that cause the congestion, as patterns; none in a case without it."""
-    victims: tuple[str, ...]
+    background: tuple[str, ...]
     """Groups that suffer from it, as patterns."""
     link: str | None = None
     """The link that all hot flows share, such as `L1S7->H31`."""
@@ -123,7 +123,7 @@ class HotSpot:
             name=f"{degree if few else 'all'} hot, {load:g}",
             scenario=scenario,
             hot=("hot",),
-            victims=("cold*",),
+            background=("cold*",),
             link=self._link(),
             start=self.start,
             stop=self.start + self.hot,

@@ -1,7 +1,7 @@
-"""Measures of a run: victims, the hot link and its sources during and after a hot period.
+"""Measures of a run: background traffic, the hot link and its sources during and after a hot period.
 
-Rates of victims are shares of what they offer at that time. Where a group offers no known load, because it
-sends as fast as it may, they are shares of what it got before the hot period.
+Rates of background groups are shares of what they offer at that time. Where a group offers no known load,
+because it sends as fast as it may, they are shares of what it got before the hot period.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
     from becalm.results import Results
 
-MEASURES = ("victims", "hot_link", "fairness", "settle", "recovery", "latency_p99", "delivered", "loss")
+MEASURES = ("background", "hot_link", "fairness", "settle", "recovery", "latency_p99", "delivered", "loss")
 """Measures that can be goals or limits.
 
-`victims`: mean share of what they offer in the hot period. `hot_link`: utilization of the hot link.
-`fairness`: Jain's index of the hot flows. `settle`: s from the beginning of the hot period until victims get
-their share for good. `recovery`: s from its end until they do. `latency_p99`: s, the worst of the victims'
-groups. `delivered`: B/s of all groups. `loss`: see `loss`.
+`background`: mean share of what its groups offer in the hot period. `hot_link`: utilization of the hot link.
+`fairness`: Jain's index of the hot flows. `settle`: s from the beginning of the hot period until the
+background gets its share for good. `recovery`: s from its end until it does. `latency_p99`: s, the worst of
+its groups. `delivered`: B/s of all groups. `loss`: see `loss`.
 """
-LARGER_IS_BETTER = ("victims", "hot_link", "fairness", "delivered")
+LARGER_IS_BETTER = ("background", "hot_link", "fairness", "delivered")
 """Of the measures."""
-GOALS = ("loss", "victims", "hot_link", "fairness", "settle", "recovery", "latency_p99")
+GOALS = ("loss", "background", "hot_link", "fairness", "settle", "recovery", "latency_p99")
 """Measures that can be goals."""
 RIGHT = 0.9
-"""Share of what they offer from which on victims are all right."""
+"""Share of what it offers from which on the background is all right."""
 SMOOTH = 5
-"""Samples over whose mean victims are judged."""
+"""Samples over whose mean the background is judged."""
 
 
 def measured(results: Results, case: Case) -> dict[str, float]:
-    """Return all measures of a run; shares are capped at 1, `victims_uncapped` is not."""
+    """Return all measures of a run; shares are capped at 1, `background_uncapped` is not."""
     import polars as pl
 
     groups = results.groups
-    victims = groups.filter(pl.col("group").is_in(case.groups(case.victims)))
+    background = groups.filter(pl.col("group").is_in(case.groups(case.background)))
     found = {
         "delivered": float(groups["rate"].sum()),
-        "latency_p99": _worst(victims["latency_p99"].to_list()),
-        "victims": 1.0,
-        "victims_uncapped": 1.0,
+        "latency_p99": _worst(background["latency_p99"].to_list()),
+        "background": 1.0,
+        "background_uncapped": 1.0,
         "hot_link": 1.0,
         "fairness": 1.0,
         "settle": 0.0,
@@ -62,16 +62,16 @@ def measured(results: Results, case: Case) -> dict[str, float]:
 
 
 def loss(found: Mapping[str, float], case: Case, duration: float) -> float:
-    """Return one number, 0 at best: what victims and the hot link lose, unfairness, and time out of order.
+    """Return one number, 0 at best: losses of the background and the hot link, unfairness, time out of order.
 
-    Victims count 1, the hot link 1/2; unfairness, the share of the hot period until things are right, and the
-    share of the time after it until they are right again, 1/4 each.
+    The background counts 1, the hot link 1/2; unfairness, the share of the hot period until things are right,
+    and the share of the time after it until they are right again, 1/4 each.
     """
     if case.stop <= case.start:
         return 0.0
     hot, after = case.stop - case.start, max(duration - case.stop, 1e-12)
     return (
-        (1 - found["victims"])
+        (1 - found["background"])
         + 0.5 * (1 - found["hot_link"])
         + 0.25 * (1 - found["fairness"])
         + 0.25 * found["settle"] / hot
@@ -84,7 +84,7 @@ def _over_time(results: Results, case: Case) -> dict[str, float]:
     import polars as pl
 
     series = results.series
-    names = case.groups(case.victims)
+    names = case.groups(case.background)
     parts = {name: series.filter((pl.col("kind") == "group") & (pl.col("name") == name)) for name in names}
     time = next(iter(parts.values()))["time"].to_numpy()
     got = np.sum([parts[name]["rate"].to_numpy() for name in names], axis=0)
@@ -95,8 +95,8 @@ def _over_time(results: Results, case: Case) -> dict[str, float]:
     right = _smooth(got) >= RIGHT * _smooth(offered)
     step = float(time[1] - time[0]) if time.size > 1 else 0.0
     found = {
-        "victims": min(share, 1.0),
-        "victims_uncapped": share,
+        "background": min(share, 1.0),
+        "background_uncapped": share,
         "settle": _until(time[during], right[during], case.start, step, case.stop - case.start),
         "recovery": _until(time[after], right[after], case.stop, step, math.inf),
     }

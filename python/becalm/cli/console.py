@@ -250,7 +250,8 @@ def show_comparison(
     """
     for tables, notes in scenes:
         for title, columns, rows in tables:
-            out.print(table(f"{title}; {SHORT}" if short else title, columns, rows))
+            folded = [column.replace(" ", "\n") for column in columns]
+            out.print(table(f"{title}; {SHORT}" if short else title, folded, rows))
         for note in notes:
             out.print(note)
 

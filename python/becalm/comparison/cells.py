@@ -116,8 +116,8 @@ def _number(value: float, reach: float) -> str:
 
 
 _COLUMNS: tuple[tuple[str, str, Callable[[float, float], str]], ...] = (
-    ("victims", "victims", _share),
-    ("victims_latency", "latency", _time),
+    ("background", "background", _share),
+    ("background_latency", "latency", _time),
     ("link", "hot link", _share),
     ("jain", "Jain", _index),
     ("hot_latency", "hot latency", _time),

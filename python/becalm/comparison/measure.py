@@ -14,8 +14,8 @@ from becalm.theory import jain
 PERCENTILES = (50, 95, 99)
 LEAST_SHARE = 0.2
 COLUMNS = (
-    "victims",
-    "victims_latency",
+    "background",
+    "background_latency",
     "link",
     "jain",
     "hot_latency",
@@ -26,8 +26,8 @@ COLUMNS = (
 )
 """Columns of every scene, but those that have no number there:
 
-- `victims`: what arrived of what the victims offered;
-- `victims_latency`: mean latency of their messages in s, from posting to delivery;
+- `background`: what arrived of what the groups of `background` offered;
+- `background_latency`: mean latency of their messages in s, from posting to delivery;
 - `link`: utilization of the scene's link;
 - `jain`: fairness among the flows of the contributors;
 - `hot_latency`: mean latency of the contributors' messages in s;
@@ -62,11 +62,11 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
     """Return the numbers of a run; NaN where the scene has none."""
     found = dict.fromkeys(COLUMNS, math.nan)
     flows, groups = results.flows, pl.col("group")
-    victims, hot = groups.is_in(scene.victims), groups.is_in(scene.contributors)
-    if scene.victims:
-        offered = results.victims.filter(victims)
-        found["victims"] = _ratio(offered["delivered"].to_numpy().sum(), offered["offered"].to_numpy().sum())
-        found["victims_latency"] = _latency(flows.filter(victims))
+    background, hot = groups.is_in(scene.background), groups.is_in(scene.contributors)
+    if scene.background:
+        sums = results.victims.filter(background)
+        found["background"] = _ratio(sums["delivered"].to_numpy().sum(), sums["offered"].to_numpy().sum())
+        found["background_latency"] = _latency(flows.filter(background))
     if scene.contributors:
         found["jain"] = jain(flows.filter(hot)["rate"].to_numpy())
         found["hot_latency"] = _latency(flows.filter(hot))
@@ -120,7 +120,7 @@ def change(scene: Scene, results: Results) -> dict[str, float]:
     """
     run = results.scenario.resolved["run"]
     series = results.series.filter(
-        pl.col("kind") == "group", pl.col("name").is_in([*scene.victims, *scene.contributors])
+        pl.col("kind") == "group", pl.col("name").is_in([*scene.background, *scene.contributors])
     )
     begin, end = seconds(run["warmup"]), seconds(run["duration"])
     found = {}

@@ -5,14 +5,14 @@ what is measured:
 
 [compare]
 name = "hot spot"
-victims = ["background"]
+background = ["background"]
 contributors = ["hot"]
 link = "leaf3->H31"
 
 | key | what it holds |
 |---|---|
 | `name` | the scene's name; the file's name if left out |
-| `victims` | groups of flows that congestion should not touch |
+| `background` | groups of flows that congestion should not touch |
 | `contributors` | groups of flows that cause it |
 | `link` | the link that they fill |
 | `hot_spot_degree` | sources that send to one host, for the guidelines of IBTA congestion control |
@@ -52,7 +52,7 @@ class Scene:
     name: str
     data: Table
     """The scenario, without congestion control."""
-    victims: tuple[str, ...] = ()
+    background: tuple[str, ...] = ()
     contributors: tuple[str, ...] = ()
     link: str | None = None
     hot_spot_degree: int | None = None
@@ -88,7 +88,7 @@ def _rising(sizes: list[int]) -> list[int]:
 
 class _Compare(Part):
     name: str | None = None
-    victims: list[str] = Field([])
+    background: list[str] = Field([])
     contributors: list[str] = Field([])
     link: str | None = Field(None, pattern="->", description='a link, such as "A->B"')
     hot_spot_degree: int | None = Field(None, ge=2)
@@ -125,7 +125,7 @@ def read(path: str | PathLike[str]) -> Scene:
                 mistakes.add(None, f"{kind}[{place}].response", "", "a scene leaves it to the schemes")
     said = found.compare if found else _Compare()
     known = [str(group.get("name")) for _, group in _groups(data, "flows")]
-    for key, names in (("victims", said.victims), ("contributors", said.contributors)):
+    for key, names in (("background", said.background), ("contributors", said.contributors)):
         for place, name in enumerate(names):
             if name not in known:
                 mistakes.add(None, f"{PART}.{key}[{place}]", f'"{name}"', "no such group", ", ".join(known))
@@ -134,7 +134,7 @@ def read(path: str | PathLike[str]) -> Scene:
     return Scene(
         name=said.name or Path(path).stem.replace("_", " "),
         data={key: value for key, value in data.items() if key not in left},
-        victims=tuple(said.victims),
+        background=tuple(said.background),
         contributors=tuple(said.contributors),
         link=said.link,
         hot_spot_degree=said.hot_spot_degree,

@@ -38,7 +38,7 @@ MEASURES = (
 TUNED = {
     "delivered": ("number", "B/s"),
     **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
-    **dict.fromkeys(("victims", "victims_uncapped", "hot_link"), ("share", "")),
+    **dict.fromkeys(("background", "background_uncapped", "hot_link"), ("share", "")),
     "fairness": ("index", ""),
     "loss": ("index", ""),
 }

@@ -105,4 +105,4 @@ def by_case(found: Mapping[Run, Measured], candidate: str) -> dict[str, Measured
 
 def _hopeless() -> Measured:
     worst = {name: 0.0 if name in LARGER_IS_BETTER else math.inf for name in MEASURES}
-    return {**worst, "victims_uncapped": 0.0, "loss": HOPELESS}
+    return {**worst, "background_uncapped": 0.0, "loss": HOPELESS}

@@ -1,4 +1,4 @@
-"""Both guidelines on a fabric: effects on victims and the hot link, and the better one."""
+"""Both guidelines on a fabric: effects on the background and the hot link, and the better one."""
 
 from __future__ import annotations
 

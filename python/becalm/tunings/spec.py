@@ -58,7 +58,7 @@ class _Case(Part):
     weight: float = Field(1.0, gt=0, description="a number above 0")
     role: Annotated[str, one_of(ROLES)] = ROLES[0]
     hot: list[str] | None = Field(None, description='names of groups, such as ["cold*"]')
-    victims: list[str] | None = Field(None, description='names of groups, such as ["cold*"]')
+    background: list[str] | None = Field(None, description='names of groups, such as ["cold*"]')
     link: str | None = None
     start: Time | None = None
     stop: Time | None = None
@@ -157,7 +157,7 @@ def _case(folder: Path, read: _Case, schemes: tuple[Provided, ...]) -> Case:
         name=read.name or Path(read.scenario).stem,
         scenario=load(folder / read.scenario, schemes=schemes).using(schemes),
         hot=tuple(["hot*"] if read.hot is None else read.hot) if timed else (),
-        victims=tuple((["cold*"] if timed else ["*"]) if read.victims is None else read.victims),
+        background=tuple((["cold*"] if timed else ["*"]) if read.background is None else read.background),
         link=read.link,
         weight=read.weight,
         role=read.role,

@@ -33,7 +33,7 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Run schemes on the same scenes, and print their effect on victims, contributors, messages and jobs."""
+    """Run schemes on the same scenes, and print their effect on background, contributors, messages, jobs."""
     from becalm import comparison
     from becalm.cli import console
 

@@ -189,7 +189,7 @@ def _show_cases(tuned: Tuned) -> None:
     from becalm.cli import console
     from becalm.cli.hot_spots import case_row
 
-    columns = ("case", "with", "victims", "link", "settles", "99%", "loss")
+    columns = ("case", "with", "background", "link", "settles", "99%", "loss")
     rows = [case_row(row, row["candidate"]) for row in tuned.validation.iter_rows(named=True)]
     console.out.print(console.table(f"Means of {tuned.gain.seeds} fresh seeds", columns, rows, text=2))
     roles = tuned.validation.select("case", "role").unique(maintain_order=True).rows()
