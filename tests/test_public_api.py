@@ -18,8 +18,8 @@ import public_api  # noqa: E402
 
 FAULTS = {
     "    def rounding(self) -> dict[str, Any]: ...\n": ("", "becalm.Design.rounding"),
-    "def explain(results: Results, replication: int = 0)": (
-        "def explain(results: Results)",
+    "def explain(results: Results, replication: int = 0,": (
+        "def explain(results: Results,",
         "becalm.explain",
     ),
     "def load(path: str | PathLike[str], ": ("def load(file: str | PathLike[str], ", "becalm.load"),
