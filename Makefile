@@ -152,10 +152,13 @@ reproduce: build ## all papers with several seeds, and their pages; takes about 
 	$(BIN)/python -m becalm.lab.pages docs/reproductions
 
 .PHONY: compare
-compare: build ## every scheme on every scene, and the tables of docs/comparison.md; takes about ten minutes
+compare: build ## every scheme on every scene, tuned and as published, and docs/comparison.md; takes about half an hour
+	$(BIN)/python tools/comparison_tune.py
 	$(BIN)/becalm compare --json > docs/comparison.jsonl.new
 	mv docs/comparison.jsonl.new docs/comparison.jsonl
 	$(BIN)/python tools/comparison_tables.py
+	$(BIN)/python tools/comparison_figure.py
+	$(BIN)/python tools/comparison_objections.py
 
 .PHONY: crosscheck
 crosscheck: build ## becalm beside other simulators: run all entries, print the table, write docs/crosschecks.md

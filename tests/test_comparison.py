@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 import becalm
 from becalm import comparison, contents
 from becalm.cli import app
-from becalm.comparison import _Pair, cells, merge, scene, scheme
+from becalm.comparison import _Pair, cells, measure, merge, scene, scheme, tuning
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 
@@ -252,3 +253,60 @@ def test_unknown_names_are_refused(small: Path) -> None:
         merge.controlled(
             Scene("small scene", {**scene.read(small).data, "switch": {"buffer": 3}}), scheme.find("lipd")
         )
+
+
+TUNED = [each for each in comparison.chosen_schemes() if each.tune]
+
+
+@pytest.mark.parametrize("chosen", TUNED, ids=lambda each: each.name)
+def test_stored_losses_belong_to_the_grids(chosen: Scheme) -> None:
+    found = tuning.stored(chosen)
+    assert found is not None, "make compare"
+    assert 2 <= len(tuning.grid(chosen)) <= 24 and 2 <= len(chosen.tune) <= 4
+    assert set(found) == {each.name for each in comparison.chosen_scenes()}
+    assert {len(values) for values in found.values()} == {len(tuning.grid(chosen))}
+
+
+def test_a_tuned_row_has_not_seen_its_scene() -> None:
+    chosen = Scheme("mine", {}, tune={"a.b": [1, 2, 3]})
+    losses: tuning.Losses = {"one": [0.0, 9.0, 9.0], "two": [9.0, 1.0, 2.0], "three": [9.0, 3.0, None]}
+    assert tuning.best(chosen, losses, "one").point == {"a.b": 2}
+    assert tuning.best(chosen, losses, "three").point == {"a.b": 1}
+    assert tuning.best(chosen, losses, "one").losses == [9.0, 2.0, None]
+
+
+@pytest.mark.parametrize("name", ["incast", "dumbbell"])
+def test_tuned_thresholds_can_be_reached(name: str) -> None:
+    """Published ones of DCQCN and DCTCP cannot, and the row says so."""
+    (shown,) = comparison.chosen_scenes([name])
+    for chosen in comparison.chosen_schemes(["dcqcn", "dctcp"]):
+        assert "a buffer holds" in " ".join(merge.unreached(merge.controlled(shown, chosen)))
+        found = tuning.stored(chosen)
+        assert found
+        choice = tuning.best(chosen, found, shown.name)
+        tuned = merge.controlled(shown, replace(chosen, values=choice.point)).resolved
+        holds = 65.536 if name == "incast" else 4 * 2.068
+        assert tuned["marking"]["ramp"]["kmax"] <= 2 * holds * 1.001
+        assert tuned["marking"]["ramp"]["per"] is None
+
+
+def test_published_and_tuned_rows(tmp_path: Path, small: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(MINE + '[tune]\n"response.lipd.rmin" = [0.01, 0.1]\n')
+    table = comparison.compare([mine, "dctcp"], [small], short=True)["small scene"]
+    assert table["scheme"].to_list() == ["mine", "mine, tuned", "DCTCP", "DCTCP, tuned"]
+    rows = table.to_dicts()
+    assert "rmin = " in rows[1]["parameters"] and "mean loss on the other scenes" in rows[1]["parameters"]
+    assert "marking.ramp.kmin is" in rows[2]["warnings"] and rows[3]["warnings"] == ""
+    assert min(row["behind"] for row in rows) == 0
+    notes = cells.notes(rows)
+    assert any(note.startswith("DCTCP: warning: ") for note in notes)
+    mine.write_text(MINE + f'[tune]\n"response.lipd.rmin" = {[n / 100 for n in range(1, 26)]}\n')
+    with pytest.raises(becalm.ScenarioError, match="tune: 25 points; valid: at most 24"):
+        scheme.read(mine)
+
+
+def test_a_loss_adds_up_what_is_missing() -> None:
+    assert measure.loss({"background": 1.0, "link": 1.0, "jain": 1.0, "job": math.nan}) == 0
+    assert measure.loss({"background": 0.5, "link": 0.8, "jain": 0.6}) == pytest.approx(0.5 + 0.1 + 0.1)
+    assert measure.loss({"job": 2.0, "slowdown_all_99": 100.0}) == pytest.approx(0.5 + 0.5)

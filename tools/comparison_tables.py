@@ -27,7 +27,7 @@ def _of_scene(scene: str, short: bool, schemes: list[cells.Row]) -> str:
         lines = [columns, ("---",) * len(columns), *rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         parts.append(table if number == 0 else f"{title.partition(': ')[2].capitalize()}:\n\n{table}")
-    parts += [f"`{note[0]}`{note[1:]}" for note in cells.notes(schemes)]
+    parts += ["\n".join(f"- {note}" for note in cells.notes(schemes)).replace("* rates", "`*` rates")]
     return "\n\n".join(parts) + "\n"
 
 

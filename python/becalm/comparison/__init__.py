@@ -6,26 +6,27 @@
     comparison.compare(schemes=["none", "mine.toml"], scenes=["incast", "our_cluster.toml"], seeds=5)
 
 From the bottom: `shelf` finds files by name, `scheme` and `scene` read what is compared, `merge` lays one
-over the other, `measure` takes one number per column from a run, this file runs all of it over several seeds,
-and `cells` writes the numbers.
-A scene whose rates have not settled with some scheme runs longer with it, up to its `longest`.
+over the other, `measure` takes one number per column from a run, `tuning` chooses values on other scenes,
+this file runs all of it over several seeds, and `cells` writes the numbers.
+A scheme with a grid has two rows: as its source has it, and `NAME, tuned` with the values that are best on
+other scenes. A scene whose rates have not settled with some scheme runs longer with it, up to its `longest`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
 import polars as pl
 
-from becalm.comparison import cells
+from becalm.comparison import cells, tuning
 from becalm.comparison import scene as scenes_
 from becalm.comparison import scheme as schemes_
-from becalm.comparison.measure import change, row
-from becalm.comparison.merge import accepted, controlled
+from becalm.comparison.measure import change, loss, row
+from becalm.comparison.merge import accepted, controlled, unreached
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 from becalm.intervals import mean_interval
@@ -55,6 +56,8 @@ class _Pair:
     scene: Scene
     scheme: Scheme
     scenario: Scenario
+    parameters: str = ""
+    """What a tuned row has, and how it was chosen."""
     factor: int = 1
     """How many times as long as the scene says."""
     rows: list[dict[str, float]] = field(default_factory=list)
@@ -98,9 +101,11 @@ def compare(
         progress: called after every finished run.
 
     Returns:
-        A table per scene, with one row per scheme: `scheme`, `settled`, `times` (how many times as long as
-        the scene says it ran), and for each column of `becalm.comparison.measure` its mean over the seeds and
-        the ends of the mean's 95% interval, `NAME_low` and `NAME_high`.
+        A table per scene, with one row per scheme, and a tuned one where it has a grid: `scheme`, `settled`,
+        `times` (how many times as long as the scene says it ran), `parameters` (of a tuned row), `warnings`
+        (about the values of the source), and for each column of `becalm.comparison.measure` its mean over the
+        seeds and the ends of the mean's 95% interval, `NAME_low` and `NAME_high`. `behind` is the `loss`
+        beside that of the scheme with the least, seed by seed.
 
     Raises:
         BecalmError: a name that is neither of a scheme or scene nor of a file.
@@ -110,7 +115,7 @@ def compare(
 
     """
     run = _Run(seed, seeds or (1 if short else SEEDS), threads, progress)
-    pairs = list(_pairs(chosen_schemes(schemes), chosen_scenes(scenes), SHORT if short else 1.0))
+    pairs = list(_pairs(chosen_schemes(schemes), chosen_scenes(scenes), SHORT if short else 1.0, threads))
     run.run(pairs)
     todo = [] if short else pairs
     while todo := [pair for pair in todo if not pair.settled and 2 * pair.factor <= pair.scene.longest]:
@@ -118,12 +123,7 @@ def compare(
             pair.clear(2 * pair.factor)
         run.run(todo)
     names = dict.fromkeys(pair.scene.name for pair in pairs)
-    return {
-        name: pl.DataFrame(
-            [_summary(pair) for pair in pairs if pair.scene.name == name], infer_schema_length=None
-        )
-        for name in names
-    }
+    return {name: _table([pair for pair in pairs if pair.scene.name == name]) for name in names}
 
 
 def chosen_schemes(given: Sequence[Named | Scheme] | None = None) -> list[Scheme]:
@@ -143,13 +143,30 @@ def chosen_scenes(given: Sequence[Named | Scene] | None = None) -> list[Scene]:
     return [each if isinstance(each, Scene) else scenes_.find(each) for each in given or scenes_.names()]
 
 
-def _pairs(schemes: Sequence[Scheme], scenes: Sequence[Scene], factor: float) -> Iterator[_Pair]:
+def _pairs(
+    schemes: Sequence[Scheme], scenes: Sequence[Scene], factor: float, threads: int | None
+) -> Iterator[_Pair]:
+    found = {scheme.name: _losses(scheme, scenes, threads) for scheme in schemes if scheme.tune}
     for scene in scenes:
         timed = scene if factor == 1.0 else scene.times(factor)
         for scheme in schemes:
             alone = scheme.guideline is None and list(scheme.tables) == ["response"]
             whole = accepted(timed, scheme) if alone else scheme
             yield _Pair(timed, whole, controlled(timed, whole))
+            if scheme.tune:
+                choice = tuning.best(scheme, found[scheme.name], scene.name)
+                tuned = replace(scheme, name=f"{scheme.name}, tuned", values=choice.point)
+                yield _Pair(timed, tuned, controlled(timed, tuned), choice.words)
+
+
+def _losses(scheme: Scheme, shown: Sequence[Scene], threads: int | None) -> tuning.Losses:
+    """Return the losses of a scheme's grid: those that are stored, or of runs on other scenes."""
+    known = tuning.stored(scheme)
+    if known is not None:
+        return known
+    names = {scene.name for scene in shown}
+    own = chosen_scenes()
+    return tuning.losses(scheme, [each for each in own if each.name not in names] or own, threads)
 
 
 @dataclass(frozen=True)
@@ -184,7 +201,8 @@ class _Run:
 
 
 def _measure(pair: _Pair, outcome: Outcome) -> None:
-    pair.rows.append(row(pair.scene, outcome.results))
+    found = row(pair.scene, outcome.results)
+    pair.rows.append({**found, "loss": loss(found)})
     if pair.scene.settles:
         pair.changes.append(change(pair.scene, outcome.results))
 
@@ -204,11 +222,26 @@ def to_json(table: pl.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+def _table(pairs: Sequence[_Pair]) -> pl.DataFrame:
+    """Return the table of a scene, with each scheme's loss beside that of the best, seed by seed."""
+    best = min(pairs, key=lambda pair: math.fsum(each["loss"] for each in pair.rows)).rows
+    for pair in pairs:
+        pair.rows = [
+            {**each, "behind": each["loss"] - least["loss"]}
+            for each, least in zip(pair.rows, best, strict=True)
+        ]
+    return pl.DataFrame([_summary(pair) for pair in pairs], infer_schema_length=None)
+
+
 def _summary(pair: _Pair) -> dict[str, str | bool | float]:
     found: dict[str, str | bool | float] = {
         "scheme": pair.scheme.name,
         "settled": pair.settled,
         "times": pair.factor,
+        "parameters": pair.parameters,
+        "warnings": ""
+        if pair.parameters
+        else "; ".join([*pair.scenario.warnings, *unreached(pair.scenario)]),
     }
     for name in pair.rows[0]:
         values = [each[name] for each in pair.rows]

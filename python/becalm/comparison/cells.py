@@ -45,7 +45,9 @@ def tables(scene: str, rows: Sequence[Row]) -> list[Shown]:
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """Return what is to be said below the tables of a scene."""
-    return [] if all(row["settled"] for row in rows) else [NOTE]
+    said = [] if all(row["settled"] for row in rows) else [NOTE]
+    said += [f"{row['scheme']}: {row['parameters']}" for row in rows if row.get("parameters")]
+    return said + [f"{row['scheme']}: warning: {row['warnings']}" for row in rows if row.get("warnings")]
 
 
 def _name(row: Row) -> str:
@@ -124,5 +126,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[float, float], str]], ...] = (
     ("buffer", "buffer", _number),
     ("paused", "paused", _share),
     ("job", "job", _number),
+    ("job_time", "job time", _time),
     ("unfinished", "unfinished", _share),
+    ("behind", "behind best", _number),
 )

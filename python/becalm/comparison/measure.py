@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -22,6 +23,7 @@ COLUMNS = (
     "buffer",
     "paused",
     "job",
+    "job_time",
     "unfinished",
 )
 """Columns of every scene, but those that have no number there:
@@ -34,9 +36,11 @@ COLUMNS = (
 - `buffer`: mean number of packets in the fullest input buffer;
 - `paused`: share of time for which the link that was paused longest was paused; 0 without pauses;
 - `job`: the jobs' largest slowdown against themselves alone;
+- `job_time`: the longest time of a job in s;
 - `unfinished`: messages that were posted and not delivered, over all that were posted.
 
-Beside them `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size, of `classes`.
+Beside them `loss`, and `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size, of
+`classes`.
 """
 
 
@@ -78,9 +82,27 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
     found["paused"] = _paused(results)
     if "jobs" in results.tables:
         found["job"] = float(results.jobs["slowdown"].to_numpy().max())
+        found["job_time"] = float(results.jobs["time"].to_numpy().max())
     if "completion" in results.tables:
         found |= _slowdowns(scene, results)
     return found
+
+
+def loss(found: Mapping[str, float]) -> float:
+    """Return one number for a run, 0 at best: the sum of what its columns are short of.
+
+    What the background lacks counts 1, the share of a job's time that it waits for others 1, an idle part of
+    the link 1/2, unfairness 1/4, and a decade of the slowdown that 1% of the messages exceed 1/4.
+    """
+    nothing: dict[str, float] = {"background": 1, "link": 1, "jain": 1, "job": 1, "slowdown_all_99": 1}
+    there = {**nothing, **{key: value for key, value in found.items() if not math.isnan(value)}}
+    return (
+        (1 - min(there["background"], 1))
+        + (1 - 1 / there["job"])
+        + (1 - there["link"]) / 2
+        + (1 - there["jain"]) / 4
+        + math.log10(max(there["slowdown_all_99"], 1)) / 4
+    )
 
 
 def _ratio(above: float, below: float) -> float:

@@ -7,12 +7,14 @@ import tomllib
 from collections.abc import Iterator
 
 from becalm import contents, manager
+from becalm._core import bytes as core_bytes
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme
 from becalm.documents import Table
 from becalm.errors import BecalmError, ScenarioError
 from becalm.scenario import Scenario
 
+_SHARE = re.compile(r"([0-9.]+) buffers?")
 _RESTART = re.compile(r"flows\[(\d+)\]\.restart")
 
 
@@ -25,12 +27,51 @@ def controlled(scene: Scene, scheme: Scheme) -> Scenario:
         ScenarioError: the scheme does not fit the scene, or one of the two has mistakes.
 
     """
+    found = _bare(scene, scheme)
+    return _tuned(found, scheme.values) if scheme.values else found
+
+
+def _bare(scene: Scene, scheme: Scheme) -> Scenario:
+    """Return it with the scheme's own values."""
     if scheme.guideline is not None:
         bare = _scenario(_laid_over(scene, scheme, {}), scene, scheme)
         settings = manager.recommend(bare, hot_spot_degree=scene.hot_spot_degree, guideline=scheme.guideline)
         tables = tomllib.loads(settings.apply(bare).to_toml())
         return _scenario(_laid_over(scene, scheme, {key: tables[key] for key in CHOSEN}), scene, scheme)
     return _scenario(_laid_over(scene, scheme, scheme.tables), scene, scheme)
+
+
+def _tuned(scenario: Scenario, point: Table) -> Scenario:
+    """Return a scenario with the values of a point of a grid."""
+    changes: Table = {}
+    for keys, value in point.items():
+        for key in keys.split():
+            share = _SHARE.fullmatch(str(value))
+            changes[key] = value if share is None else float(share[1]) * _buffer(scenario) / 1000
+            if share is not None:
+                changes[f"{key.rpartition('.')[0]}.per"] = None
+    return scenario.replace(changes)
+
+
+def _buffer(scenario: Scenario) -> float:
+    """Return the bytes of an input buffer."""
+    text = scenario.resolved["switch"]["buffer"]
+    size = core_bytes(text)
+    return float(text.split()[0]) * scenario.summary["packet_bytes"] if size is None else float(size)
+
+
+def unreached(scenario: Scenario) -> list[str]:
+    """Name a threshold of marks that the packets of one input never reach."""
+    ramp, facts = scenario.resolved["marking"].get("ramp"), scenario.summary
+    if ramp is None or scenario.resolved["switch"]["buffer"] == "unlimited":
+        return []
+    grown = facts["host_rate"] * 8e-9 / ramp["per"] if ramp["per"] else 1.0
+    holds = _buffer(scenario) / 1000
+    return [
+        f"marking.ramp.{key} is {ramp[key] * grown:.4g} kB at a host's rate; a buffer holds {holds:.4g} kB"
+        for key in ("kmax", "kmin")
+        if ramp[key] * grown > holds
+    ][-1:]
 
 
 def accepted(scene: Scene, scheme: Scheme) -> Scheme:

@@ -11,10 +11,12 @@ name = "LIPD"
 | `marking`, `echo`, `response` | take the place of the scene's; the defaults of a scenario if left out |
 | `switch`, `adapter`, `packet` | laid over the scene's, key by key |
 | `guideline` | in place of the three: the guideline of `becalm manage` that derives them from the scene |
+| `tune` | values of some keys, for a tuned row: see `becalm.comparison.tuning` |
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -40,6 +42,9 @@ ORDER = (
 )
 """Schemes that come first in tables; others follow by their names."""
 
+MOST = 24
+"""Points that a grid may have."""
+
 NO_SCHEMES = ("none", "fixed", "table", "external")
 """Responses that are no scheme of their own: without feedback, or without behaviour of their own."""
 
@@ -62,6 +67,10 @@ class Scheme:
     """The guideline that says what marking, echo and response should be for a scene."""
     own: tuple[Provided, ...] = ()
     """Schemes of one's own that the tables name."""
+    tune: Table = field(default_factory=dict)
+    """Values of keys of a scenario among which the tuned row is chosen."""
+    values: Table = field(default_factory=dict)
+    """The point of `tune` that it has, if any."""
 
 
 def of_code(reference: str) -> Scheme:
@@ -88,6 +97,7 @@ class _File(Part):
     switch: Table | None = None
     adapter: Table | None = None
     packet: Table | None = None
+    tune: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field({})
 
     def tables(self) -> Table:
         """Return the tables of a scenario that are there."""
@@ -100,6 +110,9 @@ class _File(Part):
             raise wrong("nothing to lay over a scene", ", ".join(KEYS[1:]))
         if self.guideline is not None and (both := [key for key in CHOSEN if key in there]):
             raise wrong(f"{', '.join(both)}: not together with guideline, which derives it")
+        points = math.prod(map(len, self.tune.values()))
+        if points > MOST:
+            raise wrong(f"tune: {points} points", f"at most {MOST}")
         return self
 
 
@@ -112,7 +125,7 @@ def read(path: str | PathLike[str]) -> Scheme:
 
     """
     found, _ = documents.read(path, _File)
-    return Scheme(found.name or Path(path).stem, found.tables(), found.guideline)
+    return Scheme(found.name or Path(path).stem, found.tables(), found.guideline, tune=found.tune)
 
 
 def unnamed(known: Sequence[Scheme]) -> list[Scheme]:

@@ -1,0 +1,93 @@
+"""The tuned row of a scheme: the best point of its grid on scenes other than the one that is shown.
+
+A scheme's file has a table `[tune]`: values by key of a scenario, or by several keys with spaces between them
+that have the same value. A text such as `"0.5 buffers"` is a share of an input buffer of the scene, in kB;
+thresholds given so do not grow with the rate of the port. The grid has at most 24 points; a scene is without
+those that it cannot have. `tuned.json` has the loss of every point for becalm's own schemes and scenes, from
+runs of half the length with one seed; `make compare` writes it anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from becalm.comparison.measure import loss, row
+from becalm.comparison.merge import controlled
+from becalm.comparison.scene import Scene
+from becalm.comparison.scheme import Scheme
+from becalm.errors import ScenarioError
+from becalm.lab.model import Point
+from becalm.lab.runner import Lab
+from becalm.progress import SweepProgress
+
+LENGTH = 0.5
+"""Length of the runs of a grid over that of whole ones."""
+STORED = Path(__file__).parent / "tuned.json"
+
+Losses = Mapping[str, Sequence[float | None]]
+"""By scene: the loss of every point of a grid, in its order; None where the scene cannot have the point."""
+
+
+class Choice(NamedTuple):
+    """The point of a grid that is best on some scenes."""
+
+    point: dict[str, Any]
+    losses: list[float | None]
+    """Mean loss of every point over these scenes; None where one of them cannot have it."""
+
+    @property
+    def words(self) -> str:
+        """Its values, and how much they decide."""
+        known = sorted(each for each in self.losses if each is not None)
+        keys = {keys: " and ".join(key.rpartition(".")[2] for key in keys.split()) for keys in self.point}
+        values = ", ".join(f"{keys[key]} = {value}" for key, value in self.point.items())
+        others = f"{known[0]:.2f}, where the middle of {len(known)} points has {known[len(known) // 2]:.2f}"
+        return f"{values}; mean loss on the other scenes {others} and the worst {known[-1]:.2f}"
+
+
+def grid(scheme: Scheme) -> list[dict[str, Any]]:
+    """Return the points of a scheme's grid; none if its file has no table `[tune]`."""
+    keys, values = list(scheme.tune), list(scheme.tune.values())
+    return [dict(zip(keys, point, strict=True)) for point in itertools.product(*values)] if keys else []
+
+
+def losses(
+    scheme: Scheme,
+    scenes: Sequence[Scene],
+    threads: int | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+) -> dict[str, list[float | None]]:
+    """Run a scheme's grid on scenes, each for half of its time, and return the losses."""
+    found: dict[str, list[float | None]] = {}
+    for scene in scenes:
+        points = []
+        for place, values in enumerate(grid(scheme)):
+            with contextlib.suppress(ScenarioError):
+                scenario = controlled(scene.times(LENGTH), replace(scheme, values=values))
+                points.append(Point({"point": place}, scenario.data()))
+        lab = Lab(1, threads)
+        lab.run(points, progress)
+        measured = {each.labels["point"]: loss(row(scene, each.results)) for each in lab.outcomes(points)}
+        found[scene.name] = [measured.get(place) for place in range(len(grid(scheme)))]
+    return found
+
+
+def stored(scheme: Scheme) -> Losses | None:
+    """Return what `tuned.json` has of a scheme's grid; None if nothing, or of another grid."""
+    entry = json.loads(STORED.read_text(encoding="utf-8")).get(scheme.name) if STORED.exists() else None
+    return entry["losses"] if entry and entry["grid"] == grid(scheme) else None
+
+
+def best(scheme: Scheme, found: Losses, shown: str) -> Choice:
+    """Return the point with the least mean loss over all scenes but the one that is shown."""
+    others = [values for name, values in found.items() if name != shown]
+    columns = zip(*others, strict=True)
+    means = [None if None in each else sum(map(float, each)) / len(each) for each in columns]
+    least = min(each for each in means if each is not None)
+    return Choice(grid(scheme)[means.index(least)], means)

@@ -1,0 +1,29 @@
+"""Runs the grids of all schemes on all scenes of `becalm compare`, and writes `tuned.json`."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from becalm import comparison
+from becalm.comparison import tuning
+
+
+def main() -> None:
+    """Write the losses of every point; say which scheme is done."""
+    found = {}
+    for scheme in comparison.chosen_schemes():
+        if scheme.tune:
+            losses = tuning.losses(scheme, comparison.chosen_scenes())
+            rounded = {
+                name: [None if each is None else round(each, 4) for each in values]
+                for name, values in losses.items()
+            }
+            found[scheme.name] = {"grid": tuning.grid(scheme), "losses": rounded}
+            sys.stderr.write(f"{scheme.name}: {len(tuning.grid(scheme))} points\n")
+    text = json.dumps(found).replace('}, "', '},\n"')
+    tuning.STORED.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
