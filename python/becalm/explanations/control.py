@@ -225,12 +225,12 @@ def own_response(case: Case) -> Iterator[Sentence]:
         offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
         path = np.unique(np.concatenate([case.facts.path(int(flow)) for flow in own]))
         at = int(path[np.argmax(links.marked[path])])
-        marked = float(flows.marked[own].max())
+        marked = float(np.average(flows.marked[own], weights=np.maximum(flows.delivered[own], 1)))
         response = next(iter(case.responses[name]))
         who = f"{len(own)} flows of group {name} are" if len(own) > 1 else f"A flow of group {name} is"
         text = (
             f"{who} slowed by its own response: {share(got / offered)} of what is offered arrives, no "
-            f"bottleneck is on the way, up to {share(marked)} of packets marked, most at {links.names[at]}"
+            f"bottleneck is on the way, {marked:.2%} of the packets are marked, most at {links.names[at]}"
             f"; response.{response} recovers too slowly from marks that no lasting queue causes."
         ).replace("are slowed by its", "are slowed by their")
         numbers = {"flows": len(own), "offered": offered, "delivered": got, "marked_share": marked}
