@@ -368,10 +368,8 @@ def _cannot(path: Path, error: OSError) -> ResultsError:
 
 
 def _check_room(file: Path) -> None:
-    with file.open("wb") as out:
-        out.write(bytes(_ROOM))
-        out.flush()
-        os.fsync(out.fileno())
+    file.write_bytes(bytes(_ROOM))
+    _sync(file)
     file.unlink()
 
 
