@@ -140,6 +140,42 @@ fn full() -> impl Strategy<Value = String> {
     )
 }
 
+#[test]
+fn no_background_host_of_an_incast_is_silent() {
+    for switch in ["", "flow_control.pfc = {}"] {
+        for seed in 1..=10 {
+            let text = format!(
+                r#"
+                [run]
+                duration = "3 ms"
+                warmup = "1 ms"
+                seed = {seed}
+                [topology.clos]
+                leaves = 4
+                spines = 4
+                hosts_per_leaf = 8
+                [switch]
+                {switch}
+                [[flows]]
+                name = "incast"
+                from = ["H1..H8"]
+                to = ["H0"]
+                [[flows]]
+                name = "background"
+                from = ["*"]
+                pattern.permutation = {{}}
+                traffic.poisson.load = 0.5
+                "#
+            );
+            let results = run(&text);
+            let bytes = numbers(&results, "flows", "delivered_bytes");
+            let groups = names(&results, "flows", "group");
+            let silent = groups.iter().zip(&bytes).filter(|(group, bytes)| *group == "background" && **bytes == 0.0);
+            assert_eq!((silent.count(), bytes.len()), (0, 40), "seed {seed}, {switch}: {bytes:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

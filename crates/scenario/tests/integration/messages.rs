@@ -2,6 +2,8 @@
 
 use becalm_metrics::Data;
 use becalm_scenario::{Results, Scenario};
+use proptest::prelude::*;
+use proptest::sample::select;
 
 use crate::scenes::{numbers, run, scenario, single, table};
 
@@ -364,4 +366,57 @@ fn unfinished_counts_belong_to_their_group() {
     assert_eq!((left[0], numbers(&results, "completion", "messages")[0]), (0.0, 3.0));
     assert!(left[1] > 500.0);
     assert!(matches!(table(&results, "messages").column("group"), Some(Data::Text(_))));
+}
+
+/// Messages over any topology, path law and kind of switch, with what an adapter adds to a message.
+fn messages_anywhere() -> impl Strategy<Value = String> {
+    let topology = select(vec![
+        ("dumbbell = {remote = 2, local = 2}", "destination"),
+        ("tree = {ports = 4, levels = 2, delay = \"40 ns\"}", "any"),
+        ("clos = {leaves = 3, spines = 2, hosts_per_leaf = 2, rate = \"8 Gb/s\"}", "any"),
+        ("fat_tree = {levels = [{children = 2}, {children = 2, parents = 2}, {children = 2, parents = 2}]}", "any"),
+        ("torus.sides = [3, 4]", "valiant"),
+        ("dragonfly = {switches_per_group = 2, hosts_per_switch = 1, global_links = 1}", "ugal"),
+    ]);
+    let law = select(vec!["destination", "flow", "packet", "round_robin", "least_waiting"]);
+    let switch = (select(vec!["store_and_forward", "cut_through"]), select(vec!["16 KiB", "unlimited"]), any::<bool>());
+    let adapter = select(vec!["", "message_overhead = \"700 ns\"", "injection_rate = \"0.3 GB/s\""]);
+    let traffic = select(vec![
+        "greedy.message = \"5000 B\"",
+        "greedy = {message = \"9000 B\", sizes = \"exponential\"}",
+        "poisson = {load = 0.3, message = \"3000 B\"}",
+        "batch = {count = 30, message = \"20 KiB\", sizes = \"exponential\"}",
+    ]);
+    let shape = (select(vec![500u32, 2048, 4096]), select(vec!["shift.by = 1", "permutation = {}"]), any::<u32>());
+    (topology, law, switch, adapter, traffic, shape).prop_map(|((topology, laws), law, switch, adapter, traffic, shape)| {
+        let (switching, buffer, pfc) = switch;
+        // Paths in circles need lanes: two for the shortest, more with a detour.
+        let (law, vls) = match laws {
+            "destination" => ("destination", 1),
+            "any" => (law, 1),
+            "ugal" if shape.2 % 2 == 0 => ("ugal", 3),
+            "valiant" if shape.2 % 2 == 0 => ("valiant", 4),
+            _ => ("destination", 2),
+        };
+        let flow_control = if pfc && buffer != "unlimited" { "flow_control.pfc = {}" } else { "" };
+        let (mtu, pattern, seed) = shape;
+        format!(
+            "[run]\nduration = \"300 us\"\nseed = {seed}\n[topology]\n{topology}\n[switch]\nvls = {vls}\nbuffer = \"{buffer}\"\n\
+             switching = \"{switching}\"\npaths.{law} = {{}}\n{flow_control}\n[packet]\nmtu = \"{mtu} B\"\nheader = \"30 B\"\n\
+             [adapter]\n{adapter}\n[observe]\nlinks = []\nmessages = true\n[[flows]]\nname = \"f\"\nfrom = [\"*\"]\n\
+             pattern.{pattern}\ntraffic.{traffic}\n"
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// No message is faster than on an empty network.
+    #[test]
+    fn no_slowdown_is_below_one(text in messages_anywhere()) {
+        let slowdowns = numbers(&run(&text), "messages", "slowdown");
+        let least = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
+        prop_assert!(!slowdowns.is_empty() && least >= 1.0 - 1e-12, "{least}\n{text}");
+    }
 }
