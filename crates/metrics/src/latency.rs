@@ -111,8 +111,8 @@ impl Latency {
         }
     }
 
-    /// Looks at all that the pending latencies need. Where there are many flows it has to come from memory, and loads that
-    /// do not wait for one another come at the same time.
+    /// Looks at all that the pending latencies need. That of many flows comes from memory, and loads that do not wait for one
+    /// another come at the same time.
     fn prefetch(&self) {
         let records = self.pending.iter().map(|&(flow, _)| {
             let flow = flow as usize;
@@ -126,7 +126,9 @@ impl Latency {
 
     #[inline(never)]
     fn add_pending(&mut self) {
-        self.prefetch();
+        if self.flows.len() > MANY_FLOWS {
+            self.prefetch();
+        }
         for (flow, span) in self.pending.drain(..) {
             let flow = flow as usize;
             self.flows[flow].add(span);
