@@ -80,7 +80,7 @@ claims: build ## run all claims of all papers, and compare the verdicts with tho
 FUZZ_SECONDS ?= 600
 
 .PHONY: fuzz
-fuzz: build need-rust ## spoilt input for every reader, FUZZ_SECONDS (600) for each; about as long for random fabrics
+fuzz: build need-rust ## malformed input for every reader, FUZZ_SECONDS (600) for each; about as long for random fabrics
 	PROPTEST_CASES=$$(($(FUZZ_SECONDS) * 500)) cargo test --release --locked --quiet -p becalm-fabric --test integration -- \
 		nothing_is_lost trees_never_deadlock
 	PROPTEST_CASES=$$(($(FUZZ_SECONDS) * 5)) cargo test --release --locked --quiet -p becalm-fabric --test integration -- \
@@ -140,7 +140,7 @@ api-check: build ## what breaks programs made for the last release has to be nam
 	$(BIN)/python tools/public_api.py
 
 .PHONY: api-write
-api-write: build ## write the list of the public API anew: a part of each release
+api-write: build ## write the list of the public API again: a part of each release
 	$(BIN)/python tools/public_api.py --write
 
 .PHONY: release-check
@@ -238,7 +238,7 @@ guard: need-rust need-valgrind ## instructions per packet-hop against those comm
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json
 
 .PHONY: guard-write
-guard-write: need-rust need-valgrind ## write the committed instructions per packet-hop anew
+guard-write: need-rust need-valgrind ## write the committed instructions per packet-hop again
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
@@ -259,7 +259,7 @@ notices: need-rust ## write NOTICES: the licence texts of what wheels contain
 	$(PYTHON) .ci/notices
 
 .PHONY: lock
-lock: need-python ## write requirements.lock anew: versions for every Python and platform, with hashes
+lock: need-python ## write requirements.lock again: versions for every Python and platform, with hashes
 	$(PYTHON) -m venv target/lock
 	target/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	target/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras \

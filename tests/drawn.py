@@ -62,7 +62,7 @@ def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tab
     names = hosts(topology)
     switch = {"buffer": draw.choice(["4 packets", "16 KiB", "unlimited"]), **FLOW_CONTROL[control]}
     if topology in ("dragonfly", "torus"):
-        # Packets change lanes where paths would go round in a circle.
+        # Packets change lanes where paths would go round in a cycle.
         switch["vls"] = 2
     if draw.random() < 0.4:
         switch["paths"] = {draw.choice(["destination", "flow", "packet", "round_robin", "least_waiting"]): {}}

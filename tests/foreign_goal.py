@@ -82,7 +82,7 @@ def files() -> dict[str, bytes]:
     return {
         "ring_of_two.bin": good,
         "cut.bin": good[:-30],
-        "spoilt.bin": struct.pack("<Q", 2342) + good[8:],
+        "broken.bin": struct.pack("<Q", 2342) + good[8:],
         "nic.bin": compiled([[Op(CALC, 5, nic=1)]]),
         "far.bin": compiled([[Op(SEND, 5, 2)], [Op(CALC, 5)]]),
     }

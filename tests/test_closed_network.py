@@ -66,7 +66,7 @@ def test_constant_service_reaches_the_bound(packets: int) -> None:
 
 def test_sizes_that_are_carried_along_cost_throughput() -> None:
     """A large packet is slow at every hop, and those behind it wait everywhere: theory assumes otherwise."""
-    anew = runs(replace(PATH, redrawn=EXPONENTIAL), 16, REPLICATIONS)["throughput"]
+    again = runs(replace(PATH, redrawn=EXPONENTIAL), 16, REPLICATIONS)["throughput"]
     carried = runs(replace(PATH, sizes=EXPONENTIAL), 16, REPLICATIONS)["throughput"]
-    (high, wide), (low, narrow) = interval(anew), interval(carried)
+    (high, wide), (low, narrow) = interval(again), interval(carried)
     assert low + narrow < high - wide

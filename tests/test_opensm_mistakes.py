@@ -158,4 +158,4 @@ def test_a_circle_is_told_with_its_switches(tmp_path: Path) -> None:
     line: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S2", 1), ("S1", 2, "S2", 2), ("H3", 1, "S2", 3)]
     dump = dumped(line, lambda *choice: 2 if choice[:2] == ("S2", "H3/1") else choice[2][0])
     (told,) = complaints(tmp_path, discovered(line), dump)
-    assert told.endswith("leads packets for H3 in a circle: S1 -> S2 -> S1")
+    assert told.endswith("leads packets for H3 in a cycle: S1 -> S2 -> S1")

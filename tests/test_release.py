@@ -36,7 +36,7 @@ FAULTS = {
     (RECIPE, r'version: "[\d.]+"', 'version: "9.9.9"'): "recipe.yaml: must state version",
     ("tools/public_api.txt", r"becalm \d\S+,", "becalm 0.0.1,"): "is the list of 0.0.1",
 }
-"""What is spoilt in which file, and what is said of it."""
+"""What is broken in which file, and what is said of it."""
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ from = ["*"]
 by = 2
 [flows.traffic.greedy]
 """
-"""All hosts send to the host opposite, the same way around: buffers wait for each other in a circle."""
+"""All hosts send to the host opposite, the same way around: buffers wait for each other in a cycle."""
 
 
 def test_grid_is_every_combination_in_order() -> None:

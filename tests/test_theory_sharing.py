@@ -69,5 +69,5 @@ def test_bad_paths_are_named() -> None:
         port_fair_rates([["a"], []])
     with pytest.raises(ValueError, match=r"^paths: path 0 has no links$"):
         max_min_rates([[]])
-    with pytest.raises(ValueError, match="links wait for each other in a circle: "):
+    with pytest.raises(ValueError, match="links wait for each other in a cycle: "):
         port_fair_rates([["a", "b"], ["b", "a"]])

@@ -1,6 +1,6 @@
 """Runs the pages of the gallery, with their pictures and how long each takes; makes notebooks of them.
 
-`python tools/gallery.py` writes `docs/gallery` anew. A notebook has the same cells; it is made with the site.
+`python tools/gallery.py` writes `docs/gallery`. A notebook has the same cells; it is made with the site.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ signatures, the commands and options of the command line, the keys of a scenario
 `python tools/public_api.py` compares the sources with it. What breaks a program that runs with that release
 has to be named in `CHANGELOG.md`, in a section above that of the release: `Results.groups`,
 `becalm run --set`, `switch.buffer`. With a path it compares with the list in that file. `--write` writes the
-list anew, which belongs to a release.
+list again, which belongs to a release.
 
 Comparing signatures is left to griffe: a list is read back as stubs.
 """

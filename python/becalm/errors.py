@@ -53,12 +53,12 @@ class SchemeError(BecalmError, RuntimeError):
 
 
 class DeadlockError(FabricError):
-    """Buffers that wait for each other in a circle."""
+    """Buffers that wait for each other in a cycle."""
 
     def __init__(self, message: str, cycle: list[str] | None = None) -> None:
         super().__init__(message)
         self.cycle: list[str] = cycle or []
-        """The buffers of the circle as `switch[port]`, the first one again at the end."""
+        """The buffers of the cycle as `switch[port]`, the first one again at the end."""
 
 
 class MemoryLimitError(BecalmError, MemoryError):

@@ -33,7 +33,7 @@ _WORD = re.compile(rb'"[^"\n]*"|[A-Za-z0-9_.+-]+')
 _PLACE = st.integers(0, 10**6)
 
 
-def spoilt(seeds: Sequence[bytes], words: Sequence[bytes] = ()) -> st.SearchStrategy[bytes]:
+def broken(seeds: Sequence[bytes], words: Sequence[bytes] = ()) -> st.SearchStrategy[bytes]:
     """Return a strategy: one of the seeds, and up to eight changes."""
     put = st.sampled_from([*EDGES, *words])
     change = st.one_of(

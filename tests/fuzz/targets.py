@@ -1,4 +1,4 @@
-"""Every reader of a file or text that comes from outside, with what is spoilt for it."""
+"""Every reader of a file or text that comes from outside, with what is broken for it."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class Target:
 
 
 @contextlib.contextmanager
-def _file(content: bytes, name: str = "spoilt.txt") -> Iterator[Path]:
+def _file(content: bytes, name: str = "broken.txt") -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
         path = Path(folder) / name
         path.write_bytes(content)
         yield path
 
 
-def _of(reader: Callable[[Path], object], name: str = "spoilt.txt") -> Callable[[bytes], object]:
+def _of(reader: Callable[[Path], object], name: str = "broken.txt") -> Callable[[bytes], object]:
     def read(content: bytes) -> object:
         with _file(content, name) as path:
             return reader(path)
@@ -80,7 +80,7 @@ def _beside(reader: Callable[[Path], object], **others: bytes) -> Callable[[byte
     """Return a reader of a file with others in its folder, their names ending in .toml."""
 
     def read(content: bytes) -> object:
-        with _file(content, "spoilt.toml") as path:
+        with _file(content, "broken.toml") as path:
             for name, other in others.items():
                 (path.parent / f"{name}.toml").write_bytes(other)
             return reader(path)
@@ -118,7 +118,7 @@ def _quantities(content: bytes) -> None:
 
 def _table(content: bytes) -> None:
     for form in files.FORMATS:
-        with _file(content, f"spoilt.{form}") as path:
+        with _file(content, f"broken.{form}") as path:
             try:
                 made = files.read(path)
             except becalm.DesignError:
@@ -127,7 +127,7 @@ def _table(content: bytes) -> None:
 
 
 def _points(content: bytes) -> None:
-    for name in ("spoilt.csv", "spoilt.json"):
+    for name in ("broken.csv", "broken.json"):
         with _file(content, name) as path, contextlib.suppress(becalm.DesignError):
             becalm.design(files.read_points(path), trial=False)
 
@@ -154,7 +154,7 @@ def _opensm(path: Path) -> object:
 
 
 def _results(content: bytes) -> object:
-    """Read a folder whose manifest is spoilt."""
+    """Read a folder whose manifest is broken."""
     with _file(content, MANIFEST) as path:
         for name, table in PARQUET.items():
             (path.parent / name).write_bytes(table)
@@ -162,7 +162,7 @@ def _results(content: bytes) -> object:
 
 
 def _parquet(content: bytes) -> object:
-    """Read a folder with a spoilt table."""
+    """Read a folder with a broken table."""
     with _file(RESULTS, MANIFEST) as path:
         for name, table in PARQUET.items():
             (path.parent / name).write_bytes(content if name == "groups.parquet" else table)
@@ -176,7 +176,7 @@ def _run_file(path: Path) -> None:
 
 
 def _shelf(content: bytes) -> object:
-    """Read a store that has a spoilt file."""
+    """Read a store that has a broken file."""
     with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
         store = Store(Path(folder) / "store")
         store.put(KEY, RUN, archive.ALL)
@@ -186,7 +186,7 @@ def _shelf(content: bytes) -> object:
 
 
 def _manifest_inside(content: bytes) -> None:
-    """Read a run whose manifest is spoilt, in an archive that is whole."""
+    """Read a run whose manifest is broken, in an archive that is whole."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(PACKED)) as packed, zipfile.ZipFile(target, "w") as made:
         for name in packed.namelist():
@@ -288,11 +288,11 @@ def _claims(content: bytes) -> object:
 
 
 TARGETS = {
-    "scenarios": Target([path.read_bytes() for path in _SCENARIOS], _of(_scenario, "spoilt.toml")),
+    "scenarios": Target([path.read_bytes() for path in _SCENARIOS], _of(_scenario, "broken.toml")),
     "changes": Target([_CHANGES], _change, (b"run", b"flows", b"topology.", b"seed", b".0", b"\n")),
     "connections": Target(
         [_CONNECTIONS],
-        _of(becalm.read_connection_matrix, "spoilt.cm"),
+        _of(becalm.read_connection_matrix, "broken.cm"),
         (b"->", b"start", b"size", b"id", b"Nodes"),
     ),
     "expressions": Target(
@@ -380,12 +380,12 @@ TARGETS = {
     "claims": Target([path.read_bytes() for path in _CLAIMS], _claims, (b"[[claim]]", b"expect", b"measure")),
     "schemes": Target(
         [path.read_bytes() for path in _SCHEMES],
-        _of(_scheme, "spoilt.toml"),
+        _of(_scheme, "broken.toml"),
         (b"guideline", b"marking", b"["),
     ),
     "scenes": Target(
         [path.read_bytes() for path in _SCENES],
-        _of(_scene, "spoilt.toml"),
+        _of(_scene, "broken.toml"),
         (b"background", b"link", b"->", b"sizes", b"longest", b"[compare]"),
     ),
     "manifests": Target([RESULTS], _results, (b'"tables"', b'"units"', b"replications", b'"scenario"')),

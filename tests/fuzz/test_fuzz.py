@@ -1,4 +1,4 @@
-"""Spoilt input of every kind: a reader returns a value or raises an error of becalm, soon.
+"""Broken input of every kind: a reader returns a value or raises an error of becalm, soon.
 
 Each target has the same inputs every time, however busy the machine is. `FUZZ_SECONDS=600` gives it that time
 and new inputs; `make fuzz` does. What was found is kept in `corpus`, and is tried first.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
-from spoil import spoilt
+from spoil import broken
 from targets import CORPUS, TARGETS, Target
 
 import becalm
@@ -63,7 +63,7 @@ def _batch(target: Target, number: int, one: Callable[[bytes], None]) -> None:
     limits = settings(
         max_examples=BATCH, deadline=None, database=None, suppress_health_check=checks, print_blob=False
     )
-    seed(number)(limits(given(spoilt(target.seeds, target.words))(one)))()
+    seed(number)(limits(given(broken(target.seeds, target.words))(one)))()
 
 
 def _try(target: Target, content: bytes) -> bool:

@@ -142,7 +142,7 @@ def test_maxima_of_power_that_can_be_told_apart(powers: list[float], maxima: int
     points = pl.DataFrame(
         {
             "path": "primary",
-            "service": ["constant"] * len(powers) + ["drawn anew"] * len(powers),
+            "service": ["constant"] * len(powers) + ["drawn again"] * len(powers),
             "window": [*range(1, len(powers) + 1)] * 2,
             "throughput": powers * 2,
             "response": 1.0,

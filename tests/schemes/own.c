@@ -304,7 +304,7 @@ static const becalm_scheme SCHEMES[] = {
     {BECALM_ABI, BECALM_RESPONSE, "dcqcn", "CNPs cut the rate.", TIMES, COUNT(TIMES), &DCQCN},
     {BECALM_ABI, BECALM_MARKING, "input_triggered", "A full buffer marks what waits.", NULL, 0, &TRIGGERED},
     {BECALM_ABI, BECALM_MARKING, "ramp", "The probability of a mark rises with the queue.", QUEUES, 3, &RAMP},
-    {BECALM_ABI, BECALM_ECHO, "roce_v2", "CNPs at most every so often.", INTERVAL, 1, &ROCE},
+    {BECALM_ABI, BECALM_ECHO, "roce_v2", "CNPs, at most one per interval.", INTERVAL, 1, &ROCE},
 };
 
 const becalm_scheme *becalm_scheme_at(uint32_t number) { return number < COUNT(SCHEMES) ? &SCHEMES[number] : NULL; }

@@ -245,7 +245,7 @@ class Ramp(becalm.Marker):
 
 
 class RoceV2(becalm.Echo):
-    """A mark is answered by a CNP, at most every so often; ACKs carry no mark."""
+    """A mark is answered by a CNP, at most one per interval; ACKs carry no mark."""
 
     cnp_interval = becalm.Parameter("50 us", "least time between two CNPs of a flow")
     ack_every = becalm.Parameter(1, "most packets that one ACK covers", least=1, most=65535, unit="packets")

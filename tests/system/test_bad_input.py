@@ -186,12 +186,12 @@ def test_junk_is_told_in_fifty_lines_and_a_number(file: Path, work: Path) -> Non
 
 
 def test_escape_sequences_are_shown(file: Path) -> None:
-    spoilt = (
+    broken = (
         file.read_text()
         .replace('"1 ms"', '"\\u001b[2J"')
         .replace('from = ["AV"]', 'from = ["\\u001b]0;x\\u0007"]')
     )
-    file.write_text(spoilt.replace('name = "local"', 'name = "local"\n"\\u001b[31m" = 1\n"\\u202e" = 1'))
+    file.write_text(broken.replace('name = "local"', 'name = "local"\n"\\u001b[31m" = 1\n"\\u202e" = 1'))
     said = refused("validate", file, lines=4)
     assert r"\x1b[31m = 1: unknown key" in said
     assert r"\u202e = 1: unknown key" in said

@@ -50,7 +50,7 @@ struct Arguments {
     /// Compares instructions and cache misses per packet-hop with those of this file, without other runs.
     #[arg(long, conflicts_with = "names")]
     guard: Option<PathBuf>,
-    /// Writes that file anew.
+    /// Writes that file again.
     #[arg(long, requires = "guard")]
     write: bool,
     /// Runs one scenario in this process and prints its figures as JSON.

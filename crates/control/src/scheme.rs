@@ -106,7 +106,7 @@ pub trait ResponseScheme: Response + Sized {
         false
     }
 
-    /// Whether it goes by the share of packets that are marked, so that each mark has to reach it.
+    /// Whether it reacts to the share of packets that are marked, so that each mark has to reach it.
     fn counts_marks(params: &Self::Params) -> bool {
         let _ = params;
         false

@@ -31,7 +31,7 @@ fn ordered(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usiz
     order
 }
 
-/// Puts items at their places, circle by circle.
+/// Puts items at their places, cycle by cycle.
 fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;

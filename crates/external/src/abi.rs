@@ -195,7 +195,7 @@ pub struct Response {
 
 /// The window of a response changes.
 pub const MOVES_WINDOW: u32 = 1;
-/// A response goes by the share of packets that are marked.
+/// A response reacts to the share of packets that are marked.
 pub const COUNTS_MARKS: u32 = 2;
 /// A response goes by round-trip times, not by marks.
 pub const USES_RTT: u32 = 4;

@@ -15,16 +15,16 @@ pub enum FabricError {
         destination: String,
     },
     /// A route that never arrives.
-    #[error("packets from `{source_host}` to `{destination}` go in a circle through switch `{switch}`")]
+    #[error("packets from `{source_host}` to `{destination}` go in a cycle through switch `{switch}`")]
     RoutingLoop {
         /// Name of the sending host.
         source_host: String,
         /// Name of the receiving host.
         destination: String,
-        /// A switch on the circle.
+        /// A switch on the cycle.
         switch: String,
     },
-    /// Every buffer of a circle waits for room in the next one.
+    /// Every buffer of a cycle waits for room in the next one.
     #[error("deadlock at {time}: each of these buffers waits for room in the next: {}", cycle.join(" -> "))]
     Deadlock {
         /// When it was found.

@@ -46,7 +46,7 @@ fn unmarked(response: &ResponseParams, sections: &Sections) -> Option<String> {
     }
     (Responding::counts_marks(response) && limits_marks(&sections.echo)).then(|| {
         format!(
-            "goes by the share of packets that are marked, and [echo.{}] leaves out marks that come soon after another: it \
+            "reacts to the share of packets that are marked, and [echo.{}] leaves out marks that come soon after another: it \
              slows down too little; [echo.ack] reports them all",
             sections.echo.name()
         )

@@ -79,7 +79,7 @@ fn a_compiled_schedule_is_that_of_its_text() {
     assert_eq!(read_compiled("ring_of_two.bin").unwrap().program, parse(&read("ring_of_two.goal")));
     for (name, problem) in [
         ("cut.bin", "rank 1: its part, from byte 222 to 363, is not in the file"),
-        ("spoilt.bin", "was spoilt by a simulation that ran with --save-mem: compile it again"),
+        ("broken.bin", "was broken by a simulation that ran with --save-mem: compile it again"),
         ("nic.bin", "rank 0: operation 0 has nic 1: must be 0, hosts have one adapter"),
         ("far.bin", "rank 0: operation 0 names rank 2; the ranks are 0 to 1"),
     ] {

@@ -49,7 +49,7 @@ _CAUSES = {
     "path collision": "flows whose paths are hashed meet on the link, while equal links are next to idle",
     "colliding jobs": "several groups of flows cross the link, each of which alone would fit",
     "oversubscribed link": "flows offer more than it carries",
-    "credit loop": "the paths of the flows have a circle of links of which each may wait for the next",
+    "credit loop": "the paths of the flows have a cycle of links of which each may wait for the next",
 }
 
 

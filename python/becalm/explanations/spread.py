@@ -118,7 +118,7 @@ def causes(case: Case) -> Iterator[Sentence]:
 
 @rule("credit-loop", "causes")
 def credit_loop(case: Case) -> Iterator[Sentence]:
-    """Name a circle of links of which each may wait for the next.
+    """Name a cycle of links of which each may wait for the next.
 
     It is said whenever the paths of the flows have one, whatever the run shows.
     """

@@ -4,7 +4,7 @@
 
 runs all experiments, or those that are named, and writes their figures, their verdicts
 (`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
-papers. `--text` runs nothing: it writes the pages anew from the verdicts that are there. `--figures` runs the
+papers. `--text` runs nothing: it writes the pages from the verdicts that are there. `--figures` runs the
 first seed alone, which is the one that is drawn, and leaves the verdicts as they are.
 """
 
@@ -253,7 +253,7 @@ if __name__ == "__main__":
         "--text", action="store_true", help="run nothing: write pages from the verdicts there"
     )
     parser.add_argument(
-        "--figures", action="store_true", help="draw the figures anew; the verdicts stay as they are"
+        "--figures", action="store_true", help="draw the figures again; the verdicts stay as they are"
     )
     asked = parser.parse_args()
     if asked.figures and (asked.text or asked.seeds):

@@ -111,9 +111,9 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     routes = {} if tables is None else lfts.read(tables, fabric)
     topology = "\n".join([*_topology(fabric, cables), *_routes(fabric, cables, routes)])
     notes = list(fabric.notes)
-    circle = _deadlock(topology, fabric)
-    if circle is not None:
-        notes.append(f"{circle}; allow_cycles = true lets the scenario run all the same")
+    cycle = _deadlock(topology, fabric)
+    if cycle is not None:
+        notes.append(f"{cycle}; allow_cycles = true lets the scenario run all the same")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     head = "\n".join(_head(fabric, tables, notes))
     text = f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}"
@@ -130,7 +130,7 @@ def _run(text: str, hosts: int) -> str:
 
 
 def _deadlock(topology: str, fabric: Fabric) -> str | None:
-    """Return how packets could wait for each other in a circle if every host sent to every other one.
+    """Return how packets could wait for each other in a cycle if every host sent to every other one.
 
     Packets of all hosts of a switch take the same way from there: one host represents all.
     """
@@ -138,14 +138,14 @@ def _deadlock(topology: str, fabric: Fabric) -> str | None:
     for host in fabric.hosts:
         first.setdefault(host.attached.node, host.name)
     try:
-        return circle(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
+        return cycle(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
     except ScenarioError as error:
         lines = (f"{fabric.file}: {mistake['problem']}" for mistake in error.mistakes)
         raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
 
 
-def circle(source: str | Mapping[str, Any]) -> str | None:
-    """Return how packets could wait for each other in a circle in a scenario; None if they cannot.
+def cycle(source: str | Mapping[str, Any]) -> str | None:
+    """Return how packets could wait for each other in a cycle in a scenario; None if they cannot.
 
     Raises:
         ScenarioError: with all other mistakes, such as hosts that cannot be reached.

@@ -164,7 +164,7 @@ class _Matching:
                 continue
             self.switch(switch, self.tables[switch.guid], routes)
         if not self.mistakes.list:
-            self.check_circles()
+            self.check_cycles()
         return routes
 
     def check_named(self) -> None:
@@ -210,8 +210,8 @@ class _Matching:
             problem = f"leads packets for {host.name} to {self.fabric.name(peer)}"
             self.mistakes.add(line, "port", f"{port:03}", problem)
 
-    def check_circles(self) -> None:
-        """Note switches from which packets for a host run in a circle."""
+    def check_cycles(self) -> None:
+        """Note switches from which packets for a host run in a cycle."""
         switches = self.fabric.switches
         place = {switch.id: number for number, switch in enumerate(switches)}
         hops = [
@@ -222,16 +222,16 @@ class _Matching:
             for switch in switches
         ]
         for host in self.fabric.hosts:
-            circle = _circle(hops, host.lid)
-            if circle:
-                table = self.tables[switches[circle[0]].guid]
-                way = " -> ".join(switches[number].name for number in (*circle, circle[0]))
-                problem = f"leads packets for {host.name} in a circle: {way}"
+            cycle = _cycle(hops, host.lid)
+            if cycle:
+                table = self.tables[switches[cycle[0]].guid]
+                way = " -> ".join(switches[number].name for number in (*cycle, cycle[0]))
+                problem = f"leads packets for {host.name} in a cycle: {way}"
                 self.mistakes.add(table.lines[host.lid], "port", f"{table.ports[host.lid]:03}", problem)
 
 
-def _circle(hops: list[Hops], lid: int) -> list[int]:
-    """Return switches of a circle that packets to a LID never leave; none if there is no circle."""
+def _cycle(hops: list[Hops], lid: int) -> list[int]:
+    """Return switches of a cycle that packets to a LID never leave; none if there is no cycle."""
     began = {_HOST: _HOST}
     for start in range(len(hops)):
         now, way = start, []

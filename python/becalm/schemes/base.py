@@ -134,7 +134,7 @@ class Response(Scheme):
     moves_window: ClassVar[bool] = False
     """Whether the window changes during a run."""
     counts_marks: ClassVar[bool] = False
-    """Whether it goes by the share of packets that are marked, so that each mark has to reach it."""
+    """Whether it reacts to the share of packets that are marked, so that each mark has to reach it."""
     uses_rtt: ClassVar[bool] = False
     """Whether it goes by round-trip times, not by marks."""
 

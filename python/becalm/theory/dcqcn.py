@@ -1,7 +1,7 @@
 """The fixed point of DCQCN: the queue at which cuts and increases of equal flows balance.
 
 Y. Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, the fluid model
-and its fixed point, derived anew here; the algorithm is that of "Congestion Control for Large-Scale RDMA
+and its fixed point, derived again here; the algorithm is that of "Congestion Control for Large-Scale RDMA
 Deployments", SIGCOMM 2015.
 
 All N flows have the rate R = C / N, in packets per second, and every packet is marked with the same

@@ -32,7 +32,7 @@ class Solution:
 def mean_value_analysis(network: ClosedNetwork, windows: int) -> Solution:
     """Solve a network for all windows from 1 to `windows`.
 
-    Exact where service is exponential, first come, first served, and drawn anew at each centre (a
+    Exact where service is exponential, first come, first served, and drawn again at each centre (a
     product-form network): a packet that arrives finds what an observer would with one packet less.
 
     Raises:

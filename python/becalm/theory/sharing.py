@@ -68,7 +68,7 @@ def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
         capacity: of every link; the result has the same unit.
 
     Raises:
-        ValueError: a path without links, or links that wait for each other in a circle.
+        ValueError: a path without links, or links that wait for each other in a cycle.
 
     """
     _check(paths)
@@ -154,8 +154,8 @@ def _in_order(paths: Sequence[Path]) -> list[Hashable]:
     try:
         return list(TopologicalSorter(before).static_order())
     except CycleError as error:
-        circle = ", ".join(map(str, error.args[1]))
-        raise ValueError(f"paths: links wait for each other in a circle: {circle}") from None
+        cycle = ", ".join(map(str, error.args[1]))
+        raise ValueError(f"paths: links wait for each other in a cycle: {cycle}") from None
 
 
 def _check(paths: Sequence[Path]) -> None:

@@ -1,4 +1,4 @@
-//! The echo of RoCEv2: congestion notification packets at most every so often, beside ACKs that carry no mark.
+//! The echo of RoCEv2: congestion notification packets at a limited rate, and ACKs that carry no mark.
 //!
 //! # What it does
 //! A marked packet (CE) is answered by a congestion notification packet (CNP), unless one has gone to the same flow less
@@ -16,7 +16,7 @@
 //!
 //! # Departures from the source
 //! - The limit holds per flow. ConnectX adapters can also set it per port and per destination address.
-//! - A flow's last CNP is forgotten with no pause: a flow that begins anew still waits for the rest of the interval.
+//! - A flow's last CNP is forgotten with no pause: a flow that begins again still waits for the rest of the interval.
 
 use crate::scheme::{Cnps, EchoScheme};
 use becalm_engine::Time;
@@ -24,7 +24,7 @@ use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 
 becalm_schema::table! {
-    /// A mark is answered by a congestion notification packet, at most every so often; ACKs carry no mark.
+    /// A mark is answered by a congestion notification packet, at most one per interval; ACKs carry no mark.
     pub struct Params {
         /// Least time between two congestion notification packets of a flow.
         pub cnp_interval: Time = Time::from_us(50); ""; Time::ZERO..=Time::from_ms(1000),

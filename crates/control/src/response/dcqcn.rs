@@ -65,7 +65,7 @@
 //!   usual, and no least rate.
 //! - A marked ACK counts as a CNP, for echoes that send none.
 //! - A rate within a millionth of the link's is the link's.
-//! - Rates are those of packets with their headers. A flow that begins anew has the initial state.
+//! - Rates are those of packets with their headers. A flow that begins again has the initial state.
 
 use std::sync::Arc;
 

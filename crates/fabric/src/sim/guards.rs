@@ -113,7 +113,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Ok(())
     }
 
-    /// Finds a circle of buffers in which each waits for room in the next for ever.
+    /// Finds a cycle of buffers in which each waits for room in the next for ever.
     ///
     /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
     /// those of which one packet may still move: its output is free and has credit, or credit is on its way (with PFC, an

@@ -19,7 +19,7 @@ pub struct FlowSpec {
     /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
     /// control by service level): then the pace holds for all of them together.
     pub response: u32,
-    /// Whether every message is a flow of its own for the response, which no other flow may share then: it begins anew
+    /// Whether every message is a flow of its own for the response, which no other flow may share then: it begins again
     /// with each, and hears of the packets of this one alone.
     pub restart: bool,
 }

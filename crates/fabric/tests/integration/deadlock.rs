@@ -57,7 +57,7 @@ fn a_circle_of_routes_is_found_before_the_run() {
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let far = (0..3).map(|i| (host(i), host(i + 2)));
     let paths = Paths::new(&topology, &routes);
-    let cycle = paths.dependency_cycle(far).expect("a circle");
+    let cycle = paths.dependency_cycle(far).expect("a cycle");
     assert_eq!(cycle, ["s0->s1", "s1->s2", "s2->s0"]);
     assert_eq!(paths.dependency_cycle([(host(0), host(1))].into_iter()), None);
     let spec = FatTreeSpec::ports_tree(4, 3, gigabyte(), Time::ZERO);

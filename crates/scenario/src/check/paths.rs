@@ -78,7 +78,7 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     if most > vls {
         let problem = format!(
             "must be at least {most}: packets change between {lanes} virtual lanes on the way, so that buffers never wait \
-             for each other in a circle; change_vls = false in the topology keeps them on one"
+             for each other in a cycle; change_vls = false in the topology keeps them on one"
         );
         review.add(switch.vls.place(), problem);
     }

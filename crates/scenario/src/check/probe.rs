@@ -64,7 +64,7 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
     })
 }
 
-/// Whether a response is in its initial state again after a flow begins anew, and would otherwise not be.
+/// Whether a response is in its initial state again after a flow begins again, and would otherwise not be.
 pub(super) fn begins_anew(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return true;

@@ -20,18 +20,18 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     restarts(sections, review);
 }
 
-/// Notes responses that do not begin anew.
+/// Notes responses that do not begin again.
 fn restarts(sections: &Sections, review: &mut Review<'_>) {
     for group in readable(&sections.flows).filter(|group| group.restart.get() == Some(&Restart::Message)) {
         if matches!(group.traffic.get(), Some(Traffic::OnOff(_))) {
-            let problem = "does nothing: the flows of on_off begin anew with every ON period";
+            let problem = "does nothing: the flows of on_off begin again with every ON period";
             review.add(group.restart.place(), problem);
         } else if let Some(response) = response_of(group, sections)
             && !begins_anew(response)
         {
             let name = response.name();
             let problem = format!(
-                "does nothing: response `{name}` never changes, or keeps its state when a flow begins anew (`persistent`)"
+                "does nothing: response `{name}` never changes, or keeps its state when a flow begins again (`persistent`)"
             );
             review.add(group.restart.place(), problem);
         }

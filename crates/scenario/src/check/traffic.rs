@@ -9,7 +9,7 @@ use crate::sections::Sections;
 use crate::sections::flows::Group;
 use crate::sections::topology::TopologyChoice;
 
-/// What to do against circles on a network whose packets may change their lane.
+/// What to do against cycles on a network whose packets may change their lane.
 const LANES_ADVICE: &str =
     "set change_vls = true and give no routes, or set allow_cycles = true to run it all the same";
 
@@ -69,7 +69,7 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     review.add(own.unwrap_or(common), problem);
 }
 
-/// Notes routes on which buffers may wait for each other in a circle. Only lists of cables, given routes, and direct
+/// Notes routes on which buffers may wait for each other in a cycle. Only lists of cables, given routes, and direct
 /// networks on one lane can have them.
 fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     let Some(choice) = sections.topology.complete() else { return };
@@ -90,7 +90,7 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
             (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
         }
         TopologyChoice::Edges(p) => {
-            let advice = "join the switches without a circle, give other routes, or set allow_cycles = true to run it \
+            let advice = "join the switches without a cycle, give other routes, or set allow_cycles = true to run it \
                           all the same";
             (&p.routes, *p.allow_cycles, advice)
         }

@@ -172,7 +172,7 @@ becalm_schema::table! {
         pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
         /// Which of several equal ports a packet takes.
         pub paths: PathLaw = PathLaw::Destination(ByDestination {}),
-        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn anew at
+        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn again at
         /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
         /// What keeps a sender from filling the next buffer beyond its end.

@@ -104,7 +104,7 @@ becalm_schema::table! {
     ///
     /// Hosts are `H0`, `H1`, ... switch by switch; switch r of group g is `G<g>R<r>`. Packets take minimal paths: to the switch
     /// with a link to the other group, over it, and to the switch of the host; or detours, by `switch.paths`. They have a
-    /// second virtual lane in the group of their destination, so that buffers never wait for each other in a circle: service
+    /// second virtual lane in the group of their destination, so that buffers never wait for each other in a cycle: service
     /// levels begin on even lanes; with detours, on multiples of 3.
     pub located struct Dragonfly {
         /// Switches of a group: a.
@@ -136,7 +136,7 @@ becalm_schema::table! {
     ///
     /// Hosts are `H0`, `H1`, ... switch by switch; the switch at (x, y, z) is `S<x>_<y>_<z>`, the last coordinate counts fastest.
     /// Packets take minimal paths, dimension by dimension; or detours, by `switch.paths`. Those that cross the cable that
-    /// closes a ring (the dateline) have a second virtual lane along it, so that buffers never wait for each other in a circle:
+    /// closes a ring (the dateline) have a second virtual lane along it, so that buffers never wait for each other in a cycle:
     /// service levels begin on even lanes; with detours, on multiples of 4.
     pub located struct Torus {
         /// Switches along each dimension, at least 2.

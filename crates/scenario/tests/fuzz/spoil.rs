@@ -72,7 +72,7 @@ const EDGES: [&str; 44] = [
 ];
 
 /// One of the seeds with some changes.
-pub fn spoilt(seeds: Vec<String>, words: Vec<&'static str>) -> impl Strategy<Value = String> {
+pub fn broken(seeds: Vec<String>, words: Vec<&'static str>) -> impl Strategy<Value = String> {
     let all: Vec<&'static str> = EDGES.into_iter().chain(words).collect();
     let change = prop_oneof![
         1 => (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),

@@ -66,7 +66,7 @@ fn seeds() -> Vec<String> {
     let mut seeds = kept(&root().join("scenarios"));
     seeds.extend(kept(&root().join("tests/fuzz/corpus/scenario")));
     assert!(seeds.len() >= 5);
-    // Long ones would be all that is spoilt, and slow.
+    // Long ones would be all that is broken, and slow.
     seeds.retain(|text| text.len() < 20_000);
     seeds
 }
@@ -91,7 +91,7 @@ fn check(scenario: &Scenario, text: &str) -> Result<(), String> {
         return Ok(());
     }
     let _ = scenario.summary();
-    // A run takes longer than all the rest, and is not what is spoilt here.
+    // A run takes longer than all the rest, and is not what is broken here.
     if !text.len().is_multiple_of(RUN_ONE_OF) {
         return scenario.prepare(0, 1).map(drop).map_err(|error| format!("cannot be built: {error}"));
     }
@@ -103,7 +103,7 @@ fn check(scenario: &Scenario, text: &str) -> Result<(), String> {
 }
 
 fn scenario(text: &str) -> Result<(), String> {
-    match Scenario::parse(text, "spoilt.toml") {
+    match Scenario::parse(text, "broken.toml") {
         Ok(scenario) => check(&scenario, text),
         Err(errors) => described(&errors),
     }
@@ -120,7 +120,7 @@ fn keys_that_options_have_set() {
         // The first line of the input tells the keys, the rest is a scenario.
         let (keys, text) = text.split_once('\n').unwrap_or((text, ""));
         let origin = |key: &str| Origin { key: key.to_string(), option: format!("--set {key}=1") };
-        match Scenario::parse_changed(text, "spoilt.toml", keys.split_whitespace().map(origin).collect(), None) {
+        match Scenario::parse_changed(text, "broken.toml", keys.split_whitespace().map(origin).collect(), None) {
             Ok(scenario) => check(&scenario, text),
             Err(errors) => described(&errors),
         }
@@ -134,7 +134,7 @@ fn keys_that_options_have_set() {
 #[test]
 fn documents() {
     fn target(text: &str) -> Result<(), String> {
-        let mut errors = Errors::new("spoilt.toml");
+        let mut errors = Errors::new("broken.toml");
         match becalm_schema::parse(text, &mut errors) {
             Some(node) => {
                 let _ = node.show();

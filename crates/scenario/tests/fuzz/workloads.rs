@@ -23,7 +23,7 @@ fn told(mistakes: &Mistakes) -> Result<(), String> {
 #[test]
 fn sizes() {
     fn target(text: &str) -> Result<(), String> {
-        match measured::parse(text, "spoilt.txt") {
+        match measured::parse(text, "broken.txt") {
             Ok(cdf) if cdf.mean() > 0.0 && cdf.mean().is_finite() && cdf.mean_pieces(1000.0, 1000).is_finite() => {
                 Ok(())
             }
@@ -39,7 +39,7 @@ fn sizes() {
 #[test]
 fn goal_schedules() {
     fn target(text: &str) -> Result<(), String> {
-        match goal::parse(text, "spoilt.goal") {
+        match goal::parse(text, "broken.goal") {
             Ok(Reading { program, .. }) => {
                 let again = goal::parse(&goal::write(&program), "again.goal").map_err(|error| error.to_string())?;
                 let _ = program.check();
@@ -77,7 +77,7 @@ fn goal_schedules() {
     fuzz("goal", &seeds, &words, target);
 }
 
-/// A file as hexadecimal digits, which can be spoilt as text.
+/// A file as hexadecimal digits, which can be broken as text.
 fn hexadecimal(path: &Path) -> String {
     std::fs::read(path).unwrap().iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x} ").unwrap();
@@ -88,7 +88,7 @@ fn hexadecimal(path: &Path) -> String {
 #[test]
 fn compiled_schedules() {
     fn target(text: &str) -> Result<(), String> {
-        match goal::read_compiled(&spoilt_bytes(text), "spoilt.bin") {
+        match goal::read_compiled(&broken_bytes(text), "broken.bin") {
             Ok(read) => {
                 let _ = read.program.check();
                 Ok(())
@@ -101,7 +101,7 @@ fn compiled_schedules() {
 }
 
 /// The bytes of hexadecimal digits.
-fn spoilt_bytes(text: &str) -> Vec<u8> {
+fn broken_bytes(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|word| u8::from_str_radix(word, 16).unwrap_or(0xff)).collect()
 }
 
@@ -115,11 +115,11 @@ fn of_folder(folder: &Path) -> Vec<String> {
 #[test]
 fn chakra_traces() {
     fn target(text: &str) -> Result<(), String> {
-        let trace = match Trace::read(&spoilt_bytes(text), "spoilt.et", 1 << 30) {
+        let trace = match Trace::read(&broken_bytes(text), "broken.et", 1 << 30) {
             Ok(trace) => trace,
             Err(mistakes) => return told(&mistakes),
         };
-        match chakra::program(&[trace.clone(), trace], "spoilt", Gathered::Part) {
+        match chakra::program(&[trace.clone(), trace], "broken", Gathered::Part) {
             Ok(read) => {
                 let _ = read.program.check();
                 Ok(())

@@ -34,7 +34,7 @@ pub fn complaint(text: &str) -> String {
 }
 
 /// What is said when something in the good scenario is replaced.
-fn spoilt(from: &str, to: &str) -> String {
+fn broken(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     complaint(&GOOD.replace(from, to))
 }
@@ -52,26 +52,26 @@ fn the_good_one_is_good() {
 #[test]
 fn single_values() {
     let cases = [
-        ("unknown key", spoilt("buffer =", "bufer =")),
-        ("unknown section", spoilt("[switch]", "[swich]")),
-        ("wrong type", spoilt("\"10 ms\"", "10")),
-        ("negative rate", spoilt("local = 2", "local = 2\nrate = \"-1 GB/s\"")),
-        ("rate out of range", spoilt("local = 2", "local = 2\nrate = \"1 b/s\"")),
-        ("more hosts than memory", spoilt("local = 2", "local = 4294967295")),
-        ("unknown scheme", spoilt("[response.lipd]", "[response.lipp]")),
-        ("parameter of another scheme", spoilt("rmin = 0.00390625", "m = 2.0")),
-        ("scheme as a word", spoilt("[marking.input_triggered]", "[marking]\npolicy = \"naive\"")),
-        ("two schemes", spoilt("[response.lipd]", "[response.aimd]\n[response.lipd]")),
-        ("window 0", spoilt("rmin = 0.00390625", "window = 0")),
-        ("rmin above rmax", spoilt("rmin = 0.00390625", "rmin = 0.5\nrmax = 0.25")),
-        ("no load", spoilt("traffic.greedy = {}", "traffic.poisson = {load = 0}")),
-        ("zero mean", spoilt("traffic.greedy = {}", "traffic.on_off = {mean_on = \"0 s\", mean_off = \"1 s\"}")),
-        ("fraction of a packet", spoilt("\"4 packets\"", "\"4.5 packets\"")),
-        ("no room", spoilt("\"4 packets\"", "\"0 packets\"")),
-        ("missing section", spoilt("[run]\nduration = \"10 ms\"\n", "")),
+        ("unknown key", broken("buffer =", "bufer =")),
+        ("unknown section", broken("[switch]", "[swich]")),
+        ("wrong type", broken("\"10 ms\"", "10")),
+        ("negative rate", broken("local = 2", "local = 2\nrate = \"-1 GB/s\"")),
+        ("rate out of range", broken("local = 2", "local = 2\nrate = \"1 b/s\"")),
+        ("more hosts than memory", broken("local = 2", "local = 4294967295")),
+        ("unknown scheme", broken("[response.lipd]", "[response.lipp]")),
+        ("parameter of another scheme", broken("rmin = 0.00390625", "m = 2.0")),
+        ("scheme as a word", broken("[marking.input_triggered]", "[marking]\npolicy = \"naive\"")),
+        ("two schemes", broken("[response.lipd]", "[response.aimd]\n[response.lipd]")),
+        ("window 0", broken("rmin = 0.00390625", "window = 0")),
+        ("rmin above rmax", broken("rmin = 0.00390625", "rmin = 0.5\nrmax = 0.25")),
+        ("no load", broken("traffic.greedy = {}", "traffic.poisson = {load = 0}")),
+        ("zero mean", broken("traffic.greedy = {}", "traffic.on_off = {mean_on = \"0 s\", mean_off = \"1 s\"}")),
+        ("fraction of a packet", broken("\"4 packets\"", "\"4.5 packets\"")),
+        ("no room", broken("\"4 packets\"", "\"0 packets\"")),
+        ("missing section", broken("[run]\nduration = \"10 ms\"\n", "")),
         ("no flows", GOOD.split("[[flows]]").next().map(complaint).unwrap()),
         ("empty list of flows", complaint(&format!("flows = []\n{}", GOOD.split("[[flows]]").next().unwrap()))),
-        ("not TOML", spoilt("[switch]", "[switch")),
+        ("not TOML", broken("[switch]", "[switch")),
         ("empty", complaint("")),
     ];
     insta::assert_snapshot!(listed(&cases));
@@ -80,32 +80,32 @@ fn single_values() {
 #[test]
 fn values_that_do_not_fit_together() {
     let cases = [
-        ("more queues than memory", spoilt("local = 2", "local = 60000")),
-        ("flow to nowhere", spoilt("[\"BC\"]", "[\"BCC\"]")),
-        ("range to nowhere", spoilt("B1..B2", "B1..B9")),
-        ("broken range", spoilt("B1..B2", "B1..C2")),
-        ("nobody", spoilt("[\"B1..B2\"]", "[]")),
-        ("to itself", spoilt("[\"BC\"]", "[\"B1\"]")),
-        ("to nobody", spoilt("to = [\"BC\"]", "")),
-        ("to somebody by a pattern", spoilt("stagger", "pattern.tornado = {}\nstagger")),
-        ("tornado of two", spoilt("to = [\"BC\"]", "pattern.tornado = {}")),
+        ("more queues than memory", broken("local = 2", "local = 60000")),
+        ("flow to nowhere", broken("[\"BC\"]", "[\"BCC\"]")),
+        ("range to nowhere", broken("B1..B2", "B1..B9")),
+        ("broken range", broken("B1..B2", "B1..C2")),
+        ("nobody", broken("[\"B1..B2\"]", "[]")),
+        ("to itself", broken("[\"BC\"]", "[\"B1\"]")),
+        ("to nobody", broken("to = [\"BC\"]", "")),
+        ("to somebody by a pattern", broken("stagger", "pattern.tornado = {}\nstagger")),
+        ("tornado of two", broken("to = [\"BC\"]", "pattern.tornado = {}")),
         (
             "bits of three hosts",
-            spoilt("from = [\"B1..B2\"]\nto = [\"BC\"]", "from = [\"*\"]\npattern.bit_reversal = {}"),
+            broken("from = [\"B1..B2\"]\nto = [\"BC\"]", "from = [\"*\"]\npattern.bit_reversal = {}"),
         ),
-        ("shift to itself", spoilt("to = [\"BC\"]", "pattern.shift.by = 2")),
-        ("twice", spoilt("B1..B2\"", "B1..B2\", \"B2\"")),
+        ("shift to itself", broken("to = [\"BC\"]", "pattern.shift.by = 2")),
+        ("twice", broken("B1..B2\"", "B1..B2\", \"B2\"")),
         ("same group twice", added("[[flows]]\nname = \"local\"\nfrom = [\"A1\"]\nto = [\"BC\"]\n")),
-        ("nameless group", spoilt("name = \"local\"", "name = \"\"")),
-        ("stop before start", spoilt("stagger", "start = \"5 ms\"\nstop = \"4 ms\"\nstagger")),
-        ("starts after the end", spoilt("stagger", "start = \"1 s\"\nstagger")),
-        ("staggered past the end", spoilt("\"100 us\"", "\"10 ms\"")),
-        ("staggered past the stop", spoilt("stagger = \"100 us\"", "stop = \"1 ms\"\nstagger = \"1 ms\"")),
-        ("no such lane", spoilt("stagger", "sl = 1\nstagger")),
-        ("a level without a lane", spoilt("buffer", "sl_to_vl = []\nbuffer")),
+        ("nameless group", broken("name = \"local\"", "name = \"\"")),
+        ("stop before start", broken("stagger", "start = \"5 ms\"\nstop = \"4 ms\"\nstagger")),
+        ("starts after the end", broken("stagger", "start = \"1 s\"\nstagger")),
+        ("staggered past the end", broken("\"100 us\"", "\"10 ms\"")),
+        ("staggered past the stop", broken("stagger = \"100 us\"", "stop = \"1 ms\"\nstagger = \"1 ms\"")),
+        ("no such lane", broken("stagger", "sl = 1\nstagger")),
+        ("a level without a lane", broken("buffer", "sl_to_vl = []\nbuffer")),
         (
             "weights for the wrong lanes",
-            spoilt("buffer", "vl_arbitration.tables = {low = [{vl = 1, weight = 9}]}\nbuffer"),
+            broken("buffer", "vl_arbitration.tables = {low = [{vl = 1, weight = 9}]}\nbuffer"),
         ),
         ("caps without a cap", added("[[adapter.caps]]\nhosts = [\"BC\"]\n")),
         ("caps for nobody", added("[[adapter.caps]]\nhosts = [\"BX\"]\ndrain_rate = \"1 Gb/s\"\n")),
@@ -113,15 +113,15 @@ fn values_that_do_not_fit_together() {
             "own response under port control by service level",
             complaint(&GOOD.replace("traffic.greedy = {}", "response.fimd = {}\n[adapter]\nport_control = \"sl\"")),
         ),
-        ("a lane for nobody", spoilt("buffer", "vls = 2\nbuffer")),
+        ("a lane for nobody", broken("buffer", "vls = 2\nbuffer")),
         (
             "a lane for a group that cannot be read",
             complaint(&GOOD.replace("buffer", "vls = 2\nbuffer").replace("stagger", "sl = 16\nstagger")),
         ),
-        ("warm-up too long", spoilt("\"10 ms\"\n", "\"10 ms\"\nwarmup = \"10 ms\"\n")),
-        ("buffer too small", spoilt("\"4 packets\"", "\"2 KiB\"")),
-        ("response for nobody", spoilt("traffic.greedy = {}", "response.none = {}")),
-        ("nothing marks", spoilt("[marking.input_triggered]\n", "")),
+        ("warm-up too long", broken("\"10 ms\"\n", "\"10 ms\"\nwarmup = \"10 ms\"\n")),
+        ("buffer too small", broken("\"4 packets\"", "\"2 KiB\"")),
+        ("response for nobody", broken("traffic.greedy = {}", "response.none = {}")),
+        ("nothing marks", broken("[marking.input_triggered]\n", "")),
         (
             "nothing marks this group",
             complaint(
@@ -144,9 +144,9 @@ fn values_that_do_not_fit_together() {
             ),
         ),
         ("a default window without ACKs", added("[echo.ibta]\ntransport = \"unreliable\"\n")),
-        ("a spread of random arrivals", spoilt("greedy = {}", "poisson = {load = 0.1}\nstart_spread = \"1 us\"")),
-        ("a spread beyond the end", spoilt("traffic.greedy = {}", "start_spread = \"1 s\"")),
-        ("a load too late", spoilt("greedy = {}", "poisson = {load = 0.1, changes = [{at = \"10 ms\", load = 0.2}]}")),
+        ("a spread of random arrivals", broken("greedy = {}", "poisson = {load = 0.1}\nstart_spread = \"1 us\"")),
+        ("a spread beyond the end", broken("traffic.greedy = {}", "start_spread = \"1 s\"")),
+        ("a load too late", broken("greedy = {}", "poisson = {load = 0.1, changes = [{at = \"10 ms\", load = 0.2}]}")),
         (
             "paced without a response",
             complaint(
@@ -158,14 +158,14 @@ fn values_that_do_not_fit_together() {
         ),
         (
             "paced by a window",
-            spoilt(
+            broken(
                 "traffic.greedy = {}",
                 "traffic.poisson = {load = 0.1, paced = true}\nresponse.binary_feedback = {}",
             ),
         ),
         (
             "loads out of order",
-            spoilt(
+            broken(
                 "greedy = {}",
                 "poisson = {load = 0.1, changes = [{at = \"2 ms\", load = 0.2}, {at = \"1 ms\", load = 0}]}",
             ),
@@ -178,35 +178,35 @@ fn values_that_do_not_fit_together() {
         ),
         (
             "overrides for nothing that exists",
-            spoilt(
+            broken(
                 "input_triggered]",
                 "ibta]\noverrides = [\n{switches = [\"C\"], threshold = 1},\n{ports = [5], threshold = 1},\n]",
             ),
         ),
         (
             "overrides without a value",
-            spoilt(
+            broken(
                 "input_triggered]",
                 "ibta]\noverrides = [\n{ports = \"hosts\"},\n{ports = \"host\", threshold = 16}]",
             ),
         ),
-        ("starvation by no port", spoilt("input_triggered]", "ibta]\ncs_threshold = 3\ncs_return_delay = [0, 9]")),
+        ("starvation by no port", broken("input_triggered]", "ibta]\ncs_threshold = 3\ncs_return_delay = [0, 9]")),
         (
             "starvation by overrides of no port",
-            spoilt("input_triggered]", "ibta]\noverrides = [\n{ports = \"hosts\", cs_threshold = 3}]"),
+            broken("input_triggered]", "ibta]\noverrides = [\n{ports = \"hosts\", cs_threshold = 3}]"),
         ),
-        ("starvation without a threshold", spoilt("input_triggered]", "ibta]\ncredit_mask = \"all\"")),
+        ("starvation without a threshold", broken("input_triggered]", "ibta]\ncredit_mask = \"all\"")),
         (
             "starvation without a delay",
-            spoilt("input_triggered]", "ibta]\ncredit_mask = \"all\"\ncs_threshold = 3\ncs_return_delay = [3, 0]"),
+            broken("input_triggered]", "ibta]\ncredit_mask = \"all\"\ncs_threshold = 3\ncs_return_delay = [3, 0]"),
         ),
         (
             "starvation that is too strong",
-            spoilt("input_triggered]", "ibta]\ncredit_mask = \"some\"\ncs_threshold = 16\ncs_return_delay = [4, 1]"),
+            broken("input_triggered]", "ibta]\ncredit_mask = \"some\"\ncs_threshold = 16\ncs_return_delay = [4, 1]"),
         ),
         (
             "starvation that is set and switched off",
-            spoilt(
+            broken(
                 "input_triggered]",
                 "ibta]\ncredit_mask = \"all\"\ncs_threshold = 3\ncs_return_delay = [0, 9]\n\
                  overrides = [\n{credit = false, cs_threshold = 5}]",
@@ -214,14 +214,14 @@ fn values_that_do_not_fit_together() {
         ),
         (
             "starvation of one port by the values of another",
-            spoilt(
+            broken(
                 "input_triggered]",
                 "ibta]\ncs_threshold = 3\noverrides = [\n{ports = [0], credit = true},\n{ports = [1], cs_return_delay = [0, 9]}]",
             ),
         ),
         (
             "starvation that is switched off everywhere",
-            spoilt(
+            broken(
                 "input_triggered]",
                 "ibta]\ncredit_mask = \"host_ports\"\ncs_threshold = 3\ncs_return_delay = [0, 9]\n\
                  overrides = [{ports = \"hosts\", credit = false}]",
@@ -243,8 +243,8 @@ fn connections() {
     };
     let cases = [
         ("none", connected("")),
-        ("from nobody", spoilt("from = [\"B1..B2\"]\n", "")),
-        ("beside from", spoilt("to = [\"BC\"]", "connections = [{from = \"B1\", to = \"BC\"}]")),
+        ("from nobody", broken("from = [\"B1..B2\"]\n", "")),
+        ("beside from", broken("to = [\"BC\"]", "connections = [{from = \"B1\", to = \"BC\"}]")),
         ("beside a pattern", connected("{from = \"B1\", to = \"BC\"}]\npattern.shift = {by = 1}\n#")),
         ("to itself", connected("{from = \"B1\", to = \"BC\"},\n{from = \"B1\", to = \"B1\"}")),
         ("unknown ends", connected("{from = \"B9\", to = \"BC\"},\n{from = \"B1\", to = \"BX\"}")),
@@ -268,14 +268,14 @@ fn connections() {
 
 #[test]
 fn stations() {
-    let stored = |more: &str| spoilt("[switch]\n", &format!("{more}\n[switch]\nswitching = \"store_and_forward\"\n"));
+    let stored = |more: &str| broken("[switch]\n", &format!("{more}\n[switch]\nswitching = \"store_and_forward\"\n"));
     let change = |link: &str, at: &str, rate: &str| {
         format!("[[changes]]\nlink = \"{link}\"\nat = \"{at}\"\nrate = \"{rate}\"\n")
     };
     let cases = [
-        ("a law without its number", spoilt("buffer", "service = \"erlang\"\nbuffer")),
-        ("a spread of more than all", spoilt("buffer", "service = {uniform = 1.5}\nbuffer")),
-        ("service that varies under cut-through", spoilt("buffer", "service = \"exponential\"\nbuffer")),
+        ("a law without its number", broken("buffer", "service = \"erlang\"\nbuffer")),
+        ("a spread of more than all", broken("buffer", "service = {uniform = 1.5}\nbuffer")),
+        ("service that varies under cut-through", broken("buffer", "service = \"exponential\"\nbuffer")),
         ("a change under cut-through", added(&change("A->B", "1 ms", "2 GB/s"))),
         ("a change of no link", stored(&change("A->C", "1 ms", "2 GB/s"))),
         ("a change after the end", stored(&change("A->B", "10 ms", "2 GB/s"))),
@@ -286,20 +286,20 @@ fn stations() {
             stored(&(change("A->B", "1 ms", "1 b/s") + &change("A->B", "2 ms", "1 GB/s"))),
         ),
         ("two at once", stored(&(change("A->B", "1 ms", "2 GB/s") + &change("A->B", "1 ms", "1 GB/s")))),
-        ("marks by a buffer without end", spoilt("4 packets", "unlimited")),
-        ("no bypass in words", spoilt("buffer", "arbiter.oldest_first.max_bypass = \"none\"\nbuffer")),
-        ("a queue for nothing", spoilt("[switch]", "[adapter]\nqueue = 0\n[switch]")),
-        ("a full queue without end", spoilt("[switch]", "[adapter]\nwhen_full = \"drop\"\n[switch]")),
-        ("ACKs free of no bound", spoilt("buffer", "arbiter.oldest_first.acks = \"free\"\nbuffer")),
+        ("marks by a buffer without end", broken("4 packets", "unlimited")),
+        ("no bypass in words", broken("buffer", "arbiter.oldest_first.max_bypass = \"none\"\nbuffer")),
+        ("a queue for nothing", broken("[switch]", "[adapter]\nqueue = 0\n[switch]")),
+        ("a full queue without end", broken("[switch]", "[adapter]\nwhen_full = \"drop\"\n[switch]")),
+        ("ACKs free of no bound", broken("buffer", "arbiter.oldest_first.acks = \"free\"\nbuffer")),
         (
             "a bound that is none, on an output",
-            spoilt("buffer", "input_reads = \"one\"\narbiter.oldest_first.bypass = \"output\"\nbuffer"),
+            broken("buffer", "input_reads = \"one\"\narbiter.oldest_first.bypass = \"output\"\nbuffer"),
         ),
         (
             "a bound on an output where nothing is overtaken",
-            spoilt("buffer", "arbiter.oldest_first = {max_bypass = 4, bypass = \"output\"}\nbuffer"),
+            broken("buffer", "arbiter.oldest_first = {max_bypass = 4, bypass = \"output\"}\nbuffer"),
         ),
-        ("sizes around nothing", spoilt("greedy = {}", "greedy = {sizes = \"exponential\"}")),
+        ("sizes around nothing", broken("greedy = {}", "greedy = {sizes = \"exponential\"}")),
     ];
     insta::assert_snapshot!(listed(&cases));
 }
@@ -381,7 +381,7 @@ fn given_routes() {
                 "{switch = \"L1S0\", to = [\"H7\"], via = \"L2S0\"},\n{switch = \"L2S0\", to = [\"H7\"], via = \"L1S0\"}",
             ),
         ),
-        ("a circle of buffers", complaint(ring)),
+        ("a cycle of buffers", complaint(ring)),
     ];
     insta::assert_snapshot!(listed(&cases));
 }

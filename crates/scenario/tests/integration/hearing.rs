@@ -20,7 +20,7 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
     let [share] = &warnings("[marking.ramp]\n[echo.rocev2]\n[response.dctcp]")[..] else { panic!("one warning") };
     assert_eq!(
         share,
-        "[response.dctcp]: goes by the share of packets that are marked, and [echo.rocev2] leaves out marks that come soon \
+        "[response.dctcp]: reacts to the share of packets that are marked, and [echo.rocev2] leaves out marks that come soon \
          after another: it slows down too little; [echo.ack] reports them all"
     );
     let all = "[echo.rocev2]\ncnp_interval = \"0 s\"\n[response.dctcp]";

@@ -331,7 +331,7 @@ fn restarts_without_an_effect_are_refused() {
     assert!(told("").contains("flows[0].restart = \"message\": does nothing: response `none` never changes"));
     assert!(
         told("traffic.on_off = {mean_on = \"1 us\", mean_off = \"1 us\"}\n")
-            .contains("begin anew with every ON period")
+            .contains("begin again with every ON period")
     );
     let keeps = "[marking.input_triggered]\n[response.lipd]\npersistent = true\n";
     assert!(told(keeps).contains("response `lipd` never changes, or keeps its state"), "{}", told(keeps));
@@ -390,7 +390,7 @@ fn messages_anywhere() -> impl Strategy<Value = String> {
     let shape = (select(vec![500u32, 2048, 4096]), select(vec!["shift.by = 1", "permutation = {}"]), any::<u32>());
     (topology, law, switch, adapter, traffic, shape).prop_map(|((topology, laws), law, switch, adapter, traffic, shape)| {
         let (switching, buffer, pfc) = switch;
-        // Paths in circles need lanes: two for the shortest, more with a detour.
+        // Paths in cycles need lanes: two for the shortest, more with a detour.
         let (law, vls) = match laws {
             "destination" => ("destination", 1),
             "any" => (law, 1),

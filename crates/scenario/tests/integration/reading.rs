@@ -33,13 +33,13 @@ fn an_option_is_named_in_place_of_the_file() {
 
 #[test]
 fn no_text_makes_it_panic() {
-    // Every value spoilt, one by one and all together.
-    let spoilt = |line: &str| line.split_once(" = ").map_or(line.to_string(), |(key, _)| format!("{key} = -1"));
+    // Every value broken, one by one and all together.
+    let broken = |line: &str| line.split_once(" = ").map_or(line.to_string(), |(key, _)| format!("{key} = -1"));
     for spoil in 0..GOOD.lines().count() {
-        let lines = GOOD.lines().enumerate().map(|(i, line)| if i == spoil { spoilt(line) } else { line.to_string() });
-        let _ = Scenario::parse(&lines.collect::<Vec<_>>().join("\n"), "spoilt.toml");
+        let lines = GOOD.lines().enumerate().map(|(i, line)| if i == spoil { broken(line) } else { line.to_string() });
+        let _ = Scenario::parse(&lines.collect::<Vec<_>>().join("\n"), "broken.toml");
     }
-    let _ = Scenario::parse(&GOOD.lines().map(spoilt).collect::<Vec<_>>().join("\n"), "spoilt.toml");
+    let _ = Scenario::parse(&GOOD.lines().map(broken).collect::<Vec<_>>().join("\n"), "broken.toml");
     for end in 0..GOOD.len() {
         let _ = Scenario::parse(&GOOD[..end], "cut.toml");
     }

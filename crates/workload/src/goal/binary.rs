@@ -4,7 +4,7 @@
 //!
 //! | what | bytes |
 //! |---|---|
-//! | 4223; a simulation that saved memory has spoilt the schedule and put 2342 there | 8 |
+//! | 4223; a simulation that saved memory has broken the schedule and put 2342 there | 8 |
 //! | number of ranks, the largest `cpu`, the largest `nic` | 4, 1, 1 |
 //! | of each rank: begin and end of its part, counted from the number of ranks | 8, 8 |
 //! | part of a rank: number of operations, number of those that wait for nothing, these | 4, 4, 4 each |
@@ -39,7 +39,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// Where it breaks off, or the first operation that is wrong.
 pub(super) fn read(bytes: &[u8]) -> Result<Builder, String> {
     if !bytes.starts_with(&MAGIC.to_le_bytes()) {
-        return Err("was spoilt by a simulation that ran with --save-mem: compile it again".to_string());
+        return Err("was broken by a simulation that ran with --save-mem: compile it again".to_string());
     }
     let file = Bytes(&bytes[8..]);
     let ranks = file.u32(0)?;

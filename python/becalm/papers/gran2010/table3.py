@@ -209,7 +209,7 @@ def _rings(test: str, times: dict[str, list[list[float]]]) -> list[float]:
 def _ring(of_rings: Mapping[str, Sequence[float]], seed: str) -> dict[str, float]:
     """Return latency and bandwidth of the natural ring, and the geometric means over random orders.
 
-    HPC Challenge draws the orders by the time of day, anew for each test: here by the seed of the run and the
+    HPC Challenge draws new orders for each test, by the time of day: here by the seed of the run and the
     column.
     """
     found: dict[str, float] = {}

@@ -2,7 +2,7 @@
 
 R. Mittal et al., SIGCOMM 2015. That its law has no fixed point, and the patched law, which has one: Y. Zhu,
 M. Ghobadi, V. Misra, J. Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT
-2016, derived anew in `becalm.theory.timely`.
+2016, derived again in `becalm.theory.timely`.
 
 All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No
 sentence of either paper is quoted. What the scenes leave out:

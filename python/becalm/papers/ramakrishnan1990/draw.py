@@ -93,7 +93,7 @@ def sweep(tables: Tables, knee: float) -> Figure:
 
 SERVICES = {
     "constant": "all alike",
-    "drawn anew": "exponential, drawn anew",
+    "drawn again": "exponential, drawn again",
     "carried along": "exponential, carried along",
 }
 """Service times of the sweep over windows, and their names."""

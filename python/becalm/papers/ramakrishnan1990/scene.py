@@ -9,7 +9,7 @@ the paper leaves open is decided here, once:
 - acknowledgements return from R5 to R1 on a link of their own with a delay of one unit: the knees, 15.5 and
   3, are (2 + 5 + 3 + 4 + 62.5 + 1) / 5 and (2 + 5 + 3 + 4 + 1) / 5;
 - links to hosts take no time worth counting (0.0008 units), nor do acknowledgements of 1 B;
-- a packet carries its size along, unless service times are drawn anew at each hop;
+- a packet carries its size along, unless service times are drawn again at each hop;
 - users begin with a window of one packet.
 """
 
@@ -65,7 +65,7 @@ class Path:
     sizes: Law | None = None
     """Law of the packets' sizes; `None`: all alike."""
     redrawn: Law | None = None
-    """Law of the service times, drawn anew at each hop; `None`: as the packets' sizes ask for."""
+    """Law of the service times, drawn again at each hop; `None`: as the packets' sizes ask for."""
     marking: Table = field(default_factory=lambda: REGENERATION)
     response: Table = field(default_factory=lambda: FEEDBACK)
     source: float | None = None

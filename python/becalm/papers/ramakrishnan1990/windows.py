@@ -40,10 +40,10 @@ PATHS = {
 }
 SERVICES = {
     "constant": FIXED,
-    "drawn anew": replace(RANDOM, redrawn=EXPONENTIAL),
+    "drawn again": replace(RANDOM, redrawn=EXPONENTIAL),
     "carried along": replace(RANDOM, sizes=EXPONENTIAL),
 }
-"""Service times: all alike, or exponential, drawn anew at each hop or by the size that a packet carries."""
+"""Service times: all alike, or exponential, drawn again at each hop or by the size that a packet carries."""
 
 
 def experiments() -> list[Experiment]:
@@ -95,7 +95,7 @@ def _theory(network: theory.ClosedNetwork) -> pl.DataFrame:
             pl.DataFrame({"window": solution.window, "throughput": throughput})
             .with_columns(response=pl.col("window") / pl.col("throughput"), service=pl.lit(service))
             .with_columns(power=pl.col("throughput") / pl.col("response"))
-            for service, throughput in (("constant", best), ("drawn anew", solution.throughput))
+            for service, throughput in (("constant", best), ("drawn again", solution.throughput))
         ]
     )
 
@@ -149,15 +149,15 @@ def exact_in_a_balanced_network(tables: Tables) -> list[float]:
 
 
 def single_maximum(tables: Tables, alphas: Sequence[float]) -> list[float]:
-    """Maxima of power over the window by exponent, with constant and with exponential service drawn anew."""
-    services = ("constant", "drawn anew")
+    """Maxima of power over the window by exponent, with constant and with exponential service drawn again."""
+    services = ("constant", "drawn again")
     return [_maxima(_power(tables, service, alpha)) for alpha in alphas for service in services]
 
 
 def best_with(tables: Tables, alpha: float) -> float:
-    """Window with the most power by this exponent, exponential service drawn anew."""
-    powers = _power(tables, "drawn anew", alpha)
-    return axis(tables, "window", path="primary", service="drawn anew")[int(np.argmax(powers))]
+    """Window with the most power by this exponent, exponential service drawn again."""
+    powers = _power(tables, "drawn again", alpha)
+    return axis(tables, "window", path="primary", service="drawn again")[int(np.argmax(powers))]
 
 
 def satellite_holds_many(tables: Tables) -> float:

@@ -1,7 +1,7 @@
 """Congestion Control for Large-Scale RDMA Deployments (DCQCN).
 
 Y. Zhu et al., SIGCOMM 2015. The fixed point and its stability: Y. Zhu, M. Ghobadi, V. Misra, J. Padhye, "ECN
-or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, derived anew in
+or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, derived again in
 `becalm.theory.dcqcn`.
 
 All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No

@@ -56,7 +56,7 @@ fn twelve_events_by_hand() {
     flow.notice(us(5), &CNP);
     is_at(flow, (0.5, 1.0, 1.0), Some(25), "1: cut by alpha / 2 = 1/2");
     flow.notice(us(12), &CNP);
-    is_at(flow, (0.25, 0.5, 1.0), Some(32), "2: the target is the rate before; the timer begins anew");
+    is_at(flow, (0.25, 0.5, 1.0), Some(32), "2: the target is the rate before; the timer begins again");
     flow.notice(us(32), &Notice::Timer);
     is_at(flow, (0.375, 0.5, 1.0), Some(52), "3: stage 1 of the timer, fast recovery: half of the way to the target");
     flow.notice(us(52), &Notice::Timer);

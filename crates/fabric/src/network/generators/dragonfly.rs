@@ -209,8 +209,8 @@ mod tests {
         let topology = Topology::dragonfly(&spec);
         let routes = spec.routes(&topology, true);
         let pairs = pairs(&topology);
-        let circle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
-        assert!(circle.is_some_and(|circle| circle.len() >= 3));
+        let cycle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
+        assert!(cycle.is_some_and(|cycle| cycle.len() >= 3));
         let routes = routes.with_lanes(spec.lane_changes(&topology));
         assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied()), None);
         let routes = routes.with_detours(spec.detours(&topology));

@@ -190,16 +190,16 @@ mod tests {
             let pairs = pairs(&topology);
             for all in [false, true] {
                 let routes = spec.routes(&topology, all);
-                let circle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
-                assert!(circle.is_some_and(|circle| circle.len() >= 3), "{sides:?}");
+                let cycle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
+                assert!(cycle.is_some_and(|cycle| cycle.len() >= 3), "{sides:?}");
                 let routes = routes.with_lanes(spec.lane_changes());
                 assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied()), None, "{sides:?}");
                 let routes = routes.with_detours(spec.detours(&topology));
                 assert_eq!(Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied()), None, "{sides:?}");
             }
             let routes = spec.routes(&topology, false).with_detours(spec.detours(&topology));
-            let circle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
-            assert!(circle.is_some(), "{sides:?}: detours on one lane");
+            let cycle = Paths::new(&topology, &routes).dependency_cycle(pairs.iter().copied());
+            assert!(cycle.is_some(), "{sides:?}: detours on one lane");
         }
     }
 

@@ -10,9 +10,9 @@ pub(super) type Link = (PortId, u8);
 /// For every link those that its packets may wait for.
 pub(super) type Graph = HashMap<Link, HashSet<Link>>;
 
-/// A circle of links, if there is one.
+/// A cycle of links, if there is one.
 pub(super) fn cycle(mut next: Graph) -> Option<Vec<Link>> {
-    // A link that no other depends on, or that depends on no other, is on no circle.
+    // A link that no other depends on, or that depends on no other, is on no cycle.
     loop {
         let before = next.len();
         let waiting: HashSet<Link> = next.keys().copied().collect();

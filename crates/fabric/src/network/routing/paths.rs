@@ -61,7 +61,7 @@ impl<'a> Paths<'a> {
     ///
     /// # Errors
     /// [`FabricError::Unreachable`] when a forwarding table has no entry, [`FabricError::RoutingLoop`] when the
-    /// tables lead in a circle.
+    /// tables lead in a cycle.
     pub fn path(&self, source: NodeId, destination: NodeId) -> Result<Vec<PortId>, FabricError> {
         self.walk(source, destination, |switch, host| self.routes.port(switch, host))
     }
@@ -240,10 +240,10 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// A circle of links of which each may wait for the next, if the paths of these pairs and of their answers have one,
+    /// A cycle of links of which each may wait for the next, if the paths of these pairs and of their answers have one,
     /// whatever equal ports packets take. Where packets change their virtual lane, each lane of a link counts by itself.
     ///
-    /// A packet that holds a buffer behind one link waits for room behind the next link of its path. Without a circle of
+    /// A packet that holds a buffer behind one link waits for room behind the next link of its path. Without a cycle of
     /// such dependencies no deadlock is possible (Dally and Seitz 1987). Pairs without a path are skipped.
     pub fn dependency_cycle(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
         let (lanes, mut next) = (self.routes.lanes(), dependencies::Graph::new());
