@@ -107,7 +107,7 @@ def results() -> str:
         f"Every table has the column `replication`: {REPLICATION[0].lower()}{REPLICATION[1:]}",
         "",
         'In JSON, infinity is the text `"inf"` and what is not a number is `null`. The command line and',
-        "reports show a dash for a share above 1, which is none.",
+        "reports show a dash for a share above 1, which has no meaning.",
     ]
     for table in SCHEMA.values():
         lines += ["", f"## `{table.name}`", "", table.rows]
