@@ -132,6 +132,12 @@ def test_what_a_scheme_lays_over_a_scene(tmp_path: Path, small: Path) -> None:
 def test_scenes_are_lengthened_as_a_whole(small: Path) -> None:
     longer = scene.read(small).times(4).data
     assert (longer["run"]["duration"], longer["run"]["warmup"]) == ("1600 us", "400 us")
+    one = scene.read(small)
+    one.data["observe"] = {**one.data.get("observe", {}), "snapshots": ["0.1 ms", "200 us"]}
+    one.data["changes"] = [{"link": "A->B", "at": "10 us", "rate": "1 Gb/s"}]
+    shorter = one.times(0.2).data
+    assert shorter["observe"]["snapshots"] == ["20 us", "40 us"]
+    assert shorter["changes"] == [{"link": "A->B", "at": "2 us", "rate": "1 Gb/s"}]
 
 
 def test_what_has_not_settled_runs_longer_and_says_so(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -66,6 +67,15 @@ def test_parquet_files_carry_their_units(results: becalm.Results, tmp_path: Path
     folder = results.save(tmp_path / "out")
     metadata = pl.read_parquet_metadata(folder / "groups.parquet")
     assert metadata["unit:rate"] == "B/s"
+
+
+def test_tables_for_pandas_name_what_they_need(
+    results: becalm.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(becalm.ResultsError, match=r"needs pandas and pyarrow: .*becalm\[pandas\]"):
+        results.to_pandas("groups")
 
 
 def test_manifest(results: becalm.Results, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -373,6 +374,18 @@ def test_keys_do_not_depend_on_the_place(short: becalm.Scenario, tmp_path: Path)
         [sys.executable, "-c", script, file], cwd=file.parent, env=environment, capture_output=True, text=True
     )
     assert done.stdout.strip() == run_key(short, 0), done.stderr
+
+
+def test_exported_columns_have_units_and_no_formulas(store: Store, short: becalm.Scenario) -> None:
+    evil = becalm.Scenario(short.to_toml().replace('"local"', '"=1+1"').replace('"victim"', '"@x"'))
+    filled(store, evil)
+    out = store.root.parent
+    for name in ("a.csv", "a.parquet"):
+        done = CliRunner().invoke(app, ["store", "export", str(store.root), str(out / name)])
+        assert done.exit_code == 0, done.output
+    assert pl.read_parquet_metadata(out / "a.parquet")["unit:rate"] == "B/s"
+    assert set(pl.read_parquet(out / "a.parquet")["group"]) == {"=1+1", "@x", "remote"}
+    assert set(pl.read_csv(out / "a.csv")["group"]) == {"'=1+1", "'@x", "remote"}
 
 
 OLD = ROOT / "tests" / "data" / "store_0.2.0"

@@ -152,6 +152,19 @@ class Results(Tables):
             raise ResultsError(f"{self.scenario.name} has no {name}: {how}")
         return self.tables[name]
 
+    def to_pandas(self, name: str) -> Any:  # noqa: ANN401
+        """Return a table as a data frame of pandas; needs `becalm[pandas]`.
+
+        Raises:
+            ResultsError: the scenario does not ask for it, or pandas or pyarrow is not installed.
+
+        """
+        try:
+            return self.table(name).to_pandas()
+        except ImportError as error:
+            why = f"{error}; pip install 'becalm[pandas]'"
+            raise ResultsError(f"to_pandas needs pandas and pyarrow: {why}") from error
+
     @property
     def fingerprints(self) -> list[str]:
         """One fingerprint per replication: equal when, and only when, every packet moved at the same time."""

@@ -56,6 +56,26 @@ MEASURED = {
         f"{ALL}pattern.shift.by = 20\n",
     ),
 }
+DEEP = _scene(
+    'dumbbell]\nremote = 5\nlocal = 5\n[switch]\nbuffer = "unlimited"\n[adapter',
+    '[[flows]]\nname = "f"\nfrom = ["A1..A5", "B1..B5"]\nto = ["BC"]\ntraffic.poisson.load = 0.9\n',
+    duration="240 ms",
+)
+CLOS = "clos]\nleaves = 8\nspines = 4\nhosts_per_leaf = 16\n[switch"
+HOT = f'{ALL}pattern.shift.by = 17\n[[flows]]\nname = "hot"\nfrom = ["H0..H40"]\nto = ["H127"]\n'
+MEASURED |= {
+    "unlimited": DEEP,
+    "frames": _scene(CLOS, HOT, 'links = []\nframes = "0.2 us"', "3 ms"),
+    "spans": _scene(
+        CLOS,
+        f"{ALL}pattern.shift.by = 17\ntraffic.poisson.load = 0.5\n",
+        "links = []\nspans = true\nspan_rows = 200_000",
+        "16 ms",
+    ),
+    "operations": _scene(
+        "dumbbell", BARRIERS.replace("75_000", "150_000") + "record_ops = true\n", duration="2 s"
+    ),
+}
 CHILD = """
 import json, sys
 import becalm, numpy, polars
@@ -71,8 +91,8 @@ print(json.dumps([memory.estimate(scenario).total, int(peak.split()[1]) * 1024])
 def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> None:
     """Estimate over peak resident memory of the process, when the constants were last looked at:
 
-    hosts 1.30, flows 1.02, messages 1.24, overload 1.04, series 1.09, snapshots 1.24, ports 1.81, edges 1.45,
-    records 1.16, rows 1.16, programs 1.27.
+    hosts 1.34, flows 1.12, messages 1.22, overload 1.03, series 1.08, snapshots 1.22, ports 1.81, edges 1.37,
+    records 1.14, rows 1.15, programs 1.23, unlimited 1.55, operations 1.16.
     """
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
@@ -83,7 +103,41 @@ def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> Non
     )
     assert done.returncode == 0, done.stderr
     estimate, peak = json.loads(done.stdout)
-    assert 0.5 < estimate / peak < 3, f"{name}: estimate {estimate / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
+    assert 0.9 < estimate / peak < 2, f"{name}: estimate {estimate / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
+
+
+REPORT = """
+import sys
+from becalm.cli import main
+sys.argv = ["becalm", "run", sys.argv[1], "--report", "page.html", "--out", "results", "--quiet"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(int(peak.split()[1]) * 1024)
+"""
+
+
+def test_the_memory_of_a_report_does_not_grow_with_simulated_time(tmp_path: Path) -> None:
+    """Frames are a hundred, and spans are bounded: each period as a row would be 50 MB in a millisecond."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("peak memory is read from /proc")
+    peaks = []
+    for duration in ("1 ms", "16 ms"):
+        place = tmp_path / duration
+        place.mkdir()
+        (place / "scene.toml").write_text(_scene(CLOS, HOT, duration=duration))
+        done = subprocess.run(
+            [sys.executable, "-c", REPORT, "scene.toml"],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 20_000_000, [f"{peak / 1e6:.0f} MB" for peak in peaks]
 
 
 GREEDY = {

@@ -73,6 +73,11 @@ class Scene:
             for group in self.data.get("flows", [])
         ]
         data = {**self.data, "run": {**run, **longer}, **({"flows": flows} if flows else {})}
+        if snapshots := data.get("observe", {}).get("snapshots"):
+            snapshots = [_scaled(time, factor) for time in snapshots]
+            data["observe"] = {**data["observe"], "snapshots": snapshots}
+        if changes := data.get("changes"):
+            data["changes"] = [{**change, "at": _scaled(change["at"], factor)} for change in changes]
         return Scene(**{**self.__dict__, "data": data})
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from becalm.errors import StoreError
 from becalm.store.index import RUNS, runs, table
+from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,10 +63,11 @@ def check_writable(path: Path) -> None:
         raise StoreError(f"{path}: unknown ending; valid: {', '.join(WRITERS)}")
 
 
-def write_table(made: pl.DataFrame, path: Path) -> None:
-    """Write a table as the ending of the name says; a file that is there is not replaced.
+def write_table(made: pl.DataFrame, path: Path, name: str = "") -> None:
+    """Write a table as the ending of its path says; a file that is there is not replaced.
 
-    In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe.
+    In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe. In Parquet, columns
+    of the table of this name have their units in the file's metadata, as `unit:COLUMN`.
 
     Raises:
         ResultsError: the file is there, or its folder is not.
@@ -81,7 +83,9 @@ def write_table(made: pl.DataFrame, path: Path) -> None:
         if path.suffix == ".csv":
             _plain(made).write_csv(partial)
         else:
-            made.write_parquet(partial)
+            known = SCHEMA[name].columns.values() if name in SCHEMA else ()
+            units = {f"unit:{each.name}": each.unit for each in known if each.name in made.columns}
+            made.write_parquet(partial, metadata=units)
         partial.rename(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -265,6 +265,8 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
     if not 0 < finalists <= 1:
         raise BecalmError(f"finalists = {finalists}: must be a share above 0 and up to 1")
     for case in cases:
+        if not case.scenario.resolved["flows"]:
+            raise BecalmError(f"case {case.name}: has no [[flows]], by whose rates parameters are judged")
         for patterns in (case.hot, case.background):
             if patterns and not case.groups(patterns):
                 listed = ", ".join(group["name"] for group in case.scenario.resolved["flows"])

@@ -46,8 +46,10 @@ const SPAN: u64 = 280;
 const PERIOD: u64 = 320;
 /// Bytes of a packet that waits in a switch.
 const PACKET: u64 = 90;
-/// Bytes of a link and virtual lane in a frame: once in the run, and once in its table.
-const FRAME: u64 = 2 * BYTES_PER_LINK;
+/// Bytes of a link and virtual lane in a frame: in the run, on their way to Python, and in the table.
+const CELL: u64 = 3 * BYTES_PER_LINK;
+/// Bytes of a frame beside those of its links.
+const FRAME: u64 = 500;
 
 /// The bytes of a run, by their use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +146,7 @@ impl Scenario {
             snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
             frames: times(
                 observe.frames.map_or(0, |step| self.sections.run.duration.0 / step.0),
-                times(links, vls) * FRAME,
+                times(links, vls) * CELL + FRAME,
             ),
             spans: if *observe.spans { times(self.periods(links * vls), PERIOD) } else { 0 },
             packets: times(self.waiting_packets(), PACKET),
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(estimate("[\"BC\"]", 1, overload).messages, (1 + 483) * MESSAGE);
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
-        assert_eq!(estimate("[\"BC\"]", 1, "frames = \"100 us\"").frames, 10 * 48 * FRAME);
+        assert_eq!(estimate("[\"BC\"]", 1, "frames = \"100 us\"").frames, 10 * (48 * CELL + FRAME));
     }
 
     #[test]

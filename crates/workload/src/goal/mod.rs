@@ -64,6 +64,11 @@ pub fn read_compiled(bytes: &[u8], file: &str) -> Result<Reading, Mistakes> {
 /// # Errors
 /// All mistakes, each with its line.
 pub fn parse(text: &str, file: &str) -> Result<Reading, Mistakes> {
+    if is_workload(text) {
+        let problem = "is a workload of SimAI or of ASTRA-sim 1, a list of layers, and no schedule; \
+                       valid: its collectives as [[jobs]], or Chakra traces of it by `chakra`";
+        return Err(Mistakes::one(file, Some(1), problem.to_string()));
+    }
     let mut reader = Reader::new(file);
     let mut lines = Lines::new(text);
     while let Some((number, line)) = lines.next() {
@@ -73,6 +78,12 @@ pub fn parse(text: &str, file: &str) -> Result<Reading, Mistakes> {
         reader.mistakes.add(Some(begun), "the comment that begins here has no end: `*/` is missing");
     }
     reader.finish(text, lines.last())
+}
+
+/// Whether a text begins with a strategy of training, as workloads of ASTRA-sim 1 and SimAI do.
+fn is_workload(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("");
+    first.starts_with("HYBRID_") || ["DATA", "MODEL", "MICRO"].contains(&first)
 }
 
 /// Where the reader is.

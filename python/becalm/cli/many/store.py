@@ -120,7 +120,7 @@ def export(
 
     check_writable(out)
     made = exported(Store.open(root), table)
-    write_table(made, out)
+    write_table(made, out, table)
     console.say(f"{made.height} rows written to {out}")
 
 

@@ -250,6 +250,6 @@ def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool) -> N
         typer.echo(f"{out}: not written, no point is finished", err=True)
         return
     made = SweepResults([Point(point, store) for point in whole]).table(table)
-    write_table(made, out)
+    write_table(made, out, table)
     if not quiet:
         console.say(f"{made.height} rows written to {out}")
