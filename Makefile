@@ -87,7 +87,7 @@ fuzz: build need-rust ## malformed input for every reader, FUZZ_SECONDS (600) fo
 		threads_change_nothing
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --quiet -p becalm-scenario --test fuzz -- --nocapture --test-threads 1
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz
-	SCENES=300 DAMAGE=1 $(BIN)/python -m pytest tests/test_valid_scenes.py tests/test_damage.py -k "not every_command"
+	SCENES=300 DAMAGE=1 $(BIN)/python -m pytest tests/test_valid_scenes.py tests/test_damage.py
 
 .PHONY: lint
 lint: lint-rust lint-python ## formatting, clippy, ruff, imports, mypy, stubs against the compiled module
