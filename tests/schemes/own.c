@@ -246,10 +246,10 @@ static void triggered_arrived(void *state, void *lanes, const becalm_context *co
                               const becalm_view *view) {
     (void)state, (void)context;
     uint32_t *left = lanes;
-    if (!packet->waits || view->room(view->switch_, packet->input, packet->vl) > 0) return;
+    if (!packet->waits || view->ask->room(view->switch_, packet->input, packet->vl) > 0) return;
     for (uint16_t output = 0; output < view->ports; output++)
-        if (view->present_from(view->switch_, packet->input, output, packet->vl) > 0)
-            left[output * view->vls + packet->vl] = view->waiting(view->switch_, output, packet->vl);
+        if (view->ask->present_from(view->switch_, packet->input, output, packet->vl) > 0)
+            left[output * view->vls + packet->vl] = view->ask->waiting(view->switch_, output, packet->vl);
 }
 
 static uint8_t triggered_departing(void *state, void *lanes, const becalm_context *context, const becalm_packet *packet,
@@ -275,12 +275,12 @@ static uint8_t ramp_departing(void *state, void *lanes, const becalm_context *co
                               const becalm_view *view) {
     (void)state, (void)lanes;
     if (packet->kind != BECALM_DATA) return 0;
-    double queue = (double)(view->waiting_bytes(view->switch_, packet->output, packet->vl) - packet->size);
+    double queue = (double)(view->ask->waiting_bytes(view->switch_, packet->output, packet->vl) - packet->size);
     double low = value(context, 0) * 1000.0, high = value(context, 1) * 1000.0;
     if (queue <= low) return 0;
     if (queue > high) return 1;
     double probability = value(context, 2) * (queue - low) / (high - low);
-    return probability > 0.0 && (probability >= 1.0 || view->draw(packet) < probability);
+    return probability > 0.0 && (probability >= 1.0 || view->ask->draw(packet) < probability);
 }
 
 static const becalm_marker RAMP = {0, 0, BECALM_PACKETS, BECALM_PASSING, NULL, NULL, NULL, ramp_departing};

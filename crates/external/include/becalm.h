@@ -120,9 +120,7 @@ typedef struct becalm_packet {
     uint32_t reserved;
 } becalm_packet;
 
-/* Call as view->waiting(view->switch_, output, vl). */
-typedef struct becalm_view {
-    const void *switch_;
+typedef struct becalm_questions {
     uint32_t (*room)(const void *switch_, uint16_t input, uint16_t vl);
     uint32_t (*waiting)(const void *switch_, uint16_t output, uint16_t vl);
     uint64_t (*waiting_bytes)(const void *switch_, uint16_t output, uint16_t vl);
@@ -132,6 +130,12 @@ typedef struct becalm_view {
     uint64_t (*blocked_until)(const void *switch_, uint16_t output, uint16_t vl);
     uint64_t (*packet_time)(const void *switch_, uint16_t port, uint32_t size);
     double (*draw)(const becalm_packet *packet); /* in [0, 1), from the scenario's seed */
+} becalm_questions;
+
+/* Ask as view->ask->waiting(view->switch_, output, vl), during the call alone. */
+typedef struct becalm_view {
+    const becalm_questions *ask;
+    const void *switch_;
     uint16_t ports, vls;
     uint32_t reserved;
 } becalm_view;

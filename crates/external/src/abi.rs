@@ -244,12 +244,10 @@ pub struct Packet {
     pub reserved: u32,
 }
 
-/// A marker's view of its switch: [`becalm_fabric::policy::SwitchView`].
+/// What a marker can ask its switch: [`becalm_fabric::policy::SwitchView`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct View {
-    /// What the functions take as their first argument.
-    pub switch_: *const c_void,
+pub struct Questions {
     /// Packets of the largest size for which an input buffer has room.
     pub room: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
     /// Packets that wait for an output.
@@ -268,6 +266,16 @@ pub struct View {
     pub packet_time: unsafe extern "C" fn(*const c_void, u16, u32) -> u64,
     /// A number in [0, 1) that is drawn for a packet that departs.
     pub draw: unsafe extern "C" fn(*const Packet) -> f64,
+}
+
+/// A marker's view of its switch, for one call. It is small, since each call makes it anew.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The functions, the same in every call of a run.
+    pub ask: *const Questions,
+    /// What the functions take as their first argument.
+    pub switch_: *const c_void,
     /// Number of ports.
     pub ports: u16,
     /// Number of virtual lanes.

@@ -1,6 +1,7 @@
 //! A running echo from outside.
 
 use std::fmt;
+use std::sync::Arc;
 
 use becalm_engine::Time;
 use becalm_fabric::Packet;
@@ -16,7 +17,7 @@ use crate::scheme::{EchoObject, Functions};
 /// A running echo from outside. One whose code is not there acknowledges every packet.
 pub struct RunningEcho {
     behind: Behind,
-    linked: Option<Linked>,
+    linked: Option<Arc<Linked>>,
     faults: Faults,
 }
 
@@ -30,8 +31,8 @@ impl RunningEcho {
     /// The echo of a host.
     pub fn new(params: &Params) -> RunningEcho {
         let linked = params.linked().cloned();
-        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.values)) {
-            Some((Functions::Echo(table), values)) => Behind::Native { table: *table, context: Context::new(values) },
+        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.context)) {
+            Some((Functions::Echo(table), context)) => Behind::Native { table: *table, context: context.clone() },
             Some((Functions::Objects(_), _)) => Behind::Object(None),
             _ => Behind::Nothing,
         };

@@ -34,7 +34,8 @@ layout! {
     Response { state_bytes, trail_bytes, flags, start, ack, becn, timer, restart, sent }
     Switch { name, host_ports, capacity, ports, vls }
     Packet { now, order, size, tie, switch_rank, input, output, vl, kind, waits, reserved }
-    View { switch_, room, waiting, waiting_bytes, present, present_from, credit, blocked_until, packet_time, draw, ports, vls, reserved }
+    Questions { room, waiting, waiting_bytes, present, present_from, credit, blocked_until, packet_time, draw }
+    View { ask, switch_, ports, vls, reserved }
     Marker { state_bytes, lane_bytes, attention, flags, start, arrived, stored, departing }
     Received { now, notified, injected, size, sequence, packets, marks, flow, vl, marked, last }
     Answer { ack, marks, cnp, reserved }

@@ -1,6 +1,7 @@
 //! A running marking policy from outside.
 
 use std::fmt;
+use std::sync::Arc;
 
 use becalm_engine::Time;
 use becalm_fabric::Kind;
@@ -15,9 +16,11 @@ use crate::scheme::{Functions, MarkerObject, Properties};
 
 /// A running marking policy from outside. One whose code is not there marks nothing.
 pub struct RunningMarker {
+    ports: u16,
+    vls: u16,
     behind: Behind,
     properties: Properties,
-    linked: Option<Linked>,
+    linked: Option<Arc<Linked>>,
     shape: SwitchShape,
     faults: Faults,
 }
@@ -40,17 +43,18 @@ impl RunningMarker {
     /// The marker of a switch. A compiled one begins at once, an object with the first packet.
     pub fn new(params: &Params, shape: SwitchShape) -> RunningMarker {
         let linked = params.linked().cloned();
-        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.values)) {
-            Some((Functions::Marking(table), values)) => {
-                let (mut state, context) = (SwitchState::new(table, &shape), Context::new(values));
+        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.context)) {
+            Some((Functions::Marking(table), context)) => {
+                let (mut state, context) = (SwitchState::new(table, &shape), context.clone());
                 native::begin(table, &mut state, &context, &shape);
                 Behind::Native { table: *table, state, context }
             }
             Some((Functions::Objects(_), _)) => Behind::Object(None),
             _ => Behind::Nothing,
         };
+        let (ports, vls) = (shape.ports, u16::from(shape.vls));
         let properties = linked.as_ref().map(|linked| linked.scheme.properties()).unwrap_or_default();
-        RunningMarker { behind, properties, linked, shape, faults: Faults::default() }
+        RunningMarker { ports, vls, behind, properties, linked, shape, faults: Faults::default() }
     }
 
     /// Sets where it leaves its failures.
@@ -66,7 +70,13 @@ impl RunningMarker {
     }
 
     /// Makes the object, unless it is there.
+    #[inline]
     fn awake(&mut self) -> Result<(), String> {
+        if matches!(self.behind, Behind::Object(None)) { self.make() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn make(&mut self) -> Result<(), String> {
         let (Behind::Object(object @ None), Some(linked)) = (&mut self.behind, &self.linked) else { return Ok(()) };
         if let Functions::Objects(objects) = &linked.scheme.functions {
             *object = Some(objects.marker(&linked.values, &self.shape)?);
@@ -75,6 +85,9 @@ impl RunningMarker {
     }
 
     fn come<V: SwitchView>(&mut self, arrival: &Arrival, switch: &V, stored: bool) {
+        if matches!(&self.behind, Behind::Native { table, .. } if native::is_deaf(table, stored)) {
+            return;
+        }
         let &Arrival { now, order, input, output, vl, size, kind, waits } = arrival;
         let (vl, kind, waits) = (u16::from(vl), number(kind), u8::from(waits));
         let packet = abi::Packet { now: now.0, order, size, input, output, vl, kind, waits, ..abi::Packet::default() };
@@ -96,7 +109,7 @@ impl RunningMarker {
         switch: &V,
         ask: impl FnOnce(&mut Behind, &abi::Packet, &abi::View) -> Result<bool, String>,
     ) -> bool {
-        let (ports, vls) = (self.shape.ports, u16::from(self.shape.vls));
+        let &mut RunningMarker { ports, vls, .. } = self;
         let window = Window::new(switch, ports, vls);
         let outcome = self.awake().and_then(|()| ask(&mut self.behind, packet, &window.view()));
         match (outcome, window.strayed()) {
@@ -162,8 +175,8 @@ impl Clone for RunningMarker {
             Behind::Object(_) => Behind::Object(None),
             Behind::Nothing => Behind::Nothing,
         };
-        let &RunningMarker { properties, ref linked, ref shape, ref faults, .. } = self;
-        RunningMarker { behind, properties, linked: linked.clone(), shape: shape.clone(), faults: faults.clone() }
+        let (linked, shape, faults) = (self.linked.clone(), self.shape.clone(), self.faults.clone());
+        RunningMarker { behind, linked, shape, faults, ..*self }
     }
 }
 

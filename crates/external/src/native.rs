@@ -162,6 +162,11 @@ pub(crate) fn begin(table: &abi::Marker, state: &mut SwitchState, context: &Cont
     unsafe { start(state.whole.get(), state.lanes.get(), context.get(), &shape) }
 }
 
+/// Whether a marker need not be shown packets that have arrived, or that are stored.
+pub(crate) fn is_deaf(table: &abi::Marker, stored: bool) -> bool {
+    if stored { table.stored.is_none() } else { table.arrived.is_none() }
+}
+
 /// Shows a marker a packet that has arrived, or that is stored.
 pub(crate) fn arrived(
     table: &abi::Marker,
@@ -228,23 +233,23 @@ impl<'a, V: SwitchView> Window<'a, V> {
         nothing
     }
 
+    const QUESTIONS: abi::Questions = abi::Questions {
+        room: room::<V>,
+        waiting: waiting::<V>,
+        waiting_bytes: waiting_bytes::<V>,
+        present: present::<V>,
+        present_from: present_from::<V>,
+        credit: credit::<V>,
+        blocked_until: blocked_until::<V>,
+        packet_time: packet_time::<V>,
+        draw,
+    };
+
     /// The view for the C interface; it must not outlive this.
+    #[inline]
     pub fn view(&self) -> abi::View {
-        abi::View {
-            switch_: ptr::from_ref(self).cast(),
-            room: room::<V>,
-            waiting: waiting::<V>,
-            waiting_bytes: waiting_bytes::<V>,
-            present: present::<V>,
-            present_from: present_from::<V>,
-            credit: credit::<V>,
-            blocked_until: blocked_until::<V>,
-            packet_time: packet_time::<V>,
-            draw,
-            ports: self.ports,
-            vls: self.vls,
-            reserved: 0,
-        }
+        let (ask, switch_) = (const { &Self::QUESTIONS }, ptr::from_ref(self).cast());
+        abi::View { ask, switch_, ports: self.ports, vls: self.vls, reserved: 0 }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The table of a scheme from outside in a scenario: `[response.external]`.
 
+use std::sync::Arc;
+
 use becalm_schema::field::refuse;
 use becalm_schema::{Conflict, Errors, Field, Node, Value as Written};
 use serde_json::{Value as Json, json};
@@ -46,7 +48,7 @@ impl Field for Name {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     given: Vec<(String, Json)>,
-    linked: Option<Linked>,
+    linked: Option<Arc<Linked>>,
 }
 
 impl PartialEq for Settings {
@@ -112,7 +114,7 @@ impl Params {
             wrong.into_iter().map(within).collect::<Vec<_>>()
         })?;
         self.sha256 = Some(scheme.sha256.clone());
-        self.parameters.linked = Some(Linked { scheme, values });
+        self.parameters.linked = Some(Linked::new(scheme, values));
         Ok(())
     }
 
@@ -128,7 +130,7 @@ impl Params {
     }
 
     /// The scheme behind the table, once it is known.
-    pub fn linked(&self) -> Option<&Linked> {
+    pub fn linked(&self) -> Option<&Arc<Linked>> {
         self.parameters.linked.as_ref()
     }
 

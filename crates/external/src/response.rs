@@ -18,7 +18,7 @@ pub struct RunningResponse {
     pace: abi::Pace,
     behind: Behind,
     properties: Properties,
-    linked: Option<Linked>,
+    linked: Option<Arc<Linked>>,
     faults: Faults,
     number: u32,
     trail: Vec<abi::Hop>,
@@ -46,13 +46,13 @@ impl RunningResponse {
     /// The response of a flow with the defaults of a scheme.
     pub fn plain(scheme: Arc<Scheme>, faults: Faults, number: u32) -> RunningResponse {
         let values = scheme.parameters.iter().map(|parameter| parameter.fallback).collect();
-        RunningResponse::of(Some(Linked { scheme, values }), faults, number)
+        RunningResponse::of(Some(Linked::new(scheme, values)), faults, number)
     }
 
-    fn of(linked: Option<Linked>, faults: Faults, number: u32) -> RunningResponse {
-        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.values)) {
-            Some((Functions::Response(table), values)) => {
-                let (state, context) = (State::new(table.state_bytes), Context::new(values));
+    fn of(linked: Option<Arc<Linked>>, faults: Faults, number: u32) -> RunningResponse {
+        let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.context)) {
+            Some((Functions::Response(table), context)) => {
+                let (state, context) = (State::new(table.state_bytes), context.clone());
                 Behind::Native { table: *table, state, context }
             }
             Some((Functions::Objects(_), _)) => Behind::Object(None),

@@ -319,55 +319,55 @@ impl Switch {
     fn room(&self, input: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
         // SAFETY: the view is open, so the switch behind it lives; so in all methods.
-        Ok(unsafe { (view.room)(view.switch_, input, vl) })
+        Ok(unsafe { ((*view.ask).room)(view.switch_, input, vl) })
     }
 
     /// Packets that wait for an output.
     fn waiting(&self, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
-        Ok(unsafe { (view.waiting)(view.switch_, output, vl) })
+        Ok(unsafe { ((*view.ask).waiting)(view.switch_, output, vl) })
     }
 
     /// Bytes that wait for an output.
     fn waiting_bytes(&self, output: u16, vl: u16) -> PyResult<u64> {
         let view = self.view()?;
-        Ok(unsafe { (view.waiting_bytes)(view.switch_, output, vl) })
+        Ok(unsafe { ((*view.ask).waiting_bytes)(view.switch_, output, vl) })
     }
 
     /// Packets for an output that have arrived and not left.
     fn present(&self, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
-        Ok(unsafe { (view.present)(view.switch_, output, vl) })
+        Ok(unsafe { ((*view.ask).present)(view.switch_, output, vl) })
     }
 
     /// Packets for an output that are present in one input buffer.
     fn present_from(&self, input: u16, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
-        Ok(unsafe { (view.present_from)(view.switch_, input, output, vl) })
+        Ok(unsafe { ((*view.ask).present_from)(view.switch_, input, output, vl) })
     }
 
     /// Packets of the largest size for which an output holds credit.
     fn credit(&self, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
-        Ok(unsafe { (view.credit)(view.switch_, output, vl) })
+        Ok(unsafe { ((*view.ask).credit)(view.switch_, output, vl) })
     }
 
     /// When an output last had a packet and no credit for it, in ps; -1 if it never was so.
     fn blocked_until(&self, output: u16, vl: u16) -> PyResult<i64> {
         let view = self.view()?;
-        Ok(unsafe { (view.blocked_until)(view.switch_, output, vl) }.cast_signed())
+        Ok(unsafe { ((*view.ask).blocked_until)(view.switch_, output, vl) }.cast_signed())
     }
 
     /// Time in ps that a packet of so many bytes takes on the link of a port.
     fn packet_time(&self, port: u16, size: u32) -> PyResult<u64> {
         let view = self.view()?;
-        Ok(unsafe { (view.packet_time)(view.switch_, port, size) })
+        Ok(unsafe { ((*view.ask).packet_time)(view.switch_, port, size) })
     }
 
     /// A number in [0, 1) for a packet that departs, from the scenario's seed.
     fn draw(&self, packet: &Packet) -> PyResult<f64> {
         let view = self.view()?;
-        Ok(unsafe { (view.draw)(&raw const packet.0) })
+        Ok(unsafe { ((*view.ask).draw)(&raw const packet.0) })
     }
 }
 

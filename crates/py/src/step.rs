@@ -125,6 +125,15 @@ impl Run {
         Ok(array.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.into_pyarray(py))
     }
 
+    /// What flows meet on an empty fabric, a row for each: rate of the source's link [B/s], round-trip time [s], bytes of a
+    /// full packet.
+    fn unloaded<'py>(&self, py: Python<'py>, flows: Vec<u32>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.flows(&flows)?;
+        let rows = self.scenario.unloaded(&flows);
+        let array = Array2::from_shape_vec((rows.len(), 3), rows.into_flattened());
+        Ok(array.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.into_pyarray(py))
+    }
+
     /// Sets the pace of flows from now on, in place of their responses; None for no window.
     #[pyo3(signature = (flows, gap, window = None))]
     fn set_pace(&self, flows: Vec<u32>, gap: f64, window: Option<u32>) -> PyResult<()> {

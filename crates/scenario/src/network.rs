@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_fabric::{FabricError, NodeId, NodeKind, Paths, PortId};
+use becalm_fabric::{FabricError, NodeId, NodeKind, Paths, PortId, Unloaded};
 use becalm_metrics::{Ports, Table, schema};
 use becalm_schema::{Errors, Located, Node, Place, Review};
 
@@ -84,6 +84,24 @@ impl Scenario {
         let (paths, ports) = (Paths::new(topology, &self.network.routes), Ports::new(topology));
         let ways = ways_of_pair(&paths, &self.network.routes, (source, destination))?;
         Ok(ways.into_iter().map(|(port, share)| (ports.index(port) as u32, share)).collect())
+    }
+
+    /// What flows meet on an empty fabric: the rate of the source's link [B/s], the round trip of a full packet and its ACK
+    /// [s], and the bytes of a full packet.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn unloaded(&self, flows: &[u32]) -> Vec<[f64; 3]> {
+        let paths = Paths::new(&self.network.topology, &self.network.routes);
+        let unloaded = Unloaded::new(&self.network.topology, &paths, &self.sections.switch_config());
+        let (full, ack) = (self.sections.packet.full(), self.sections.packet_config().ack);
+        let of = |&flow: &u32| {
+            let flow = &self.plan.flows[flow as usize];
+            let (rtt, _) = unloaded.round_trip(flow.source, flow.destination, full, ack);
+            let (rate, _) = unloaded.link(PortId { node: flow.source, port: 0 });
+            [rate.bytes_per_second(), rtt.as_secs(), f64::from(full)]
+        };
+        flows.iter().map(of).collect()
     }
 
     /// The hosts that patterns name, as the lists of a scenario do: names, ranges such as `H0..H7`, `*` for all.

@@ -148,11 +148,10 @@ class Packet(c.Structure):
     )
 
 
-class View(c.Structure):
-    """`becalm_view`."""
+class Questions(c.Structure):
+    """`becalm_questions`."""
 
     _fields_ = (
-        ("switch_", c.c_void_p),
         ("room", c.c_void_p),
         ("waiting", c.c_void_p),
         ("waiting_bytes", c.c_void_p),
@@ -162,6 +161,15 @@ class View(c.Structure):
         ("blocked_until", c.c_void_p),
         ("packet_time", c.c_void_p),
         ("draw", c.c_void_p),
+    )
+
+
+class View(c.Structure):
+    """`becalm_view`."""
+
+    _fields_ = (
+        ("ask", c.c_void_p),
+        ("switch_", c.c_void_p),
         ("ports", c.c_uint16),
         ("vls", c.c_uint16),
         ("reserved", c.c_uint32),
@@ -246,6 +254,7 @@ STRUCTURES: dict[str, type[Any]] = {
         Response,
         Switch,
         Packet,
+        Questions,
         View,
         Marker,
         Received,

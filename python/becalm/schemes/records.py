@@ -17,17 +17,6 @@ from becalm.schemes import abi
 from becalm.schemes.base import Scheme
 from becalm.schemes.functions import exponential, logarithm, power
 
-_FUNCTIONS = (
-    "room",
-    "waiting",
-    "waiting_bytes",
-    "present",
-    "present_from",
-    "credit",
-    "blocked_until",
-    "packet_time",
-)
-
 
 def _record(structure: type[ctypes.Structure]) -> np.dtype[Any]:
     """Return the record of a structure, with signed times and addresses.
@@ -49,7 +38,7 @@ FLOW, ACK, SENT, SWITCH, PACKET, VIEW, RECEIVED = (
     from_dtype(_record(kind))
     for kind in (abi.Flow, abi.Ack, abi.Sent, abi.Switch, abi.Packet, abi.View, abi.Received)
 )
-_HOP = _record(abi.Hop)
+_HOP, _QUESTIONS = _record(abi.Hop), _record(abi.Questions)
 
 
 @intrinsic
@@ -137,23 +126,29 @@ def _own_fields(template: Any, record: Any, name: str) -> Any:  # noqa: ANN401, 
 RecordAttribute.generic_resolve = _own_fields
 
 
+@njit
+def _functions(view: Any) -> Any:  # noqa: ANN401
+    """Return what a view can be asked, as a record of addresses."""
+    return carray(pointer(view._ask), 1, _QUESTIONS)[0]
+
+
 def _questions() -> None:
     """Have switches answer: `switch.waiting(output, vl)` calls the function of the view."""
     wide = {"waiting_bytes", "blocked_until", "packet_time"}
-    for name in _FUNCTIONS:
+    for name in (name for name, _ in abi.Questions._fields_ if name != "draw"):
         names = ["a", "b", "c"] if name == "present_from" else ["a", "b"]
         kinds = [types.uint16] * len(names)
         if name == "packet_time":
             kinds[1] = types.uint32
         ask = _caller(types.uint64 if name in wide else types.uint32, types.int64, *kinds)
         arguments = ", ".join(names)
-        call = f"ask(self._{name}, (self._switch_, {arguments}))"
+        call = f"ask(_functions(self)._{name}, (self._switch_, {arguments}))"
         source = f"def asks(self, {arguments}):\n    return np.int64({call})"
-        scope = {"ask": ask, "np": np}
+        scope = {"ask": ask, "np": np, "_functions": _functions}
         exec(source, scope)
         _method(VIEW, name, njit(scope["asks"]))
     draw = _caller(types.float64, types.int64)
-    _method(VIEW, "draw", njit(lambda self, packet: draw(self._draw, (address(packet),))))
+    _method(VIEW, "draw", njit(lambda self, packet: draw(_functions(self)._draw, (address(packet),))))
 
 
 def give_methods(cls: type[Scheme], base: type[Scheme], record: Any) -> None:  # noqa: ANN401
