@@ -78,6 +78,9 @@ def test_wrong_questions_are_told() -> None:
     for wrong in ({"rate": 2.0}, {"gap": -1.0}, {"rate": 0.5, "gap": 1.0}, {"gap": 1.0, "window": 0}):
         with pytest.raises(ValueError, match=r"rate|gap|window"):
             run.set_pace(0, **wrong)  # type: ignore[arg-type]
+    for span in ("soon", -1.0):
+        with pytest.raises(ValueError, match="must be"):
+            run.advance(by=span)
     with pytest.raises(ValueError, match="the run has 4 flows"):
         run.set_pace(4, rate=0.5)
     with pytest.raises(ValueError, match="valid: hot"):

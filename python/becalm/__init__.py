@@ -12,7 +12,7 @@ that looks at a run shares), `plot` (tables to figures), `theory` (closed forms 
 (experiments and their claims), `designs` (a workbench for response functions), `opensm` (InfiniBand
 fabrics), `traces` (single packets), `tunings` (a search of parameters), `whatif` (the effects of an
 incast), `comparison` (schemes side by side), `explanations` (a run in words), `reports` (a page that shows
-it), `papers`, `cli`.
+it), `papers`, `cli`. `rl`, environments for learning agents, is imported by its own name.
 
 A function such as `becalm.tune` has a room of another name, `becalm.tunings`: every module can be imported
 by its path.

@@ -205,7 +205,7 @@ class Results(Tables):
                 # Only the file's name: paths are private.
                 "name": PurePath(scenario.name).name,
                 "hash": scenario.hash,
-                "toml": scenario.to_toml(),
+                "toml": scenario.pinned().to_toml(),
                 "resolved": scenario.resolved,
             },
             "seed": scenario.resolved["run"]["seed"],

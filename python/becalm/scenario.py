@@ -214,6 +214,24 @@ class Scenario:
         schemes = (*(self.schemes or ()), *own)
         return Scenario(data or self._text, name=self.name, max_memory=self._limit, schemes=schemes)
 
+    def pinned(self) -> Scenario:
+        """Return the same scenario with all values and the file's SHA-256 written at each scheme of one's own."""
+        if not self.schemes:
+            return self
+        data, resolved = self.data(), self.resolved
+        for written, whole in [
+            (data, resolved),
+            *(
+                pair
+                for key in ("flows", "jobs")
+                for pair in zip(data.get(key, ()), resolved[key], strict=False)
+            ),
+        ]:
+            for seam in ("marking", "echo", "response"):
+                if "external" in written.get(seam, ()):
+                    written[seam] = {"external": whole[seam]["external"]}
+        return Scenario(data, name=self.name, schemes=self.schemes)
+
     def data(self) -> dict[str, Any]:
         """Return its text as dictionaries and lists.
 
@@ -232,6 +250,10 @@ class Scenario:
 
     def __hash__(self) -> int:
         return hash(self.hash)
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Scenario:
+        # It never changes.
+        return self
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r} {self.hash[:16]}>"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from becalm._core import Run as CoreRun
+from becalm.errors import BecalmError
 from becalm.quantities import seconds
 from becalm.results import Outcome, Results
 from becalm.scenario import Scenario
@@ -104,7 +105,7 @@ class Run:
         """
         if (until is None) == (by is None):
             raise ValueError("advance: needs until= or by=, and not both")
-        span = _picoseconds(by if until is None else until)
+        span = picoseconds(by if until is None else until)
         self.core.advance(span if by is None else self.core.now + span)
         return not self.ended
 
@@ -150,10 +151,16 @@ class Run:
         return Results.from_outcomes(self.scenario, [Outcome(self.replication, wall, outcome)])
 
 
-def _picoseconds(span: float | str | None) -> int:
+def picoseconds(span: float | str | None) -> int:
+    """Return a time in seconds, or a text such as "40 us", in picoseconds.
+
+    Raises:
+        ValueError: it is no time.
+
+    """
     try:
         value = seconds(span) if isinstance(span, str) else float(span or 0.0)
-    except ValueError as error:
+    except (BecalmError, ValueError) as error:
         raise ValueError(f"{span!r}: must be seconds, or a time with its unit such as '40 us'") from error
     if not 0 <= value < 1e7:
         raise ValueError(f"{span!r}: must be a time from 0 on")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import libraries
 import pytest
+from typer.testing import CliRunner
 
 import becalm
+from becalm.cli import app
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MINE = """
@@ -121,3 +123,73 @@ def test_a_library_for_another_machine_is_refused(tmp_path: Path) -> None:
     (tmp_path / "libother.so").write_bytes(content)
     with pytest.raises(becalm.SchemeError, match="is made for riscv64, and this machine is"):
         becalm.run(scene(), schemes=[str(tmp_path / "libother.so")])
+
+
+WRONG = {
+    "no number": ("mine.py", MINE.format(body="self.gap = float('nan')"), "sets a gap of NaN"),
+    "negative": ("mine.py", MINE.format(body="self.gap = -1"), "sets a gap of -1"),
+    "exception": ("mine.py", MINE.format(body="1 / 0"), "ZeroDivisionError"),
+    "at its start": (
+        "mine.py",
+        MINE.format(body="pass\n    def start(self, flow): raise KeyError(3)"),
+        "KeyError: 3",
+    ),
+    "no such class": ("mine.py", "x = 1\n", "has no scheme `Mine`"),
+    "no syntax": ("mine.py", "class Mine(\n", "mine.py:1: SyntaxError"),
+    "no symbol": ("mine.c", "int nothing;", "does not export `becalm_scheme_at`"),
+    "old": (
+        "mine.c",
+        "static const becalm_scheme OLD = {7, 0, 0, 0, 0, 0, 0};\n"
+        "const becalm_scheme *becalm_scheme_at(uint32_t n) { return n ? NULL : &OLD; }",
+        "version 7 of becalm's C interface, and this becalm has version 1",
+    ),
+    "compiled": (
+        "mine.c",
+        "static void begin(void *s, const becalm_context *c, const becalm_flow *f, becalm_pace *p) "
+        "{ (void)s, (void)c, (void)f, (void)p; }\n"
+        "static void ack(void *s, const becalm_context *c, uint64_t now, const becalm_ack *a, "
+        "becalm_pace *p) "
+        "{ (void)s, (void)c, (void)now, (void)a; p->gap = 0.0 / (p->gap * 0.0); }\n"
+        "static const becalm_response R = {0, 0, 0, begin, ack, NULL, NULL, NULL, NULL};\n"
+        'static const becalm_scheme S = {BECALM_ABI, BECALM_RESPONSE, "mine", "", NULL, 0, &R};\n'
+        "const becalm_scheme *becalm_scheme_at(uint32_t n) { return n ? NULL : &S; }",
+        "sets a gap of NaN",
+    ),
+    "lacks a function": (
+        "mine.c",
+        "static const becalm_response R = {0};\n"
+        'static const becalm_scheme S = {BECALM_ABI, BECALM_RESPONSE, "mine", "", NULL, 0, &R};\n'
+        "const becalm_scheme *becalm_scheme_at(uint32_t n) { return n ? NULL : &S; }",
+        "lacks a function that it must have: `start`",
+    ),
+    "another machine": (
+        "libmine.so",
+        "\x7fELF\x02\x01" + 12 * "\0" + "\x12\x34" + 44 * "\0",
+        "this machine is",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_a_user_does_wrong_ends_with_exit_code_2_and_writes_nothing(tmp_path: Path, case: str) -> None:
+    file, content, told = WRONG[case]
+    path = tmp_path / file
+    path.write_text((C if path.suffix == ".c" else "") + content + "\n", encoding="latin-1")
+    if path.suffix == ".c":
+        path = libraries.compile_c(path, tmp_path / "libmine.so", "-Wno-missing-field-initializers")
+    name = ":Mine" if path.suffix == ".py" else ""
+    out = tmp_path / "results"
+    command = ["run", "--example", "input_triggered_lipd", "--out", str(out), "--quiet"]
+    done = CliRunner().invoke(app, [*command, "--response", f"{path}{name}"])
+    assert done.exit_code == 2 and told in done.output.replace("\n", " "), done.output
+    assert not out.exists() and "Traceback" not in done.output
+
+
+def test_a_marker_that_asks_for_a_port_that_is_not_there_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import becalm\n\nclass Mine(becalm.Marker):\n    def departing(self, packet, switch):\n"
+        "        return switch.waiting(99, 0) > 0\n"
+    )
+    with pytest.raises(becalm.SchemeError, match="asks for port 99, lane 0 of a switch with"):
+        becalm.run(scene(), schemes=[f"{file}:Mine"])

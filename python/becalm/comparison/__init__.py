@@ -179,7 +179,10 @@ class _Run:
     progress: Callable[[SweepProgress], object] | None
 
     def run(self, pairs: Sequence[_Pair]) -> None:
-        points = [Point({"pair": place}, pair.scenario.data()) for place, pair in enumerate(pairs)]
+        points = [
+            Point({"pair": place}, pair.scenario.data(), schemes=pair.scheme.own)
+            for place, pair in enumerate(pairs)
+        ]
         for number in range(self.seeds):
             lab = Lab(self.seed + number, self.threads)
             lab.run(points, self._shown(number))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from becalm.results import Results
+    from becalm.schemes.loading import Provided
 
 Label: TypeAlias = str | float | int
 Measured: TypeAlias = float | list[float]
@@ -58,6 +59,8 @@ class Point:
     scenario: dict[str, Any]
     draw: int = 0
     """Which of several draws of everything random, where one seed is to have many: see `Lab`."""
+    schemes: Sequence[Provided] = ()
+    """Schemes of one's own that the scenario names."""
 
 
 @dataclass(frozen=True)

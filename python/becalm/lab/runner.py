@@ -64,7 +64,7 @@ class Lab:
         data = copy.deepcopy(point.scenario)
         data["run"]["seed"] = self._seed + DRAWS * point.draw
         name = " ".join(f"{key}={value}" for key, value in point.labels.items())
-        return Scenario(data, name=name)
+        return Scenario(data, name=name, schemes=point.schemes)
 
 
 def _run_alone(scenario: Scenario, cancel: Cancel) -> Results:

@@ -1,7 +1,7 @@
 //! An echo of one's own, in Python, C or another language.
 //!
 //! # What it does
-//! What its code does. Whoever runs the scenario provides the code: `becalm run scenario.toml --echo mine.py:Mine`, or
+//! What its code does. The code is given on the command line or in Python: `becalm run scenario.toml --echo mine.py:Mine`, or
 //! `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open one from
 //! someone else runs nothing.
 //!

@@ -1,0 +1,34 @@
+"""Environments for learning agents: Gymnasium, PettingZoo, and many runs on threads (extra `becalm[rl]`).
+
+    import gymnasium, becalm.rl
+    env = gymnasium.make("becalm/Rate-v0", scenario="scenario.toml", flows="hot", every="20 us")
+
+`fleet` advances runs side by side and measures what agents see; `rate`, `parallel` and `vector` are its
+faces.
+"""
+
+from __future__ import annotations
+
+try:
+    import gymnasium
+except ImportError as error:  # pragma: no cover
+    raise ImportError("becalm.rl needs Gymnasium and PettingZoo: pip install 'becalm[rl]'") from error
+
+from becalm.rl.fleet import SEEN, Measures, incast, log_throughput
+from becalm.rl.parallel import ParallelEnv, parallel_env
+from becalm.rl.rate import RateEnv
+from becalm.rl.vector import VectorEnv
+
+__all__ = [
+    "SEEN",
+    "Measures",
+    "ParallelEnv",
+    "RateEnv",
+    "VectorEnv",
+    "incast",
+    "log_throughput",
+    "parallel_env",
+]
+
+if "becalm/Rate-v0" not in gymnasium.registry:
+    gymnasium.register("becalm/Rate-v0", "becalm.rl.rate:RateEnv")

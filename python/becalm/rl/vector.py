@@ -1,0 +1,92 @@
+"""Many runs on threads of the core, by the interface of Gymnasium for vectors of environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector import VectorEnv as Vector
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from becalm.rl.fleet import SEEN, Fleet, observation_space
+from becalm.rl.rate import MOST_REPLICATIONS
+
+Answer = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class VectorEnv(Vector):  # type: ignore[misc]
+    """Some environments like `RateEnv`, whose runs go on side by side on threads, without the interpreter.
+
+    The step after the end of a run begins the next one in its place, without a look at its action; this is
+    Gymnasium's autoreset `NEXT_STEP`.
+
+    Args:
+        n: how many.
+        threads: threads of the core.
+        steps: decisions after which a run is truncated; None for none.
+        options: those of `Fleet`, but `runs` and `each`.
+
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
+    render_mode = None
+
+    def __init__(
+        self,
+        n: int,
+        scenario: Any = None,  # noqa: ANN401
+        flows: Any = None,  # noqa: ANN401
+        *,
+        threads: int = 1,
+        steps: int | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        self.fleet = Fleet(n, scenario, flows, threads=threads, **options)
+        self.num_envs = n
+        self.single_observation_space = observation_space()
+        self.single_action_space = self.fleet.action_space()
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+        self._seen = np.zeros((n, len(SEEN)), np.float32)
+        self._over = np.ones(n, bool)
+        self._steps, self._done = steps, np.zeros(n, int)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin new runs in all places."""
+        super().reset(seed=seed, options=options)
+        began = np.array([self._begin(place) for place in range(self.num_envs)])
+        return self._seen.copy(), {"replication": began, "_replication": np.ones(self.num_envs, bool)}
+
+    def step(self, actions: Any) -> Answer:  # noqa: ANN401
+        """Set the rates, and go on until the next decision; begin anew where a run was over."""
+        count = self.num_envs
+        info: dict[str, Any] = {}
+        rewards, ended = np.zeros(count), np.zeros(count, bool)
+        for place in np.flatnonzero(self._over).tolist():
+            info = self._add_info(info, {"replication": self._begin(place)}, place)
+            self._over[place] = True
+        going = np.flatnonzero(~self._over)
+        if going.size:
+            step, paid = self.fleet.step(np.asarray(actions)[going], going.tolist())
+            self._seen[going], rewards[going] = step.seen[:, 0], paid[:, 0]
+            self._done[going] += 1
+        for place in (place for place in going.tolist() if self.fleet.ended(place)):
+            ended[place] = True
+            info = self._add_info(info, {"fingerprint": self.fleet.finish(place)}, place)
+        cut = np.zeros(count, bool) if self._steps is None else ~ended & (self._done >= self._steps)
+        self._over = ended | cut
+        return self._seen.copy(), rewards, ended, cut, info
+
+    def close_extras(self, **_: Any) -> None:  # noqa: ANN401
+        """Let the runs go."""
+        self.fleet.runs = [None] * self.num_envs
+
+    def _begin(self, place: int) -> int:
+        replication = int(self.np_random.integers(MOST_REPLICATIONS))
+        self.fleet.begin(place, replication)
+        self._seen[place], self._done[place], self._over[place] = self.fleet.first(place)[0], 0, False
+        return replication
