@@ -215,18 +215,12 @@ class Scenario:
         return Scenario(data or self._text, name=self.name, max_memory=self._limit, schemes=schemes)
 
     def pinned(self) -> Scenario:
-        """Return the same scenario with all values and the file's SHA-256 written at each scheme of one's own."""
+        """Return the scenario with each own scheme's parameters and the SHA-256 of its file written out."""
         if not self.schemes:
             return self
         data, resolved = self.data(), self.resolved
-        for written, whole in [
-            (data, resolved),
-            *(
-                pair
-                for key in ("flows", "jobs")
-                for pair in zip(data.get(key, ()), resolved[key], strict=False)
-            ),
-        ]:
+        groups = [zip(data.get(key, ()), resolved[key], strict=False) for key in ("flows", "jobs")]
+        for written, whole in [(data, resolved), *groups[0], *groups[1]]:
             for seam in ("marking", "echo", "response"):
                 if "external" in written.get(seam, ()):
                     written[seam] = {"external": whole[seam]["external"]}

@@ -1,9 +1,9 @@
 //! An echo of one's own, in Python, C or another language.
 //!
 //! # What it does
-//! What its code does. The code is given on the command line or in Python: `becalm run scenario.toml --echo mine.py:Mine`, or
-//! `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open one from
-//! someone else runs nothing.
+//! What its code does. The code is given on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or in
+//! Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open
+//! one from someone else runs nothing.
 //!
 //! # Source
 //! Python classes, `becalm.Echo`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
