@@ -87,7 +87,7 @@ impl Scenario {
     }
 
     /// What flows meet on an empty fabric: the rate of the source's link [B/s], the round trip of a full packet and its ACK
-    /// [s], and the bytes of a full packet.
+    /// in s, and the bytes of a full packet.
     ///
     /// # Panics
     /// If there is no such flow.
