@@ -134,7 +134,7 @@ def test_a_tuning_finds_its_parameters(tmp_path: Path) -> None:
     scene(tmp_path)
     (tmp_path / "tune.toml").write_text(
         '[[case]]\nscenario = "scene.toml"\nlink = "rack2->storage"\nstart = "2 ms"\nstop = "2.5 ms"\n'
-        'hot = ["incast"]\nvictims = ["bystander"]\n'
+        'hot = ["incast"]\nbackground = ["bystander"]\n'
         '[space]\n"response.external.parameters.cut" = { float = [0.1, 0.9] }\n'
         '[fixed]\n"response.external.name" = "mine"\n[budget]\ntrials = 3\nvalidate = 2\n'
     )
