@@ -115,7 +115,7 @@ def test_the_command_writes_the_scenario(tmp_path: Path) -> None:
 
     source, target = tmp_path / "fabric.toml", tmp_path / "managed.toml"
     source.write_text(tree(8, 2).to_toml())
-    result = CliRunner().invoke(app, ["manage", str(source), "--out", str(target)])
+    result = CliRunner().invoke(app, ["manage", str(source), "--contributors", "32", "--out", str(target)])
     assert result.exit_code == 0, result.output
     assert "ccti_increase" in result.output
     assert becalm.load(target).resolved["response"]["ibta"]["ccti_timer"] == 10

@@ -111,16 +111,26 @@ def recommend(
         BecalmError: for an unknown guideline, or a degree below 2 or above the number of hosts.
 
     """
-    if guideline not in (*GUIDELINES, AS_IT_IS):
-        raise BecalmError(f"guideline `{guideline}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
+    check_guideline(guideline)
     pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
     facts = {**scenario.summary, "alone": _alone(scenario), "pfc": pfc}
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:
-        raise BecalmError(f"hot-spot degree {degree}: must be between 2 and the {facts['hosts']} hosts")
+        raise BecalmError(f"contributors {degree}: must be between 2 and the {facts['hosts']} hosts")
     if guideline == AS_IT_IS:
         return Recommendation(AS_IT_IS, [])
     return Recommendation(guideline, list(GUIDELINES[guideline](facts, degree)))
+
+
+def check_guideline(name: str) -> None:
+    """Check that there is a guideline.
+
+    Raises:
+        BecalmError: there is none of this name.
+
+    """
+    if name not in (*GUIDELINES, AS_IT_IS):
+        raise BecalmError(f"guideline `{name}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
 
 
 def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
@@ -236,9 +246,61 @@ def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     yield Setting("response.ibta.cct.quadratic.packet_time", f"{packet_us:.6g} us", "a full packet of a host")
 
 
+PUBLISHED = ("pfister2005", "gran2010")
+"""The guidelines of papers."""
+SHAPES = ("linear", "quadratic", "geometric")
+"""Curves of a table of delays."""
+
+
+def table(
+    *, shape: str, entries: int, longest: float, packet_time: float, first: float = 0.0
+) -> dict[str, Any]:
+    """Return a table of delays by dotted key.
+
+    Args:
+        shape: one of `SHAPES`.
+        entries: their number.
+        longest: the last delay, in packet times.
+        packet_time: of a full packet on a host's link, in s.
+        first: the delay after 0, in packet times; of a geometric table.
+
+    """
+    key, packet_us = f"response.ibta.cct.{shape}", packet_time * 1e6
+    found: dict[str, Any] = {f"{key}.entries": entries, f"{key}.packet_time": f"{packet_us:.6g} us"}
+    if shape == "linear":
+        return {f"{key}.max": f"{longest * packet_us:.6g} us", **found}
+    if shape == "quadratic":
+        divisor = float(entries - 1)
+        return {f"{key}.numerator": float(f"{longest * packet_us:.6g}"), f"{key}.divisor": divisor, **found}
+    ratio = (longest / first) ** (1 / (entries - 2))
+    return {f"{key}.first": f"{first * packet_us:.6g} us", f"{key}.ratio": float(f"{ratio:.8g}"), **found}
+
+
+def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
+    """What searches on several fabrics found, in packet times; see docs/advice.md."""
+    packet_us = facts["packet_time"] * 1e6
+    yield Setting("marking.ibta.threshold", 12, "more than a quarter of an input buffer waits")
+    yield Setting("marking.ibta.marking_rate", 0, "every packet: the fine steps of the table make it gentle")
+    if facts["drain_capped"]:
+        why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
+        yield Setting("marking.ibta.victim_mask", "host_ports", why)
+    yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
+    yield Setting("response.ibta.ccti_increase", 12, "as many steps as make a rate smaller by a quarter")
+    timer = max(1, round(4.7 * packet_us / (TIMER_UNIT * 1e6)))
+    yield Setting("response.ibta.ccti_timer", timer, "about 5 packet times, in units of 1.024 us")
+    longest = 2.0 * contributors
+    why = f"from 0.15 packet times, fine for few, to twice the need of {contributors} contributors"
+    shaped = table(
+        shape="geometric", entries=384, first=0.15, longest=longest, packet_time=facts["packet_time"]
+    )
+    for key, value in shaped.items():
+        yield Setting(key, value, why)
+
+
 GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {
     "pfister2005": _pfister2005,
     "gran2010": _gran2010,
+    "becalm": _becalm,
 }
 
 

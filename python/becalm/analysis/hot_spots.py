@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
-from becalm.errors import BecalmError
+import numpy as np
+
+from becalm.quantities import seconds
 from becalm.scenario import Scenario
+from becalm.theory.sharing import fair_rates
 
 TUNE, GUARD, HELD_OUT = "tune", "guard", "held_out"
 ROLES = (TUNE, GUARD, HELD_OUT)
 """Role of a case: to be improved, not to become worse, or only to be checked at the end."""
 
-SEVERITY = 3.0
-"""Load offered to the hot link where all hosts are hot, as a multiple of it (Pfister 2005, HSV 300%)."""
-LOADS = (0.5, 0.9)
-"""Background loads of the cases that are made (Pfister 2005, Table 1)."""
-BETWEEN = 0.7
-"""Background load of a case that is held out: one that the search never saw, all hosts hot."""
 SAMPLES = 60
 """Samples of a hot period: what comes back to normal is seen with this resolution."""
 
@@ -45,6 +43,8 @@ class Case:
     weight: float = 1.0
     """Weight among the tuning cases."""
     role: str = TUNE
+    kind: str = ""
+    """Kind of its hot spots, of a case that was drawn; see `becalm.tunings.population`."""
 
     def groups(self, patterns: Sequence[str]) -> list[str]:
         """Return the groups of the scenario that fit patterns such as `cold*`."""
@@ -65,136 +65,86 @@ class Case:
             seen |= {"observe.step": step, "observe.window": step}
         return self.scenario.replace({**control, **seen})
 
-
-@dataclass(frozen=True)
-class HotSpot:
-    """Cases that are made for a fabric: a hot spot that comes and goes, in background traffic (Pfister 2005).
-
-    Packets are posted during delays, too: sources have a backlog. That is the harder case.
-    """
-
-    scenario: Scenario
-    """The fabric, its switches, adapters and packets; its flows are replaced."""
-    host: str
-    """The hot host."""
-    degree: int | None = None
-    """Sources of the smaller hot spot; three if not given. In the other cases all hosts are hot."""
-    start: float = 0.4e-3
-    """When the hot period begins, in s."""
-    hot: float = 3e-3
-    """How long it lasts, in s."""
-    after: float = 2.4e-3
-    """What is simulated after it, in s."""
-
-    def cases(self) -> list[Case]:
-        """Return the cases: few and all hosts hot, at each load, and a guard; two are held out.
-
-        Raises:
-            BecalmError: the host or the degree cannot be.
-
-        """
-        few = [self.case(load, few=True) for load in LOADS]
-        whole = [self.case(load, few=False) for load in LOADS]
-        unseen = self.case(BETWEEN, few=False)
-        return [few[0], *whole, replace(few[1], role=HELD_OUT), replace(unseen, role=HELD_OUT), self._guard()]
+    @cached_property
+    def contributors(self) -> int:
+        """The largest number of hosts that send to one hot host; 0 without a hot spot."""
+        if not self.hot:
+            return 0
+        flows = self.scenario.network().flows
+        flows = flows.filter(flows["group"].is_in(self.groups(self.hot)))
+        by_host: dict[str, set[str]] = {}
+        for source, destination in flows.select("source", "destination").iter_rows():
+            by_host.setdefault(destination, set()).add(source)
+        return max(map(len, by_host.values()), default=0)
 
     @cached_property
-    def hosts(self) -> list[str]:
-        """All hosts of the fabric."""
-        return self.scenario.hosts()
+    def calm(self) -> Case | None:
+        """The case without its hot flows; itself if it has none, None if nothing is left."""
+        hot = set(self.groups(self.hot))
+        if not hot:
+            return self
+        left = [group for group in self.scenario.data()["flows"] if group["name"] not in hot]
+        if not left:
+            return None
+        return replace(
+            self, name=f"{self.name}, calm", scenario=self.scenario.replace({"flows": left}), hot=()
+        )
 
-    def case(self, load: float, *, few: bool) -> Case:
-        """Return a case with few or with all hosts hot.
+    @cached_property
+    def fair(self) -> dict[str, float]:
+        """What the links can give each group in the hot period, in B/s: max-min fair rates of its flows.
 
-        Raises:
-            BecalmError: the host or the degree cannot be.
-
+        A flow wants what its traffic offers then, or as much as it can get.
         """
-        hosts = self.hosts
-        if self.host not in hosts:
-            raise BecalmError(f"hot host {self.host}: no host of {self.scenario.name}; valid: {_some(hosts)}")
-        others = [host for host in hosts if host != self.host]
-        degree = min(3, len(others)) if self.degree is None else self.degree
-        if not 2 <= degree <= len(others):
-            raise BecalmError(f"degree {degree}: must be between 2 and the {len(others)} other hosts")
-        flows = self._few(others, load, degree) if few else self._all(others, load)
-        scenario = self._with(flows, self.start + self.hot + self.after)
-        return Case(
-            name=f"{degree if few else 'all'} hot, {load:g}",
-            scenario=scenario,
-            hot=("hot",),
-            background=("cold*",),
-            link=self._link(),
-            start=self.start,
-            stop=self.start + self.hot,
-        )
-
-    def _guard(self) -> Case:
-        flow = _group("background", ["*"], ["*"], LOADS[-1])
-        scenario = self._with([flow], self.start + self.hot)
-        return Case(f"none hot, {LOADS[-1]:g}", scenario, (), ("background",), role=GUARD)
-
-    def _all(self, others: list[str], load: float) -> list[dict[str, Any]]:
-        """All hosts offer the hot link three times what it takes, background included; less to others."""
-        count = len(others)
-        diverted = (SEVERITY - load) / max(count - 1, 1)
-        elsewhere = (count - 1) / count
-        before, during = load * elsewhere, max(load - diverted, 0.0) * elsewhere
-        changes = [(self.start, during), (self._stop, before)]
-        hot = [(self.start, SEVERITY / count), (self._stop, load / count)]
-        return [
-            _group("cold own", [self.host], others, load),
-            _group("cold", others, others, before, changes),
-            _group("hot", others, [self.host], load / count, hot),
-        ]
-
-    def _few(self, others: list[str], load: float, degree: int) -> list[dict[str, Any]]:
-        """Some hosts, spread over the fabric, send to the hot host alone; all others go on as before."""
-        count = len(others)
-        chosen = [others[place * count // degree] for place in range(degree)]
-        rest = [host for host in others if host not in chosen]
-        elsewhere, background = load * (count - 1) / count, load / count
-        groups = [
-            _group("cold own", [self.host], others, load),
-            _group("cold of hot", chosen, others, elsewhere, [(self.start, 0.0), (self._stop, elsewhere)]),
-            _group("hot", chosen, [self.host], background, [(self.start, 1.0), (self._stop, background)]),
-        ]
-        if rest:
-            groups.insert(1, _group("cold", rest, others, elsewhere))
-            groups.append(_group("background", rest, [self.host], background))
-        return groups
-
-    @property
-    def _stop(self) -> float:
-        return self.start + self.hot
-
-    def _with(self, flows: list[dict[str, Any]], duration: float) -> Scenario:
-        length = {"duration": _ns(duration), "warmup": "0 s"}
-        return self.scenario.replace(
-            {"flows": flows, "run": length, "observe": {}, "adapter.injection": "posted"}
-        )
-
-    def _link(self) -> str:
-        """Return the link to the hot host."""
-        links = self.scenario.network().links
-        return str(links.filter(links["to"] == self.host)["link"][0])
+        network, groups = self.scenario.network(), self.scenario.resolved["flows"]
+        names = network.flows["group"].to_list()
+        paths, capacities = network.flow_paths, network.links["capacity"].to_numpy()
+        flow, link = (paths[name].to_numpy().astype(np.int64) for name in ("flow", "link"))
+        share = paths["share"].to_numpy()
+        wanted = np.full(len(names), np.inf)
+        places = {each["name"]: np.array([n == each["name"] for n in names]) for each in groups}
+        sources = network.flows["source"].to_list()
+        for each in groups:
+            counts: dict[str, int] = {}
+            for place in np.flatnonzero(places[each["name"]]):
+                counts[sources[place]] = counts.get(sources[place], 0) + 1
+            for place in np.flatnonzero(places[each["name"]]):
+                offered = _offered(each["traffic"], self.start, self.stop)
+                wanted[place] = (
+                    offered
+                    * float(self.scenario.summary["host_rate"])
+                    / (counts[sources[place]] if "poisson" in each["traffic"] else 1)
+                )
+        spans = {each["name"]: _span(each, self.start, self.stop) for each in groups}
+        edges = sorted({edge for span in spans.values() for edge in span} | {self.start, self.stop})
+        found = dict.fromkeys(places, 0.0)
+        for begin, end in pairwise(edges):
+            active = np.zeros(len(names), dtype=bool)
+            for name, (first, last) in spans.items():
+                active |= places[name] & (first <= begin) & (last >= end)
+            now = fair_rates(flow, link, share, capacities, np.where(active, wanted, 0.0))
+            for name, own in places.items():
+                found[name] += float(now[own].sum()) * (end - begin) / (self.stop - self.start)
+        return found
 
 
-def _group(
-    name: str,
-    sources: list[str],
-    destinations: list[str],
-    load: float,
-    changes: Sequence[tuple[float, float]] = (),
-) -> dict[str, Any]:
-    later = [{"at": _ns(time), "load": value} for time, value in changes]
-    traffic = {"poisson": {"load": load, "message": "2048 B", "changes": later}}
-    return {"name": name, "from": sources, "to": destinations, "traffic": traffic}
+def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
+    """Return what a source offers between two times, as a share of its link; infinite if it always sends."""
+    if "on_off" in traffic:
+        on, off = (seconds(traffic["on_off"][key]) for key in ("mean_on", "mean_off"))
+        return on / (on + off)
+    if "poisson" not in traffic:
+        return np.inf
+    steps = [(0.0, traffic["poisson"]["load"])]
+    steps += [(seconds(str(each["at"])), each["load"]) for each in traffic["poisson"]["changes"]]
+    ends = [*(at for at, _ in steps[1:]), np.inf]
+    sent = sum(
+        load * max(0.0, min(end, stop) - max(at, start)) for (at, load), end in zip(steps, ends, strict=True)
+    )
+    return float(sent / (stop - start))
 
 
-def _ns(seconds: float) -> str:
-    return f"{seconds * 1e9:.0f} ns"
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
+def _span(group: Mapping[str, Any], start: float, stop: float) -> tuple[float, float]:
+    """Return when a group is active between two times."""
+    last = stop if group["stop"] is None else seconds(str(group["stop"]))
+    return min(max(start, seconds(str(group["start"]))), stop), max(start, min(stop, last))

@@ -19,17 +19,24 @@ if TYPE_CHECKING:
 
     from becalm.results import Results
 
-MEASURES = ("background", "hot_link", "fairness", "settle", "recovery", "latency_p99", "delivered", "loss")
+MEASURES = (
+    *("background", "hot_link", "fairness", "settle", "recovery", "latency_p99", "delivered"),
+    *("lost", "starved", "loss"),
+)
 """Measures that can be goals or limits.
 
-`background`: mean share of what its groups offer in the hot period. `hot_link`: utilization of the hot link.
-`fairness`: Jain's index of the hot flows. `settle`: s from the beginning of the hot period until the
-background gets its share for good. `recovery`: s from its end until it does. `latency_p99`: s, the worst of
-its groups. `delivered`: B/s of all groups. `loss`: see `loss`.
+`background`: mean share of what its groups offer in the hot period. `hot_link`: utilization of the hot link
+where a case names it, else what contributors get of what the links can give them. `fairness`: Jain's index of
+the hot flows. `settle`: s from the beginning of the hot period until the background gets its share for good.
+`recovery`: s from its end until it does. `latency_p99`: s, the worst of its groups. `delivered`: B/s of all
+groups. `lost`: share that the background loses against the run without the incast and without control.
+`starved`: share that contributors miss of what the links can give them. `loss`: see `loss`.
 """
+WEIGHTS = {"lost": 1.0, "starved": 0.5, "calm": 1.0}
+"""Weights of shares: lost by the background in an incast, missed by contributors, lost without an incast."""
 LARGER_IS_BETTER = ("background", "hot_link", "fairness", "delivered")
 """Of the measures."""
-GOALS = ("loss", "background", "hot_link", "fairness", "settle", "recovery", "latency_p99")
+GOALS = tuple(name for name in MEASURES if name != "delivered")
 """Measures that can be goals."""
 RIGHT = 0.9
 """Share of what it offers from which on the background is all right."""
@@ -37,8 +44,15 @@ SMOOTH = 5
 """Samples over whose mean the background is judged."""
 
 
-def measured(results: Results, case: Case) -> dict[str, float]:
-    """Return all measures of a run; shares are capped at 1, `background_uncapped` is not."""
+def measured(results: Results, case: Case, calm: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Return all measures of a run; shares are capped at 1, `background_uncapped` is not.
+
+    Args:
+        results: the run.
+        case: its case.
+        calm: measures of the case without its incast and without control; `lost` is 0 without it.
+
+    """
     import polars as pl
 
     groups = results.groups
@@ -46,64 +60,63 @@ def measured(results: Results, case: Case) -> dict[str, float]:
     found = {
         "delivered": float(groups["rate"].sum()),
         "latency_p99": _worst(background["latency_p99"].to_list()),
-        "background": 1.0,
-        "background_uncapped": 1.0,
-        "hot_link": 1.0,
-        "fairness": 1.0,
-        "settle": 0.0,
-        "recovery": 0.0,
+        **dict.fromkeys(("background", "background_uncapped", "hot_link", "fairness"), 1.0),
+        **dict.fromkeys(("settle", "recovery", "lost", "starved", "got"), 0.0),
     }
     if case.stop > case.start:
         found |= _over_time(results, case)
         hot = groups.filter(pl.col("group").is_in(case.groups(case.hot)))["jain"].drop_nulls().drop_nans()
         found["fairness"] = float(hot.min()) if hot.len() else 1.0  # type: ignore[arg-type]
-    found["loss"] = loss(found, case, seconds(str(results.scenario.resolved["run"]["duration"])))
+        if calm is not None and calm["got"] > 0:
+            found["lost"] = max(0.0, 1 - found["got"] / (calm["got"] * _left(case)))
+    found["loss"] = loss(found, case)
     return found
 
 
-def loss(found: Mapping[str, float], case: Case, duration: float) -> float:
-    """Return one number, 0 at best: losses of the background and the hot link, unfairness, time out of order.
+def loss(found: Mapping[str, float], case: Case) -> float:
+    """Return what background and contributors lose, or the background without an incast; 0 at best."""
+    if not case.hot:
+        return WEIGHTS["calm"] * found["lost"]
+    return sum(WEIGHTS[name] * found[name] for name in ("lost", "starved"))
 
-    The background counts 1, the hot link 1/2; unfairness, the share of the hot period until things are right,
-    and the share of the time after it until they are right again, 1/4 each.
-    """
-    if case.stop <= case.start:
-        return 0.0
-    hot, after = case.stop - case.start, max(duration - case.stop, 1e-12)
-    return (
-        (1 - found["background"])
-        + 0.5 * (1 - found["hot_link"])
-        + 0.25 * (1 - found["fairness"])
-        + 0.25 * found["settle"] / hot
-        + 0.25 * min(found["recovery"] / after, 1.0)
-    )
+
+def _left(case: Case) -> float:
+    """Return the share of its calm rate that the links leave to the background beside the contributors."""
+    names, calm = case.groups(case.background), case.calm
+    before = sum(calm.fair[name] for name in names) if calm is not None else 0.0
+    return min(1.0, sum(case.fair[name] for name in names) / before) if before else 1.0
 
 
 def _over_time(results: Results, case: Case) -> dict[str, float]:
     import numpy as np
     import polars as pl
 
-    series = results.series
-    names = case.groups(case.background)
-    parts = {name: series.filter((pl.col("kind") == "group") & (pl.col("name") == name)) for name in names}
+    series = results.series.filter(pl.col("kind") == "group")
+    parts = {str(key[0]): part for key, part in series.group_by("name", maintain_order=True)}
+    names, hot = case.groups(case.background), case.groups(case.hot)
     time = next(iter(parts.values()))["time"].to_numpy()
-    got = np.sum([parts[name]["rate"].to_numpy() for name in names], axis=0)
+    got = np.sum([parts[name]["rate"].to_numpy() for name in names], axis=0) * np.ones(time.shape)
     offered = np.sum([_offered(results, name, parts[name], case) for name in names], axis=0)
     during = (time >= case.start) & (time < case.stop)
     after = time >= case.stop
-    share = float(got[during].sum() / max(offered[during].sum(), 1e-12))
-    right = _smooth(got) >= RIGHT * _smooth(offered)
+    share = float(got[during].sum() / max((offered * during).sum(), 1e-12)) if names else 1.0
+    right = _smooth(got) >= RIGHT * _smooth(offered * np.ones(time.shape))
     step = float(time[1] - time[0]) if time.size > 1 else 0.0
     found = {
         "background": min(share, 1.0),
         "background_uncapped": share,
+        "got": float(got[during].mean()),
         "settle": _until(time[during], right[during], case.start, step, case.stop - case.start),
         "recovery": _until(time[after], right[after], case.stop, step, math.inf),
     }
+    if hot:
+        fair = sum(case.fair[name] for name in hot)
+        taken = sum(float(parts[name]["rate"].to_numpy()[during].mean()) for name in hot)
+        found["starved"] = max(0.0, 1 - taken / fair) if fair else 0.0
+        found["hot_link"] = 1 - found["starved"]
     if case.link is not None:
-        link = series.filter((pl.col("kind") == "link") & (pl.col("name") == case.link))
-        busy = link["share"].to_numpy()[during[: link.height]]
-        found["hot_link"] = min(float(busy.mean()), 1.0)
+        link = results.series.filter((pl.col("kind") == "link") & (pl.col("name") == case.link))
+        found["hot_link"] = min(float(link["share"].to_numpy()[during[: link.height]].mean()), 1.0)
     return found
 
 

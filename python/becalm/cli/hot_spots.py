@@ -1,34 +1,68 @@
-"""Measures of candidates on hot spots, as tables."""
+"""Rows of a comparison on hot spots, and what settings do to hot spots of all sizes, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from becalm.analysis import formats
+from becalm.analysis.measures import WEIGHTS
 from becalm.cli import console
+from becalm.tunings.verdict import ALL
 
 if TYPE_CHECKING:
-    from becalm.tunings.guidelines import Tried
+    from collections.abc import Sequence
+
+    from becalm.tunings.guidelines import Sizes, Tried
+    from becalm.tunings.verdict import Verdict
 
 
 def show_tried(tried: Tried) -> None:
-    """Print the results of each guideline, the better one, and the next step."""
-    rows = [case_row(row, row["with"]) for row in tried.table.iter_rows(named=True)]
-    columns = ("case", "with", "background", "link", "settles", "99%", "loss")
-    title = f"Hot spots of {formats.seconds(tried.length)}, one seed"
-    console.out.print(console.table(title, columns, rows, text=2))
-    console.say(f"the guideline of {tried.better} does better here; `becalm tune` looks for more")
-
-
-def case_row(row: Mapping[str, Any], candidate: str) -> tuple[str, ...]:
-    """Return the cells of a row of measures: case, candidate, background, hot link, settles, 99%, loss."""
-    return (
-        row["case"],
-        candidate,
-        formats.share(row["background"]),
-        formats.share(row["hot_link"]),
-        formats.seconds(row["settle"]) if row["settle"] else "0",
-        formats.seconds(row["latency_p99"]),
-        f"{row['loss']:.4f}",
+    """Print the results of each guideline, the best one, and the next step."""
+    show_rows(tried.verdict)
+    console.say(
+        f"of the guidelines {tried.better} has the least loss here; {tried.verdict.told()}; "
+        "`becalm tune` looks for more"
     )
+
+
+def show_rows(verdict: Verdict) -> None:
+    """Print the loss of each row by class of contributors, and its difference to the best."""
+    best, groups = verdict.best, verdict.present if len(verdict.present) > 1 else []
+    cells = []
+    for row in sorted(verdict.losses, key=verdict.mean):
+        gap = verdict.difference(row, best)
+        behind = "-" if row == best else f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
+        cells.append((row, *(f"{verdict.mean(row, group):.3f}" for group in (*groups, ALL)), behind))
+    title = f"Loss on {len(verdict.classes)} new cases, by contributors"
+    made = console.table(title, ("with", *groups, ALL, "to the best, 95% interval"), cells)
+    for column in made.columns:
+        column.no_wrap = True
+    made.caption = (
+        f"loss: {WEIGHTS['lost']:g} x what the background loses + {WEIGHTS['starved']:g} x what "
+        f"contributors miss of their link; none: {WEIGHTS['calm']:g} x what background loses to control alone"
+    )
+    made.caption_justify = "left"
+    console.out.print(made)
+
+
+def show_sizes(tried: Sequence[Sizes]) -> None:
+    """Print what contributors get of the hot link, by their number, and warn of those that get too little."""
+    from becalm.tunings.guidelines import ENOUGH
+
+    sizes = list(tried[0].links)
+    rows = [
+        (f"{each.guideline}, for {each.contributors}", *(formats.share(each.links[size]) for size in sizes))
+        for each in tried
+    ]
+    title = "What contributors get of the hot link, by their number; without control 100%"
+    console.out.print(console.table(title, ("settings", *map(str, sizes)), rows))
+    chosen = tried[0]
+    where = f"{chosen.guideline} for {chosen.contributors} contributors"
+    if chosen.short:
+        listed = ", ".join(f"{size}: {chosen.links[size]:.0%}" for size in chosen.short)
+        console.say(
+            f"warning: no setting leaves all of them {ENOUGH:.0%}; chosen is {where}, with which they get "
+            f"{listed}"
+        )
+    else:
+        console.say(f"chosen: {where}, which leaves none below {ENOUGH:.0%}")

@@ -35,19 +35,48 @@ def max_min_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
 
     """
     _check(paths)
-    rates = np.full(len(paths), np.nan)
-    left = dict.fromkeys({link for path in paths for link in path}, capacity)
-    while np.isnan(rates).any():
-        waiting = {
-            link: [i for i, path in enumerate(paths) if link in path and np.isnan(rates[i])] for link in left
-        }
-        shares = {link: left[link] / len(flows) for link, flows in waiting.items() if flows}
-        link = min(shares, key=lambda each: shares[each])
-        rate = shares[link]
-        for i in waiting[link]:
-            rates[i] = rate
-            for crossed in paths[i]:
-                left[crossed] -= rate
+    names = {link: place for place, link in enumerate({link: None for path in paths for link in path})}
+    flow = np.array([i for i, path in enumerate(paths) for _ in set(path)], dtype=np.int64)
+    link = np.array([names[each] for path in paths for each in set(path)], dtype=np.int64)
+    return fair_rates(flow, link, np.ones(len(flow)), np.full(len(names), capacity))
+
+
+def fair_rates(
+    flow: NDArray[np.int64],
+    link: NDArray[np.int64],
+    share: Array,
+    capacities: Array,
+    demands: Array | None = None,
+) -> Array:
+    """Return max-min fair rates of flows that may want less than they could have, or take several paths.
+
+    Args:
+        flow: the flow of each crossing, from 0 on, and
+        link: the link that it crosses.
+        share: the share of the flow that takes this link.
+        capacities: of the links; the result has the same unit.
+        demands: the most that each flow wants; no limit if not given.
+
+    Raises:
+        ValueError: a flow without limit that crosses no link.
+
+    """
+    count = int(flow.max()) + 1 if demands is None else len(demands)
+    wanted = np.full(count, np.inf) if demands is None else np.asarray(demands, dtype=np.float64)
+    rates, waiting = np.zeros(count), np.ones(count, dtype=bool)
+    while waiting.any():
+        crossing = np.bincount(link, share * waiting[flow], len(capacities))
+        used = np.bincount(link, share * rates[flow], len(capacities))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            levels = np.where(crossing > 0, np.maximum(capacities - used, 0.0) / crossing, np.inf)
+        level = min(levels.min(), wanted[waiting].min())
+        if not np.isfinite(level):
+            raise ValueError("a flow without limit crosses no link")
+        full = levels <= level * (1 + 1e-9)
+        held = np.bincount(flow, full[link], count) > 0
+        done = waiting & (held | (wanted <= level))
+        rates[done] = np.minimum(level, wanted[done])
+        waiting &= ~done
     return rates
 
 

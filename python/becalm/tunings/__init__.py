@@ -1,14 +1,16 @@
 """A tuner: searches parameters of congestion control for a fabric and its traffic, with confidence intervals.
 
-From the bottom: `goals` (objectives), `space` (searched parameters), `evaluate` (runs, in a store), `study`
-(the search, by Optuna), `tuned` (the result), `api` (`becalm.tune`), `spec` (a tuning as a file). Scenarios
-of the trials and their measures are in `becalm.analysis`.
+From the bottom: `population` (cases, drawn at random), `goals` (objectives), `space` (searched
+parameters), `evaluate` (runs, in a store), `study` (the race, by Optuna), `verdict` (all rows side by side,
+and what is recommended), `tuned` (the result), `api` (`becalm.tune`), `guidelines` (what guidelines do),
+`spec` (a tuning as a file). Measures of runs are in `becalm.analysis`.
 """
 
-from becalm.analysis.hot_spots import Case, HotSpot
+from becalm.analysis.hot_spots import Case
 from becalm.tunings.api import tune
 from becalm.tunings.goals import Goals
+from becalm.tunings.population import HotSpot, Population
 from becalm.tunings.space import Space
 from becalm.tunings.tuned import Tuned
 
-__all__ = ["Case", "Goals", "HotSpot", "Space", "Tuned", "tune"]
+__all__ = ["Case", "Goals", "HotSpot", "Population", "Space", "Tuned", "tune"]

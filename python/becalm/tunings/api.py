@@ -5,24 +5,27 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from becalm import manager, memory
-from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case, HotSpot
+from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case
 from becalm.errors import BecalmError
 from becalm.scenario import Scenario
 from becalm.store import Store
 from becalm.sweeps.changes import label
 from becalm.sweeps.engines import Engine, Processes
 from becalm.sweeps.task import Done
-from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, by_case
-from becalm.tunings.goals import NO_LOSS, Goals, Measured, read_limit, weighted
-from becalm.tunings.space import Parameters, Space, guideline_parameters, nested, opensm_space
+from becalm.tunings.evaluate import Evaluator, Run, by_case, uncontrolled
+from becalm.tunings.goals import NO_LOSS, Goals, Measured, read_limit, score
+from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population
+from becalm.tunings.space import Parameters, Space, family, guideline_parameters, neighbours, nested, space_of
 from becalm.tunings.study import JOURNAL, Search, check_installed
-from becalm.tunings.tuned import BEST, Tuned, gain
+from becalm.tunings.tuned import Gain, Tuned, gain
+from becalm.tunings.verdict import BEST, NOW, OWN, WITHOUT, judged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,18 +34,52 @@ if TYPE_CHECKING:
 TRIALS = 60
 """Default number of trials."""
 RACE = 3
-"""Seeds of the second stage, those of the first included."""
+"""Seeds of the second stage, those of the first included; of cases that were drawn, as many more cases."""
 FRESH = 101
 """First seed of the validation; the search never sees it or a later one."""
-WITHOUT = "no control"
+LEARN, JUDGE = 24, 48
+"""Cases that are drawn to learn from and to judge by, unless the time is short."""
+FEWEST = 12
+"""Of them at least, however short the time is."""
+JUDGING = 0.4
+"""Share of the time that the comparison of all rows takes."""
+UNMOVED = ("none", "fixed")
+"""Responses that react to nothing."""
+MEASURED = 6
+"""Cases by which the time of a run is measured."""
+MANY_TRIALS = 100_000
+"""Where the time alone ends the search."""
+ROUND = 6
+"""Cases after which a comparison that is late may end."""
+MORE = 4
+"""Seed of the cases that finalists meet besides."""
+FINALISTS = 5
+"""Most trials that are run on more cases."""
+
+
+class Plan(NamedTuple):
+    """What a tuning is going to do, as measured on its first runs."""
+
+    runs: int
+    """Expected, those that are done included."""
+    learn: int
+    """Cases to learn from."""
+    judge: int
+    """Cases to judge by."""
+    load: tuple[float, float]
+    """Least and most background of them."""
+    each: float
+    """Wall-clock seconds of a run."""
+    seconds: float
+    """Expected for all of it."""
 
 
 def tune(
-    cases: Sequence[Case] | HotSpot,
+    cases: Sequence[Case] | HotSpot | Population,
     *,
     space: Space | None = None,
     goals: Goals | None = None,
-    trials: int = TRIALS,
+    trials: int | None = None,
     minutes: float | None = None,
     seeds: int = 1,
     finalists: float = 0.2,
@@ -53,21 +90,24 @@ def tune(
     engine: Callable[[Store], Engine] | None = None,
     progress: Callable[[Done], object] = lambda _: None,
     max_memory: int | str | None = None,
+    also: Sequence[Case] = (),
+    no_regret: bool = False,
+    planned: Callable[[Plan], object] = lambda _: None,
 ) -> Tuned:
     """Search parameters of congestion control, by default those that OpenSM can set.
 
-    The search sees many cases with few seeds. The best of its trials are run with more seeds, and the best of
-    these is compared with the guideline on fresh seeds, and on cases that were held out.
+    The search learns from cases that are drawn, in a race: bad candidates meet few of them. The best is
+    compared with no control, with what the fabric has and with each guideline on cases that it did not see.
 
     Args:
-        cases: what to try parameters on; or a hot spot, of which cases are made.
+        cases: a population to draw cases from, or a hot spot that narrows one; or fixed cases.
         space: what to search; the parameters that OpenSM can set if not given.
         goals: what to make better, and limits; the loss, and that traffic without a hot spot loses nothing.
-        trials: how many to try, the guideline and the present parameters included.
-        minutes: when to end the search even so.
-        seeds: of the search.
-        finalists: share of the trials that are run with more seeds.
-        validate: fresh seeds, at least 2.
+        trials: how many to try, guidelines and present parameters included; 60, or what the time allows.
+        minutes: how long all of it may take.
+        seeds: of the search, for fixed cases.
+        finalists: share of the trials that are run on more cases or seeds.
+        validate: fresh seeds of fixed cases, at least 2.
         sampler: `tpe`, `cmaes` or `nsga2`.
         seed: of the sampler.
         folder: where the study and all runs are kept; a second call goes on where the first one ended. None:
@@ -77,6 +117,9 @@ def tune(
         progress: called for every run.
         max_memory: what one run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine
             has.
+        also: fixed cases beside those of the population.
+        no_regret: search and recommend nothing that is worse than no control in a class of contributors.
+        planned: called with the plan once the first runs are measured.
 
     Raises:
         BecalmError: Optuna is not installed, the folder holds another study, or settings that cannot be.
@@ -84,26 +127,37 @@ def tune(
         MemoryLimitError: a case would need more memory; nothing was run.
 
     """
+    began = time.monotonic()
     check_installed()
-    made = cases.cases() if isinstance(cases, HotSpot) else list(cases)
-    _check(made, trials, seeds, finalists, validate)
-    memory.check((case.scenario for case in made), max_memory)
-    goals = goals or Goals(limits=(read_limit(NO_LOSS),))
-    base = made[0].scenario
-    degree = worst_degree(made)
-    space = space or opensm_space(base, degree)
+    drawn = cases.population() if isinstance(cases, HotSpot) else cases
+    population = drawn if isinstance(drawn, Population) else None
+    fixed = list(also) if population else list(cast("Sequence[Case]", drawn))
+    learn = population.draw(LEARN, TRAINING) if population else []
+    _check([*fixed, *learn], TRIALS if trials is None else trials, seeds, finalists, validate)
+    memory.check((case.scenario for case in [*fixed, *learn]), max_memory)
+    goals = replace(goals or Goals(limits=(read_limit(NO_LOSS),)), no_regret=no_regret)
+    base = population.scenario if population else fixed[0].scenario
+    most = (
+        worst_degree([*fixed, *learn])
+        if population is None
+        else max(population.range[1], worst_degree(fixed))
+    )
+    space = space or space_of(base, most)
     with TemporaryDirectory(prefix="becalm-tune-") as temporary:
         place = Path(temporary if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
-        name = _name(made, space, goals, seeds)
-        search = Search(place, space, goals, name=name, trials=trials, seed=seed, sampler=sampler)
+        name = _name([*fixed, *learn], space, goals, seeds)
+        tries = TRIALS if trials is None and minutes is None else trials or MANY_TRIALS
+        search = Search(place, space, goals, name=name, trials=tries, seed=seed, sampler=sampler)
         store = Store(place / "store")
         running = engine(store) if engine else Processes(None)
         whole = False
         try:
-            evaluator = Evaluator(made, store, running, progress)
-            until = math.inf if minutes is None else time.monotonic() + 60 * minutes
-            found = _Tuning(made, base, degree, search, evaluator, seeds, finalists, validate).go(until)
+            evaluator = Evaluator([*fixed, *learn], store, running, progress)
+            tuning = _Tuning(
+                population, fixed, learn, base, most, search, evaluator, seeds, finalists, validate
+            )
+            found = tuning.go(began, math.inf if minutes is None else began + 60 * minutes, planned)
             whole = True
         finally:
             running.close(abort=not whole)
@@ -138,88 +192,156 @@ def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[s
     return nested(settings)
 
 
+def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
+    """Return the rows that always stand beside tuned parameters, as changes of a scenario."""
+    rows = {WITHOUT: uncontrolled(scenario)}
+    (response,) = scenario.resolved["response"]
+    if response not in UNMOVED:
+        rows[NOW] = {}
+    if family(scenario) == "ibta":
+        rows |= {name: guideline_control(scenario, contributors, name) for name in manager.GUIDELINES}
+    return rows
+
+
 class _Tuning:
     def __init__(
         self,
-        cases: list[Case],
+        population: Population | None,
+        fixed: list[Case],
+        learn: list[Case],
         base: Scenario,
-        degree: int,
+        most: int,
         search: Search,
         evaluator: Evaluator,
         seeds: int,
         finalists: float,
         validate: int,
     ) -> None:
-        self.cases, self.base, self.degree = cases, base, degree
+        self.population, self.base, self.most = population, base, most
+        self.fixed, self.cases = fixed, [*fixed, *learn]
         self.search, self.evaluator = search, evaluator
         self.seeds = list(range(1, seeds + 1))
         self.finalists = finalists
         self.fresh = list(range(FRESH, FRESH + validate))
-        self.tried = [case for case in cases if case.role != HELD_OUT]
+        self.tried = [case for case in self.cases if case.role != HELD_OUT]
+        self.rows = rows_of(base, most)
 
-    def go(self, until: float) -> Tuned:
-        guidelines = {name: guideline_control(self.base, self.degree, name) for name in manager.GUIDELINES}
-        guideline = self._better(guidelines)
-        self._enqueue(guidelines[guideline])
-        self.search.go(self.evaluator, self.tried, self.seeds, until=until)
-        if not self.search.finished():
-            raise BecalmError("no trial was finished in this time: allow more minutes")
-        best = self._race()
-        return self._validated(best, guideline, guidelines[guideline])
-
-    def _better(self, guidelines: Mapping[str, dict[str, Any]]) -> str:
-        """Return the guideline that does better on the cases that are tuned on."""
-        found = self.evaluator.evaluate(guidelines, self.tried, self.seeds)
-        losses = {name: weighted(self.cases, by_case(found, name), "loss") for name in guidelines}
-        return min(losses, key=losses.__getitem__)
-
-    def _enqueue(self, guideline: dict[str, Any]) -> None:
-        """Have the guideline and the present parameters tried first, as near as the space has them."""
-        for control in (guideline, {}):
+    def go(self, began: float, until: float, planned: Callable[[Plan], object]) -> Tuned:
+        self._plan(began, until, planned)
+        for control in self.rows.values():
             known = guideline_parameters(control, self.base)
             self.search.enqueue(self.search.space.clipped(known))
+        for known in neighbours(guideline_parameters(self.rows.get(OWN, {}), self.base)):
+            self.search.enqueue(self.search.space.clipped(known))
+        self.search.go(self.evaluator, self.tried, self.seeds, until=until - self.reserve)
+        if not self.search.best(1):
+            raise BecalmError("no trial was finished in this time: allow more minutes")
+        best = self._race(until)
+        return self._validated(best, until)
 
-    def _race(self) -> Parameters:
-        """Run the best trials with more seeds, and return the best of them that keeps all limits."""
-        count = max(1, math.ceil(self.finalists * len(self.search.finished())))
+    def _plan(self, began: float, until: float, planned: Callable[[Plan], object]) -> None:
+        """Measure the first runs, and share the time between learning and judging."""
+        # The first ones start the workers, and are not counted.
+        width, free = self.evaluator.engine.width, {WITHOUT: self.rows[WITHOUT]}
+        self.evaluator.evaluate(free, self.tried[:width], self.seeds)
+        before = self.evaluator.runs, self.evaluator.spent
+        self.evaluator.evaluate(free, self.tried[: width + MEASURED], self.seeds)
+        runs, spent = self.evaluator.runs - before[0], self.evaluator.spent - before[1]
+        each = spent / runs if runs else self.evaluator.spent / max(self.evaluator.runs, 1)
+        rows = len(self.rows) + 2
+        left = until - time.monotonic()
+        judge = JUDGE if self.population else 0
+        seeded = len(self.fixed) * len(self.fresh)
+        if math.isfinite(left):
+            judge = min(judge, max(FEWEST, int(JUDGING * left / each / rows) - seeded)) if judge else 0
+            learn = (
+                max(FEWEST // 2, int(JUDGING * left / each / rows)) if self.population else len(self.tried)
+            )
+            self.tried = [case for case in self.cases if case.role != HELD_OUT][: max(learn, len(self.fixed))]
+        self.judge = self.population.draw(judge, VALIDATION) if self.population else []
+        self.reserve = 1.1 * each * rows * (judge + seeded) if math.isfinite(left) else 0.0
+        total = rows * (judge + seeded)
+        if math.isfinite(left):
+            total += max(0, int((left - self.reserve) / each))
+        else:
+            total += (
+                (self.search.trials + 2) * len(self.tried) * len(self.seeds) // (2 if self.population else 1)
+            )
+        cases = [*self.tried, *self.judge]
+        loads = [load for case in cases if (load := _load(case)) is not None] or [0.0]
+        seconds = until - began if math.isfinite(left) else time.monotonic() - began + total * each
+        planned(Plan(total, len(self.tried), judge + seeded, (min(loads), max(loads)), each, seconds))
+
+    def _race(self, until: float) -> Parameters:
+        """Run the best trials on more cases or with more seeds; return the best that keeps all limits."""
+        count = min(FINALISTS, max(1, math.ceil(self.finalists * len(self.search.finished()))))
         space, seeds = self.search.space, list(range(1, max(RACE, len(self.seeds)) + 1))
         trials = {str(trial.number): dict(trial.params) for trial in self.search.best(count)}
+        cases = self.tried
+        if self.population:
+            cases = [*self.tried, *self.population.draw(len(self.tried), MORE)]
+            seeds = self.seeds
         candidates = {name: space.changes(parameters) for name, parameters in trials.items()}
-        found = self.evaluator.evaluate({**candidates, WITHOUT: UNCONTROLLED}, self.tried, seeds)
+        found: dict[Run, Measured] = {}
+        met: list[Case] = []
+        for case in [*cases[len(self.tried) :], *cases[: len(self.tried)]] if self.population else cases:
+            if time.monotonic() > until - self.reserve and met:
+                break
+            found |= self.evaluator.evaluate({**candidates, WITHOUT: self.rows[WITHOUT]}, [case], seeds)
+            met.append(case)
         free = by_case(found, WITHOUT)
 
         def rank(name: str) -> tuple[bool, float]:
             measures = by_case(found, name)
-            excesses = self.search.goals.excesses(self.cases, measures, free)
-            return any(value > 0 for value in excesses.values()), weighted(self.cases, measures, "loss")
+            excesses = self.search.goals.excesses(met, measures, free)
+            value = score(met, measures, free, no_regret=self.search.goals.no_regret)
+            return any(value > 0 for value in excesses.values()), value
 
         return trials[min(trials, key=rank)]
 
-    def _validated(self, best: Parameters, guideline: str, guided: dict[str, Any]) -> Tuned:
+    def _validated(self, best: Parameters, until: float) -> Tuned:
         control = self.search.space.changes(best)
-        candidates = {WITHOUT: UNCONTROLLED, guideline: guided, BEST: control}
-        found = self.evaluator.evaluate(candidates, self.cases, self.fresh)
-        means = {name: by_case(found, name) for name in candidates}
-        excesses = self.search.goals.excesses(self.cases, means[BEST], means[WITHOUT])
+        rows = {**self.rows, BEST: control}
+        judge: list[Case] = []
+        found = self.evaluator.evaluate(rows, self.fixed, self.fresh)
+        for place in range(0, len(self.judge), ROUND):
+            late = time.monotonic() > until
+            if late and place >= FEWEST:
+                break
+            judge += self.judge[place : place + ROUND]
+            found |= self.evaluator.evaluate(rows, self.judge[place : place + ROUND], self.fresh[:1])
+        counted = [case for case in [*self.fixed, *judge] if case.role != GUARD]
+        verdict = judged(found, counted, list(rows), no_regret=self.search.goals.no_regret)
+        means = {name: by_case(found, name) for name in rows}
+        excesses = self.search.goals.excesses([*self.fixed, *judge], means[BEST], means[WITHOUT])
         broken = [limit for limit, excess in excesses.items() if excess > 0]
-        whole = gain(found, self.cases, self.fresh, guideline, held_out=False)
-        assert whole is not None, "some case is tuned on"
+        published = [name for name in manager.PUBLISHED if name in rows] or [WITHOUT]
+        guideline = min(published, key=verdict.mean)
+        held = [case.role == HELD_OUT for case in counted]
+        count = len(self.fresh)
+        whole = gain(verdict, guideline, count, [True] * len(verdict.classes))
+        assert whole is not None, "several cases or seeds are judged by"
+        chosen = verdict.recommended
         return Tuned(
             best=best,
             control=control,
+            verdict=verdict,
+            controls=rows,
             guideline=guideline,
-            guideline_control=guided,
-            recommended=BEST if whole.sure and not broken else guideline,
+            guideline_control=rows[guideline],
+            recommended=NOW if chosen is None or (chosen == BEST and broken) else chosen,
             trials=self._table(self.search.finished()),
             front=self._table(self.search.front()),
             importance=self.search.importance(),
             at_end=self.search.space.at_end(best),
-            validation=_validation(means, self.cases),
+            validation=_validation(means, [*self.fixed, *judge]),
             gain=whole,
-            gain_held_out=gain(found, self.cases, self.fresh, guideline, held_out=True),
+            gain_held_out=_held_out(found, counted, held, guideline, count),
             broken=broken,
             runs=self.evaluator.runs,
-            concerns=manager.review(self.base.replace(control), hot_spot_degree=self.degree),
+            concerns=manager.review(self.base.replace(control), hot_spot_degree=self.most)
+            if family(self.base) == "ibta"
+            else [],
         )
 
     def _table(self, trials: Sequence[FrozenTrial]) -> pl.DataFrame:
@@ -232,6 +354,7 @@ class _Tuning:
                 **{key: label(value) for key, value in trial.params.items()},
                 **{f"goal.{goal}": value for goal, value in zip(goals, trial.values or [], strict=False)},
                 "loss": float(trial.user_attrs["loss"]),
+                "cases": len(trial.user_attrs["measures"]),
                 "kept": all(value <= 0 for value in trial.constraints.values()),
             }
             for trial in trials
@@ -244,7 +367,11 @@ def _validation(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Cas
 
     return pl.DataFrame(
         [
-            {"candidate": name, "case": case.name, "role": case.role, **found[case.name]}
+            {
+                **{"candidate": name, "case": case.name, "role": case.role, "kind": case.kind},
+                "contributors": case.contributors,
+                **found[case.name],
+            }
             for case in cases
             for name, found in means.items()
         ]
@@ -271,6 +398,28 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
             if patterns and not case.groups(patterns):
                 listed = ", ".join(group["name"] for group in case.scenario.resolved["flows"])
                 raise BecalmError(f"case {case.name}: no group fits {', '.join(patterns)}; valid: {listed}")
+
+
+def _held_out(
+    found: Mapping[Run, Measured], cases: Sequence[Case], held: Sequence[bool], guideline: str, count: int
+) -> Gain | None:
+    """Return the gain on fixed cases that were held out; None where there are none."""
+    own = [case for case, out in zip(cases, held, strict=True) if out]
+    if not own:
+        return None
+    verdict = judged(found, own, [guideline, BEST])
+    return gain(verdict, guideline, count, [True] * len(verdict.classes))
+
+
+def _load(case: Case) -> float | None:
+    """Return the background load of a case that was drawn."""
+    groups = case.scenario.data()["flows"]
+    loads = [
+        each["traffic"]["poisson"]["load"]
+        for each in groups
+        if each["name"].startswith("cold") and "traffic" in each
+    ]
+    return sum(loads) if case.kind and loads else None
 
 
 def _name(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:

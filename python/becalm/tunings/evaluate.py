@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from becalm.analysis.hot_spots import Case
 from becalm.analysis.measures import LARGER_IS_BETTER, MEASURES, measured
 from becalm.errors import ScenarioError
+from becalm.scenario import Scenario
 from becalm.store import SERIES, Store, run_key
 from becalm.sweeps.engines import Engine
 from becalm.sweeps.run import drive
@@ -17,6 +19,15 @@ from becalm.tunings.goals import Measured
 
 UNCONTROLLED: dict[str, Any] = {"marking": {"none": {}}, "response": {"none": {"window": "unlimited"}}}
 """The changes that switch congestion control off."""
+
+
+def uncontrolled(scenario: Scenario) -> dict[str, Any]:
+    """Return the changes that switch the congestion control of a scenario off."""
+    before, after = scenario.data(), scenario.without_control().data()
+    keys = ("marking", "echo", "response", "adapter")
+    return {key: after.get(key) for key in keys if before.get(key) != after.get(key)}
+
+
 HOPELESS = 10.0
 """Loss of parameters that no scenario can have, or with which a run cannot go on."""
 
@@ -45,7 +56,12 @@ class Evaluator:
         self.on_done = on_done
         self.runs = 0
         """Runs that were asked for, those in the store included."""
+        self.spent = 0.0
+        """Seconds of the wall clock that they took."""
         self._measured: dict[str, Measured] = {}
+        self._calm: dict[str, Measured] = {}
+        self._known: set[str] = set()
+        self._failed: set[str] = set()
 
     def evaluate(
         self, candidates: Mapping[str, Mapping[str, Any]], cases: Iterable[Case], seeds: Iterable[int]
@@ -54,32 +70,58 @@ class Evaluator:
 
         The seeds are the same for all: what differs is due to the parameters.
         """
-        chosen, numbers = list(cases), list(seeds)
-        keys: dict[Run, str] = {}
-        tasks: dict[str, Task] = {}
-        for name, changes in candidates.items():
-            for case in chosen:
-                for seed in numbers:
-                    run = Run(name, case.name, seed)
-                    task = self._task(case, changes, seed)
-                    keys[run] = task.key if task else ""
-                    if task is not None and task.key not in self._measured:
-                        tasks[task.key] = task
-        self.runs += len(tasks)
-        failed: set[str] = set()
+        runs = [
+            (Run(name, case.name, seed), case, changes)
+            for case in cases
+            for seed in seeds
+            for name, changes in candidates.items()
+        ]
+        return self.measure(runs)
+
+    def measure(self, runs: Sequence[tuple[Run, Case, Mapping[str, Any]]]) -> dict[Run, Measured]:
+        """Return the measures of runs, each a candidate with its changes on a case.
+
+        Each is compared with the run without the incast and without control, on the same seed.
+        """
+        tasks = {run: self._task(case, changes, run.seed) for run, case, changes in runs}
+        calm = {
+            (case.name, run.seed): self._task(case.calm, uncontrolled(case.scenario), run.seed)
+            for run, case, _ in runs
+            if case.calm is not None
+        }
+        failed = self._go([task for task in (*calm.values(), *tasks.values()) if task is not None])
+        found = {}
+        for run, case, _ in runs:
+            task, before = tasks[run], calm.get((run.case, run.seed))
+            if task is None or task.key in failed:
+                found[run] = _hopeless()
+                continue
+            if task.key not in self._measured:
+                at_rest = None
+                if before is not None and before.key not in failed:
+                    if before.key not in self._calm:
+                        assert case.calm is not None
+                        self._calm[before.key] = measured(self.store.get(before.key), case.calm)
+                    at_rest = self._calm[before.key]
+                self._measured[task.key] = measured(self.store.get(task.key), case, at_rest)
+            found[run] = self._measured[task.key]
+        return found
+
+    def _go(self, tasks: Sequence[Task]) -> set[str]:
+        """Compute runs, and return the keys of those that failed."""
+        once = {task.key: task for task in tasks if task.key not in self._known}
+        self.runs += len(once)
 
         def on_done(done: Done) -> None:
             if done.error is not None:
-                failed.add(done.key)
+                self._failed.add(done.key)
             self.on_done(done)
 
-        drive(list(tasks.values()), self.engine, self.store, on_done)
-        for run, key in keys.items():
-            if key and key not in self._measured:
-                hopeless = key in failed
-                case = self.cases[run.case]
-                self._measured[key] = _hopeless() if hopeless else measured(self.store.get(key), case)
-        return {run: self._measured[key] if key else _hopeless() for run, key in keys.items()}
+        began = time.monotonic()
+        drive(list(once.values()), self.engine, self.store, on_done)
+        self.spent += time.monotonic() - began
+        self._known |= set(once)
+        return self._failed
 
     def _task(self, case: Case, changes: Mapping[str, Any], seed: int) -> Task | None:
         try:
@@ -105,4 +147,4 @@ def by_case(found: Mapping[Run, Measured], candidate: str) -> dict[str, Measured
 
 def _hopeless() -> Measured:
     worst = {name: 0.0 if name in LARGER_IS_BETTER else math.inf for name in MEASURES}
-    return {**worst, "background_uncapped": 0.0, "loss": HOPELESS}
+    return {**worst, "background_uncapped": 0.0, "got": 0.0, "lost": 1.0, "starved": 1.0, "loss": HOPELESS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,18 @@ from becalm.analysis.hot_spots import GUARD, TUNE, Case
 from becalm.analysis.measures import GOALS, LARGER_IS_BETTER, MEASURES
 from becalm.errors import BecalmError
 from becalm.quantities import UNITS, seconds
+from becalm.tunings.population import class_of
 
 Measured = dict[str, float]
 """Measures of one run, or their means over seeds."""
 
 _LIMIT = re.compile(r"\s*(guard\.)?(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*([a-zA-Z]*)\s*(\*\s*uncontrolled)?\s*")
+TAIL, TAIL_WEIGHT = 0.9, 0.2
+"""The conditional value at risk: from this share of the cases on, and its weight beside the mean."""
+PRICE = 0.02
+"""Loss against no control in a class of contributors from which on it is a price that has to be said."""
+NO_REGRET, REGRET_WEIGHT = 0.005, 3.0
+"""Without regret: the loss against no control that chance may explain, and what more of it costs."""
 NO_LOSS = "guard.delivered >= 0.99 * uncontrolled"
 """Default limit: traffic without a hot spot loses nothing."""
 
@@ -46,6 +54,8 @@ class Goals:
     minimize: tuple[str, ...] = ("loss",)
     """Measures; those of which more is better are counted as what is missing to 1."""
     limits: tuple[Limit, ...] = ()
+    no_regret: bool = False
+    """Whether no class of contributors may lose against no control."""
 
     def values(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> list[float]:
         """Return a value for each goal, less is better: weighted means over the cases that are tuned on."""
@@ -74,6 +84,34 @@ def weighted(cases: Sequence[Case], found: Mapping[str, Measured], goal: str) ->
     total = sum(case.weight for case in chosen)
     mean = sum(case.weight * found[case.name][goal] for case in chosen) / total
     return 1 - mean if goal in LARGER_IS_BETTER else mean
+
+
+def score(
+    cases: Sequence[Case],
+    found: Mapping[str, Measured],
+    free: Mapping[str, Measured],
+    *,
+    no_regret: bool = False,
+) -> float:
+    """Return what the search makes small: the mean loss, and a share of that of the worst tenth of the cases.
+
+    Args:
+        cases: those that were run, and others.
+        found: their measures.
+        free: measures without control.
+        no_regret: add what each class of contributors loses against no control.
+
+    """
+    chosen = [case for case in cases if case.role == TUNE and case.name in found]
+    losses = {case.name: found[case.name]["loss"] for case in chosen}
+    worst = sorted(losses.values(), reverse=True)[: max(1, math.ceil((1 - TAIL) * len(losses)))]
+    value = weighted(chosen, found, "loss") + TAIL_WEIGHT * sum(worst) / len(worst)
+    if no_regret:
+        for name in {class_of(case) for case in chosen}:
+            own = [case.name for case in chosen if class_of(case) == name]
+            regret = sum(losses[case] - free[case]["loss"] for case in own) / len(own)
+            value += REGRET_WEIGHT * max(0.0, regret - NO_REGRET)
+    return value
 
 
 def read_limit(text: str) -> Limit:

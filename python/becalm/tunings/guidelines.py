@@ -1,92 +1,156 @@
-"""Both guidelines on a fabric: effects on the background and the hot link, and the better one."""
+"""What guidelines do on a fabric: to hot spots of all sizes, and to drawn cases with a given hot host."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import Any
 
 from becalm import manager
-from becalm.analysis.hot_spots import LOADS, Case, HotSpot
+from becalm.runs import run
 from becalm.scenario import Scenario
 from becalm.store import Store
 from becalm.sweeps.engines import Threads
 from becalm.sweeps.task import Done
-from becalm.tunings.api import WITHOUT, guideline_control
-from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, by_case
-from becalm.tunings.goals import weighted
+from becalm.tunings.api import guideline_control, rows_of
+from becalm.tunings.evaluate import Evaluator, Run
+from becalm.tunings.goals import Measured
+from becalm.tunings.population import VALIDATION, HotSpot
+from becalm.tunings.verdict import Verdict, judged
 
-if TYPE_CHECKING:
-    import polars as pl
+ENOUGH = 0.95
+"""Share of the hot link that contributors have to get."""
+LENGTH, SETTLED = 4e-3, 1e-3
+"""Simulated time of a hot spot alone in s, and from when on it is measured."""
+CASES, AT_ONCE = 24, 3
+"""Drawn cases of a comparison at most, and how many are run before the time is looked at."""
+SECONDS = 100.0
+"""Time that a comparison may take."""
 
-SHORTEST = 3e-3
-"""Least length of the hot period, in s."""
+
+@dataclass(frozen=True)
+class Sizes:
+    """What settings do to hot spots of different sizes."""
+
+    guideline: str
+    contributors: int
+    """Number that the settings are derived for."""
+    links: dict[int, float]
+    """What contributors get of the hot link, by their number."""
+
+    @property
+    def short(self) -> list[int]:
+        """Numbers of contributors that get less than `ENOUGH` of the link."""
+        return [number for number, share in self.links.items() if share < ENOUGH]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """The results of the guidelines."""
+    """The results of the guidelines on drawn cases."""
 
     better: str
-    """The guideline with the smaller loss."""
-    length: float
-    """Simulated time of each run, in s."""
-    table: pl.DataFrame
-    """One row per case and candidate: all measures."""
+    """The guideline with the smallest loss."""
+    verdict: Verdict
+    """All rows: no control, what the fabric has, each guideline."""
+
+
+def sizes_of(scenario: Scenario) -> list[int]:
+    """Return numbers of contributors: 2, 4, 8, ... and all hosts that can send to one."""
+    most = len(scenario.hosts()) - 1
+    return sorted({*(2**power for power in range(1, 20) if 2**power < most), most})
+
+
+def choose(
+    scenario: Scenario, guidelines: Sequence[str], progress: Callable[[str], object] = lambda _: None
+) -> list[Sizes]:
+    """Try settings on hot spots of all sizes, and return those that were tried, the one to take first.
+
+    Settings for all hosts come before those for fewer. The first that leaves no hot spot below `ENOUGH` of
+    its link is taken; if there is none, that with the fewest such hot spots.
+
+    Args:
+        scenario: the fabric; its flows are replaced.
+        guidelines: those to choose from, the preferred one first.
+        progress: called with a guideline and a number before each run.
+
+    """
+    sizes, tried = sizes_of(scenario), []
+    for most in (size for size in reversed(sizes) if size == sizes[-1] or size in (8, 32)):
+        for guideline in guidelines:
+            control = guideline_control(scenario, most, guideline)
+            links = {}
+            for size in sizes:
+                progress(f"{guideline} for {most}, {size} contributors")
+                links[size] = _link(scenario, control, size)
+            tried.append(Sizes(guideline, most, links))
+            if not tried[-1].short:
+                return [tried[-1], *tried[:-1]]
+    return sorted(tried, key=lambda each: len(each.short))
+
+
+def _link(scenario: Scenario, control: dict[str, Any], size: int) -> float:
+    """Return the share of the hot link that so many contributors get, without other traffic."""
+    hosts = scenario.hosts()
+    # Contributors from all over the fabric.
+    senders = [hosts[1 + place * (len(hosts) - 1) // size] for place in range(size)]
+    flows = [{"name": "hot", "from": senders, "to": hosts[:1]}]
+    times = {"duration": f"{LENGTH * 1e9:.0f} ns", "warmup": f"{SETTLED * 1e9:.0f} ns"}
+    changes = {**control, "flows": flows, "run": times, "observe": {"links": []}}
+    if "jobs" in scenario.data():
+        changes["jobs"] = None
+    made = scenario.replace(changes)
+    groups = run(made, threads=1).groups
+    return float(groups["rate"][0]) / float(scenario.summary["host_rate"])
 
 
 def try_guidelines(
     scenario: Scenario,
     host: str,
-    degree: int | None = None,
+    contributors: int | None = None,
     threads: int | None = None,
     progress: Callable[[Done], object] = lambda _: None,
+    seconds: float = SECONDS,
 ) -> Tried:
-    """Run a hot spot without control and with each guideline.
-
-    The hot period and the time after it are as long as the longest table of a guideline takes to unwind: what
-    is shorter shows the beginning alone.
+    """Run drawn cases with a hot host without control, with what the fabric has, and with each guideline.
 
     Args:
         scenario: the fabric; its flows are replaced.
         host: the hot host.
-        degree: sources of the hot spot in the worst case; three and all hosts if not given.
+        contributors: the most hosts that send to it; all others if not given.
         threads: runs side by side.
         progress: called for every run.
+        seconds: time after which no more cases are begun.
 
     Raises:
-        BecalmError: no such host, or a degree that cannot be.
+        BecalmError: no such host, or a number of contributors that cannot be.
 
     """
-    import polars as pl
-
-    hosts = scenario.summary["hosts"]
-    controls = {
-        name: guideline_control(scenario, hosts if degree is None else degree, name)
-        for name in manager.GUIDELINES
-    }
-    longest = max(SHORTEST, *(manager.unwind(scenario.replace(control)) for control in controls.values()))
-    cases = _cases(HotSpot(scenario, host, degree, hot=longest, after=longest), degree)
+    population = HotSpot(scenario, host, contributors).population()
+    rows = rows_of(scenario, population.range[1])
+    cases, began = population.draw(CASES, VALIDATION), time.monotonic()
+    found: dict[Run, Measured] = {}
     with TemporaryDirectory(prefix="becalm-guidelines-") as folder:
         store = Store(folder)
         engine = Threads(threads, store)
         whole = False
         try:
             evaluator = Evaluator(cases, store, engine, progress)
-            found = evaluator.evaluate({WITHOUT: UNCONTROLLED, **controls}, cases, [1])
+            met = 0
+            for part in _parts(len(cases)):
+                found |= evaluator.evaluate(rows, cases[part], [1])
+                met = part.stop
+                spent = time.monotonic() - began
+                if spent * (met + AT_ONCE) / met > seconds:
+                    break
             whole = True
         finally:
             engine.close(abort=not whole)
-    means = {name: by_case(found, name) for name in (WITHOUT, *controls)}
-    rows = [
-        {"case": case.name, "with": name, **each[case.name]} for case in cases for name, each in means.items()
-    ]
-    better = min(controls, key=lambda name: weighted(cases, means[name], "loss"))
-    return Tried(better, cases[0].stop + longest, pl.DataFrame(rows))
+    verdict = judged(found, cases[:met], list(rows))
+    better = min((name for name in manager.GUIDELINES if name in rows), key=verdict.mean)
+    return Tried(better, verdict)
 
 
-def _cases(spot: HotSpot, degree: int | None) -> list[Case]:
-    if degree is None:
-        return [spot.case(LOADS[0], few=True), spot.case(LOADS[1], few=False)]
-    return [spot.case(load, few=True) for load in LOADS]
+def _parts(count: int) -> Iterator[slice]:
+    return (slice(place, min(place + AT_ONCE, count)) for place in range(0, count, AT_ONCE))

@@ -18,6 +18,25 @@ Parameters = dict[str, Any]
 """Values by dotted key, as a trial has them: without units."""
 
 _CONTROL = ("marking", "echo", "response")
+TABLE = "table"
+"""Keys that begin so are a table of delays by its shape; no scenario has them."""
+SHAPE = ("shape", "entries", "first", "longest")
+"""Of a table: its curve, number of entries, second and last delay in packet times."""
+_FACTORS: tuple[dict[str, float], ...] = (
+    {"response.ibta.ccti_increase": 0.25},
+    {"response.ibta.ccti_increase": 0.5, f"{TABLE}.first": 2},
+    {"response.ibta.ccti_increase": 2},
+    {"response.ibta.ccti_increase": 0.25, f"{TABLE}.first": 4},
+    {"response.ibta.ccti_timer": 0.5},
+    {"response.ibta.ccti_timer": 2},
+    {f"{TABLE}.longest": 0.5},
+    {f"{TABLE}.longest": 2},
+    {"marking.ibta.threshold": 0.75},
+    {"marking.ibta.threshold": 1.25},
+)
+"""Steps from becalm's own guideline towards few contributors and towards many."""
+ROCE = ("dcqcn", "dctcp", "hpcc", "swift", "timely")
+"""Responses of RoCE fabrics."""
 _THRESHOLD = "marking.queue_threshold"
 _LOW = 8 / 9
 """Low threshold as a share of the high one, where only that is searched (Pfister 2005)."""
@@ -31,6 +50,8 @@ class Space:
     """By dotted key."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Values by dotted key that are the same in all trials."""
+    packet_time: float = 0.0
+    """Of a full packet on a host's link, in s: the unit of the delays of a table."""
 
     def distributions(self) -> dict[str, BaseDistribution]:
         """Return the ranges as Optuna has them."""
@@ -54,6 +75,9 @@ class Space:
         """Return the changes of a scenario that set these parameters, in place of its control."""
         written = {key: self.ranges[key].written(value) for key, value in parameters.items()}
         whole = {**self.fixed, **written}
+        shape = {key: whole.pop(f"{TABLE}.{key}") for key in SHAPE if f"{TABLE}.{key}" in whole}
+        if shape:
+            whole |= manager.table(**shape, packet_time=self.packet_time)
         high, low = f"{_THRESHOLD}.high", f"{_THRESHOLD}.low"
         if high in whole and low not in whole:
             whole[low] = whole[high] * _LOW
@@ -97,18 +121,27 @@ def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def opensm_space(scenario: Scenario, degree: int) -> Space:
+def family(scenario: Scenario) -> str:
+    """Return the kind of congestion control that a fabric has: `ibta` unless it is one of RoCE."""
+    (name,) = scenario.resolved["response"]
+    return name if name in ROCE else "ibta"
+
+
+def space_of(scenario: Scenario, contributors: int) -> Space:
+    """Return what to search on a fabric: parameters of the control that it has."""
+    return opensm_space(scenario, contributors)
+
+
+def opensm_space(scenario: Scenario, contributors: int) -> Space:
     """Return the parameters of IBTA congestion control that OpenSM can set, around what a fabric needs.
 
     Args:
         scenario: its packets and hosts count.
-        degree: sources of the worst hot spot: the longest delay must be about as many packets.
+        contributors: hosts of the worst hot spot: the longest delay must be about as many packets.
 
     """
-    # Below half of the sources' need the table saturates under all other settings; a timer of 150 is the
-    # longest of the guidelines; marks rarer than one in eight packets come too late for a short queue.
-    packet_us = scenario.summary["packet_time"] * 1e6
-    longest = degree * packet_us
+    # A timer of 150 is the longest of the guidelines; marks rarer than one in eight packets come too late for
+    # a short queue. A table that ends below a quarter of what the contributors need saturates.
     echo: dict[str, Any] = {} if "ibta" in scenario.resolved["echo"] else {"echo.ibta": {}}
     mask = {"marking.ibta.victim_mask": "host_ports"} if scenario.summary["drain_capped"] else {}
     return Space(
@@ -117,15 +150,27 @@ def opensm_space(scenario: Scenario, degree: int) -> Space:
             "marking.ibta.marking_rate": Range("int", (0, 7)),
             "response.ibta.ccti_increase": Range("int", (1, 64), log=True),
             "response.ibta.ccti_timer": Range("int", (1, 150), log=True),
-            "response.ibta.cct.linear.max": Range("float", (longest / 2, longest * 4), log=True, unit="us"),
+            f"{TABLE}.shape": Range("choice", manager.SHAPES),
+            f"{TABLE}.entries": Range("int", (128, 384), log=True),
+            f"{TABLE}.first": Range("float", (0.02, 0.8), log=True),
+            f"{TABLE}.longest": Range("float", (contributors / 4, contributors * 4), log=True),
         },
-        {
-            **mask,
-            **echo,
-            "response.ibta.cct.linear.entries": manager.ENTRIES,
-            "response.ibta.cct.linear.packet_time": f"{packet_us:.6g} us",
-        },
+        {**mask, **echo},
+        scenario.summary["packet_time"],
     )
+
+
+def neighbours(parameters: Parameters) -> list[Parameters]:
+    """Return parameters near those of becalm's own guideline; none for others."""
+    if parameters.get(f"{TABLE}.shape") != "geometric":
+        return []
+    return [
+        {
+            key: value if key not in factors else type(value)(value * factors[key])
+            for key, value in parameters.items()
+        }
+        for factors in _FACTORS
+    ]
 
 
 def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Parameters:
@@ -133,14 +178,20 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
 
     The threshold of `queue_threshold` becomes the nearest that OpenSM can set, as its export does.
     """
-    resolved = scenario.replace(changes).resolved
+    made = scenario.replace(changes)
+    resolved, delays = made.resolved, made.summary.get("cct")
     ((name, marking),) = resolved["marking"].items()
     response = resolved["response"].get("ibta")
-    if response is None:
+    if response is None or not delays or max(delays) == 0:
         return {}
     found = {f"response.ibta.{key}": response[key] for key in ("ccti_increase", "ccti_timer")}
-    facts = scenario.replace(changes).summary
-    found["response.ibta.cct.linear.max"] = max(facts["cct"]) * facts["packet_time"] * 1e6
+    ((shape, _),) = response["cct"].items()
+    found |= {
+        f"{TABLE}.shape": shape,
+        f"{TABLE}.entries": len(delays),
+        f"{TABLE}.first": delays[1],
+        f"{TABLE}.longest": max(delays),
+    }
     if name == "ibta":
         found |= {f"marking.ibta.{key}": marking[key] for key in ("threshold", "marking_rate")}
     elif name == "queue_threshold":

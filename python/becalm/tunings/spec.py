@@ -1,8 +1,10 @@
 """A tuning as a file: cases, search space, goals and budget.
 
-[hot_spot]
+[cases]
 scenario = "fabric.toml"
-host = "H31"
+contributors = [2, 16]
+[[case]]
+scenario = "last_week.toml"
 [space]
 "marking.ibta.threshold" = { int = [1, 15] }
 [goals]
@@ -21,7 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
-from becalm.analysis.hot_spots import GUARD, ROLES, Case, HotSpot
+from becalm.analysis.hot_spots import GUARD, ROLES, Case
 from becalm.documents import Part, Table, Time, checked, one_of, parse, told, wrong
 from becalm.errors import ScenarioError
 from becalm.mistakes import read_text
@@ -29,6 +31,7 @@ from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.sweeps.ranges import Ranges
 from becalm.tunings.goals import NO_LOSS, Goals, check_goals, read_limit
+from becalm.tunings.population import KINDS, HotSpot, Population
 from becalm.tunings.space import Space
 from becalm.tunings.study import SAMPLERS
 
@@ -43,10 +46,36 @@ def _checked_limit(limit: str) -> str:
     return limit
 
 
+Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class _Cases(Part):
+    scenario: str = Field(description="the path of a scenario, relative to this file")
+    hosts: list[str] | None = Field(
+        None, min_length=1, description='hosts that may be hot, such as ["H0..H7"]'
+    )
+    contributors: Pair | None = Field(None, description="least and most, such as [2, 16]")
+    load: Pair | None = Field(None, description="least and most background, such as [0.1, 0.6]")
+    kinds: list[Annotated[str, one_of(tuple(KINDS))]] | None = Field(None, min_length=1)
+    start: Time | None = None
+    hot: Time | None = None
+    after: Time | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> _Cases:
+        for name, pair, least in (("contributors", self.contributors, 2), ("load", self.load, 1e-3)):
+            if pair is not None and not least <= pair[0] <= pair[1]:
+                raise wrong(f"{name} = {pair}: must be two numbers in order, from {least:g} on")
+        if self.load is not None and self.load[1] > 1:
+            raise wrong(f"load = {self.load}: must be at most 1")
+        return self
+
+
 class _HotSpot(Part):
     scenario: str = Field(description="the path of a scenario, relative to this file")
     host: str = Field(description="the name of the hot host")
-    degree: int | None = Field(None, ge=2)
+    contributors: int | None = Field(None, ge=2, description="the most hosts that send to it")
+    degree: int | None = Field(None, ge=2, description="another word for contributors")
     start: Time | None = None
     hot: Time | None = None
     after: Time | None = None
@@ -86,6 +115,7 @@ class _Budget(Part):
 
 
 class _Tuning(Part):
+    cases: _Cases | None = None
     hot_spot: _HotSpot | None = None
     case: list[_Case] | None = Field(None, min_length=1, description="[[case]] for each case")
     space: Ranges = Field({})
@@ -101,6 +131,9 @@ class TuneSpec:
     scenario: Scenario
     """The fabric, whose control is tuned."""
     cases: list[Case]
+    """Fixed cases."""
+    population: Population | None
+    """What cases are drawn from; None for fixed cases alone."""
     space: Space | None
     goals: Goals
     budget: dict[str, Any]
@@ -131,24 +164,42 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     """
     folder = Path(path).parent
     data, mistakes = parse(read_text(path), str(path))
-    if ("hot_spot" in data) == ("case" in data):
-        mistakes.add(
-            None, "hot_spot", "", "either this table, or a case for each case", "[hot_spot], [[case]]"
-        )
+    if not {"cases", "hot_spot", "case"} & set(data):
+        mistakes.add(None, "cases", "", "what to try parameters on", "[cases], [hot_spot], [[case]]")
+    if {"cases", "hot_spot"} <= set(data):
+        mistakes.add(None, "hot_spot", "", "either this table or [cases]", "[cases] with hosts = [HOST]")
     found = checked(data, _Tuning, mistakes)
-    if found.hot_spot:
-        fabric = load(folder / found.hot_spot.scenario, schemes=schemes).using(schemes)
-        times = found.hot_spot.model_dump(include={"start", "hot", "after"}, exclude_none=True)
-        cases = HotSpot(fabric, found.hot_spot.host, found.hot_spot.degree, **times).cases()
-    else:
-        cases = [_case(folder, each, schemes) for each in found.case or []]
-        fabric = cases[0].scenario
+    cases = [_case(folder, each, schemes) for each in found.case or []]
+    population = _population(folder, found, schemes)
+    fabric = population.scenario if population else cases[0].scenario
     guarded = any(case.role == GUARD for case in cases)
     limits = [limit for limit in map(read_limit, found.goals.limits) if guarded or not limit.guard]
     ranges = {key: each.range() for key, each in found.space.items()}
     budget = found.budget.model_dump(by_alias=True, exclude_none=True)
     space = Space(ranges, found.fixed) if ranges else None
-    return TuneSpec(fabric, cases, space, Goals(tuple(found.goals.minimize), tuple(limits)), budget)
+    return TuneSpec(
+        fabric, cases, population, space, Goals(tuple(found.goals.minimize), tuple(limits)), budget
+    )
+
+
+def _population(folder: Path, found: _Tuning, schemes: tuple[Provided, ...]) -> Population | None:
+    given = found.cases or found.hot_spot
+    if given is None:
+        return None
+    fabric = load(folder / given.scenario, schemes=schemes).using(schemes)
+    times = given.model_dump(include={"start", "hot", "after"}, exclude_none=True)
+    if isinstance(given, _HotSpot):
+        return HotSpot(fabric, given.host, given.contributors or given.degree, **times).population()
+    made = Population(
+        fabric,
+        tuple(given.hosts or ("*",)),
+        None if given.contributors is None else (int(given.contributors[0]), int(given.contributors[1])),
+        None if given.load is None else (given.load[0], given.load[1]),
+        tuple(given.kinds or KINDS),
+        **times,
+    )
+    made.check()
+    return made
 
 
 def _case(folder: Path, read: _Case, schemes: tuple[Provided, ...]) -> Case:

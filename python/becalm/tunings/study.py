@@ -7,13 +7,15 @@ import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm.analysis.hot_spots import HELD_OUT, Case
 from becalm.errors import BecalmError
-from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, by_case
-from becalm.tunings.goals import Goals, Measured, weighted
+from becalm.tunings.evaluate import Evaluator, by_case, uncontrolled
+from becalm.tunings.goals import Goals, Measured, score
+from becalm.tunings.population import class_of
 from becalm.tunings.space import Parameters, Space
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ POPULATION = 40
 SAMPLERS = ("tpe", "cmaes", "nsga2")
 """The samplers; `tpe` unless there are several goals and many trials."""
 _MEASURES = "measures"
-_SPENT = "seconds"
+_WHOLE = "whole"
+FIRST = 6
+"""Cases of the first batch of a race."""
 
 
 def check_installed() -> None:
@@ -69,6 +73,7 @@ class Search:
         self.space = space
         self.goals = goals
         self.trials = trials
+        self._free: dict[str, Measured] = {}
         self.study: Study = optuna.create_study(
             storage=storage,
             study_name="becalm",
@@ -102,23 +107,52 @@ class Search:
         *,
         until: float = math.inf,
     ) -> None:
-        """Try until there are as many trials as asked for, or `until` on the monotonic clock."""
+        """Try until there are as many trials as asked for, or `until` on the monotonic clock.
+
+        Candidates meet a part of the cases first. One that is worse than the best so far, by more than its
+        standard error on the same cases, meets no more of them.
+        """
         chosen = [case for case in cases if case.role != HELD_OUT]
-        free = by_case(evaluator.evaluate({"": UNCONTROLLED}, chosen, seeds), "")
-        each = len(chosen) * len(seeds)
+        control = uncontrolled(chosen[0].scenario)
+        self._free = by_case(evaluator.evaluate({"": control}, chosen, seeds), "")
+        batches = _batches(chosen, racing=self.goals.minimize == ("loss",))
         while (left := self.trials - len(self.finished())) > 0 and time.monotonic() < until:
             # As many trials at once as it takes to keep all workers busy.
-            ahead = min(left, max(1, math.ceil(evaluator.engine.width / each)))
+            ahead = min(left, max(1, math.ceil(evaluator.engine.width / (len(batches[0]) * len(seeds)))))
             asked = [self.study.ask(self.space.distributions()) for _ in range(ahead)]
-            candidates = {str(t.number): self.space.changes(self.space.suggest(t)) for t in asked}
-            found = evaluator.evaluate(candidates, chosen, seeds)
+            known: dict[int, dict[str, Measured]] = {trial.number: {} for trial in asked}
+            for batch in batches:
+                racing = [trial for trial in asked if not self._behind(known[trial.number])]
+                candidates = {str(t.number): self.space.changes(self.space.suggest(t)) for t in racing}
+                found = evaluator.evaluate(candidates, batch, seeds) if candidates else {}
+                for trial in racing:
+                    known[trial.number] |= by_case(found, str(trial.number))
+                if time.monotonic() >= until:
+                    break
             for trial in asked:
-                self._tell(trial, cases, by_case(found, str(trial.number)), free)
+                self._tell(trial, cases, known[trial.number], whole=len(known[trial.number]) == len(chosen))
+
+    def _behind(self, found: Mapping[str, Measured]) -> bool:
+        """Whether measures on some cases are worse than the best trial's there, by more than chance."""
+        if not found or not self._leader:
+            return False
+        ends = [found[name]["loss"] - self._leader[name]["loss"] for name in found if name in self._leader]
+        if len(ends) < 2:
+            return False
+        mean = math.fsum(ends) / len(ends)
+        error = math.sqrt(math.fsum((end - mean) ** 2 for end in ends) / (len(ends) - 1) / len(ends))
+        return mean > error
+
+    @property
+    def _leader(self) -> dict[str, Measured]:
+        best = self.best(1)
+        return best[0].user_attrs[_MEASURES] if best else {}
 
     def best(self, count: int) -> list[FrozenTrial]:
         """Return the best trials that keep all limits, or the best if none does: by the loss, each once."""
-        feasible = [trial for trial in self.finished() if _kept(trial)]
-        ordered = sorted(feasible or self.finished(), key=lambda trial: float(trial.user_attrs["loss"]))
+        whole = [trial for trial in self.finished() if trial.user_attrs[_WHOLE]]
+        feasible = [trial for trial in whole if _kept(trial)]
+        ordered = sorted(feasible or whole, key=lambda trial: float(trial.user_attrs["loss"]))
         once = {json.dumps(trial.params, sort_keys=True): trial for trial in reversed(ordered)}
         kept = set(map(id, once.values()))
         return [trial for trial in ordered if id(trial) in kept][:count]
@@ -146,14 +180,24 @@ class Search:
             return {}
         return dict(found)
 
-    def _tell(
-        self, trial: Trial, cases: Sequence[Case], found: dict[str, Measured], free: dict[str, Measured]
-    ) -> None:
-        trial.set_user_attr("loss", weighted(cases, found, "loss"))
+    def _tell(self, trial: Trial, cases: Sequence[Case], found: dict[str, Measured], *, whole: bool) -> None:
+        chosen = [case for case in cases if case.name in found]
+        value = self._score(chosen, found)
+        leader = self._leader
+        if not whole and leader:
+            # What it would be on all cases, by its distance from the best on those that it met.
+            ahead = value - self._score(chosen, leader)
+            value = self._score(cases, leader) + ahead
+        trial.set_user_attr("loss", value)
         trial.set_user_attr(_MEASURES, found)
-        for limit, excess in self.goals.excesses(cases, found, free).items():
+        trial.set_user_attr(_WHOLE, whole)
+        for limit, excess in self.goals.excesses(chosen, found, self._free).items():
             trial.set_constraint(limit, min(excess, 1e9))
-        self.study.tell(trial, [min(value, 1e9) for value in self.goals.values(cases, found)])
+        goals = [value] if self.goals.minimize == ("loss",) else self.goals.values(chosen, found)
+        self.study.tell(trial, [min(goal, 1e9) for goal in goals])
+
+    def _score(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> float:
+        return score(cases, found, self._free, no_regret=self.goals.no_regret)
 
     def _recover(self) -> None:
         """Mark trials of dead processes as failed, and repeat them."""
@@ -163,6 +207,21 @@ class Search:
             self.study.tell(trial.number, state=TrialState.FAIL)
             if set(trial.params) == set(self.space.ranges):
                 self.study.enqueue_trial(trial.params, skip_if_exists=False)
+
+
+def _batches(cases: Sequence[Case], *, racing: bool) -> list[list[Case]]:
+    """Return the cases in batches that double, each with all classes of contributors; one without racing."""
+    if not racing or len(cases) < 2 * FIRST:
+        return [list(cases)]
+    by_class: dict[str, list[Case]] = {}
+    for case in cases:
+        by_class.setdefault(class_of(case), []).append(case)
+    places = [((i + 0.5) / len(own), case) for own in by_class.values() for i, case in enumerate(own)]
+    mixed = [case for _, case in sorted(places, key=lambda each: each[0])]
+    ends = [0, FIRST]
+    while ends[-1] < len(mixed):
+        ends.append(min(2 * ends[-1], len(mixed)))
+    return [mixed[first:last] for first, last in pairwise(ends)]
 
 
 def _kept(trial: FrozenTrial) -> bool:
@@ -182,5 +241,5 @@ def _sampler(name: str | None, goals: Goals, trials: int, space: Space, seed: in
         if several:
             raise BecalmError("sampler `cmaes`: knows one goal")
         return CmaEsSampler(seed=seed, warn_independent_sampling=False)
-    startup = max(10, 3 * len(space.ranges))
+    startup = max(10, 2 * len(space.ranges))
     return TPESampler(multivariate=True, constant_liar=True, n_startup_trials=startup, seed=seed)

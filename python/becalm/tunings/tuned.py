@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import jsons, manager
 from becalm._core import __version__, model
-from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case
+from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
 from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
-from becalm.tunings.evaluate import Run
-from becalm.tunings.goals import Measured
+from becalm.tunings.verdict import BEST, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
 
-BEST = "tuned"
-"""Name of the tuned parameters beside the guidelines."""
-NOTE = "These are results of the model, with the traffic of the cases, whose hot sources have a backlog."
+NOTE = "These are results of the model, with the traffic of the cases."
 """Note for every result."""
 
 
@@ -56,11 +53,15 @@ class Tuned:
     """The parameters that were found, by dotted key, without units."""
     control: dict[str, Any]
     """The same as changes of a scenario."""
+    verdict: Verdict
+    """All rows on cases that the search did not see."""
+    controls: dict[str, dict[str, Any]]
+    """Each row as changes of a scenario; none for what it has now."""
     guideline: str
-    """The better guideline of the two, that is compared with."""
+    """The better of the published guidelines."""
     guideline_control: dict[str, Any]
     recommended: str
-    """`tuned`; or the guideline, if it may be as good or if the tuned parameters break a limit."""
+    """The row that is better than every other one outside of the interval; `now` to leave things."""
     trials: pl.DataFrame
     """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
     front: pl.DataFrame
@@ -90,7 +91,13 @@ class Tuned:
     @property
     def recommended_control(self) -> dict[str, Any]:
         """The recommended parameters as changes of a scenario."""
-        return self.control if self.recommended == BEST else self.guideline_control
+        return self.controls.get(self.recommended, {})
+
+    def answer(self) -> str:
+        """Return what to do in one line, its price included."""
+        if self.verdict.recommended == BEST and self.broken:
+            return f"leave it as it is: the tuned parameters break the limit `{self.broken[0]}`"
+        return self.verdict.told()
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the tables of trials."""
@@ -98,6 +105,13 @@ class Tuned:
             "becalm": __version__,
             "model": model,
             "recommended": self.recommended,
+            "answer": self.answer(),
+            "rows": self.verdict.table().to_dicts(),
+            "differences": {
+                row: self.verdict.difference(self.verdict.best, row)._asdict()
+                for row in self.verdict.losses
+                if row != self.verdict.best
+            },
             "parameters": self.best,
             "control": self.control,
             "guideline": self.guideline,
@@ -131,34 +145,24 @@ class Tuned:
             write_table(table, folder / name)
 
 
-def gain(
-    found: Mapping[Run, Measured],
-    cases: Sequence[Case],
-    seeds: Sequence[int],
-    guideline: str,
-    *,
-    held_out: bool,
-) -> Gain | None:
-    """Return the gain with its paired interval; None where no case counts.
+def gain(verdict: Verdict, guideline: str, count: int, chosen: Sequence[bool]) -> Gain | None:
+    """Return the gain with its paired interval over the chosen cases; None where there are less than two.
 
-    The seeds are the same for both, and the difference is taken for each of them: what chance does to the
-    traffic drops out. The interval is Student's, over the seeds.
+    Args:
+        verdict: all rows on the same cases.
+        guideline: the row to compare with.
+        count: seeds of each case.
+        chosen: whether each case counts.
+
     """
-    chosen = [case for case in cases if case.role == HELD_OUT or (case.role != GUARD and not held_out)]
-    if not chosen:
+    guided, tuned = (
+        [loss for loss, counts in zip(verdict.losses[row], chosen, strict=True) if counts]
+        for row in (guideline, BEST)
+    )
+    if len(guided) < 2:
         return None
-    total = sum(case.weight for case in chosen)
-
-    def losses(candidate: str) -> list[float]:
-        return [
-            sum(case.weight * found[Run(candidate, case.name, seed)]["loss"] for case in chosen) / total
-            for seed in seeds
-        ]
-
-    guided, tuned = losses(guideline), losses(BEST)
-    differences = [one - other for one, other in zip(guided, tuned, strict=True)]
-    low, high = interval(differences)
-    return Gain(sum(guided) / len(seeds), sum(tuned) / len(seeds), low, high, len(seeds))
+    low, high = interval([one - other for one, other in zip(guided, tuned, strict=True)])
+    return Gain(sum(guided) / len(guided), sum(tuned) / len(tuned), low, high, count)
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -14,19 +15,24 @@ from becalm.cli.options import Fabric
 
 def manage(
     file: Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)],
-    degree: Annotated[
+    contributors: Annotated[
         int | None,
-        typer.Option(help="Largest number of sources that send to one hot spot; all hosts when not given."),
+        typer.Option(
+            "--contributors",
+            "--degree",
+            help="Most hosts that send to one hot host; when not given, settings are tried on 2, 4, 8 "
+            "... to all.",
+        ),
     ] = None,
     guideline: Annotated[
         str | None,
         typer.Option(
-            help="pfister2005, gran2010, or none to keep the scenario's parameters; "
-            "default: pfister2005, or with --hot the better one."
+            help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
+            "pfister2005; the best one with --hot; what suits all of them without a number of contributors."
         ),
     ] = None,
     hot: Annotated[
-        str | None, typer.Option(help="Try both guidelines with this hot host, and show their effect.")
+        str | None, typer.Option(help="Try all guidelines on drawn cases with this hot host.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
@@ -44,10 +50,11 @@ def manage(
     import becalm
     from becalm import manager
     from becalm.cli import console
-    from becalm.cli.hot_spots import show_tried
+    from becalm.cli.hot_spots import show_sizes, show_tried
+    from becalm.cli.screen import Screen
     from becalm.folders import check_writable, write_new
     from becalm.opensm import options
-    from becalm.tunings.guidelines import try_guidelines
+    from becalm.tunings.guidelines import choose, try_guidelines
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
@@ -56,12 +63,24 @@ def manage(
     rollback = None if opensm is None else options.rollback_of(opensm)
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
-    better = "pfister2005"
+    better, derived = "pfister2005", contributors
     if hot is not None:
-        tried = try_guidelines(scenario, hot, degree)
+        with Screen(1, 0, 1, quiet=False) as screen:
+            tried = try_guidelines(scenario, hot, contributors, progress=screen.on_done)
         show_tried(tried)
         better = tried.better
-    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline or better)
+    if contributors is None and guideline != manager.AS_IT_IS:
+        names = [guideline] if guideline else [better] if hot else list(reversed(manager.GUIDELINES))
+        manager.check_guideline(names[0])
+        with (
+            console.err.status("hot spots of all sizes")
+            if console.err.is_terminal
+            else nullcontext() as status
+        ):
+            sizes = choose(scenario, names, lambda now: status.update(now) if status else None)
+        show_sizes(sizes)
+        better, derived = sizes[0].guideline, sizes[0].contributors
+    recommendation = manager.recommend(scenario, hot_spot_degree=derived, guideline=guideline or better)
     managed = recommendation.apply(scenario)
     configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
     zeros = None if opensm is None else options.rollback(managed, fabric)
@@ -74,9 +93,9 @@ def manage(
     for target, text in made:
         write_new(target, text)
     console.show_settings(recommendation)
-    console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=degree))
+    console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=contributors))
     if recommendation.settings:
-        console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=degree))
+        console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=contributors))
     for target, _ in made:
         console.say(f"written to {target}")
     if told:

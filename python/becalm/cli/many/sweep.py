@@ -15,7 +15,7 @@ from becalm.cli.options import Echoes, Markings, MaxMemory, Responses, own_schem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from becalm.cli.many.screen import Screen
+    from becalm.cli.screen import Screen
     from becalm.scenario import Scenario
     from becalm.store import Store
     from becalm.sweeps.engines import Engine
@@ -155,7 +155,7 @@ def _compute(
     *,
     quiet: bool,
 ) -> Screen:
-    from becalm.cli.many.screen import Screen
+    from becalm.cli.screen import Screen
     from becalm.sweeps.run import run_tasks
     from becalm.sweeps.task import Done
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from becalm.schemes.loading import Provided
     from becalm.store import Store
     from becalm.sweeps.engines import Engine
+    from becalm.tunings.api import Plan
     from becalm.tunings.spec import TuneSpec
     from becalm.tunings.tuned import Gain, Tuned
 
@@ -34,15 +34,24 @@ DEFAULT = Path("results/tuned")
 
 
 def tune(
-    file: Annotated[
-        Path, typer.Argument(help="A tuning, or a scenario of the fabric with --hot.", show_default=False)
-    ],
-    hot: Annotated[str | None, typer.Option(help="The hot host of the cases.")] = None,
-    degree: Annotated[
-        int | None, typer.Option(min=2, help="Sources of the smaller hot spot; 3 if not given.")
+    file: Annotated[Path, typer.Argument(help="A tuning, or a scenario of the fabric.", show_default=False)],
+    hot: Annotated[str | None, typer.Option(help="The hot host of all cases; any when not given.")] = None,
+    contributors: Annotated[
+        int | None,
+        typer.Option(
+            "--contributors", "--degree", min=2, help="Most hosts that send to a hot one; all when not given."
+        ),
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Parameters to try.")] = None,
-    minutes: Annotated[float | None, typer.Option(min=0.01, help="End the search after this time.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Parameters to try; 60, or what the time allows.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="Time for all of it: cases and trials follow from it.")
+    ] = None,
+    no_regret: Annotated[
+        bool,
+        typer.Option("--no-regret", help="Nothing that is worse than no control in a class of contributors."),
+    ] = False,
     workers: Workers = None,
     max_memory: MaxMemory = None,
     engine: EngineName = "processes",
@@ -63,15 +72,16 @@ def tune(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Search parameters of congestion control, and compare the best with the guideline on fresh seeds."""
+    """Search parameters of congestion control, and compare the best with all else on cases it did not see."""
     from becalm import manager
     from becalm.cli import console
-    from becalm.cli.many.screen import Screen
+    from becalm.cli.screen import Screen
     from becalm.folders import check_new, write_new
     from becalm.opensm import options
     from becalm.sweeps.engines import width_of
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
+    from becalm.tunings.verdict import NOW, WITHOUT
 
     check_installed()
     check_engine(engine, address, slurm)
@@ -83,27 +93,37 @@ def tune(
         stop(f"{out}: no study to continue", BAD_INPUT)
     if not resume and out.exists():
         stop(f"{out}: already exists; choose another folder, or continue with --resume", BAD_INPUT)
-    spec = _read(file, hot, degree, own_schemes(response, marking, echo))
-    budget = {**spec.budget, **{k: v for k, v in (("trials", trials), ("minutes", minutes)) if v is not None}}
+    spec = _read(file, hot, contributors, own_schemes(response, marking, echo))
+    given = (("trials", trials), ("minutes", minutes), ("no_regret", no_regret or None))
+    budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
     width = width_of(workers)
-    check_memory([case.scenario for case in spec.cases], max_memory, engine, workers)
+    check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
 
     def engine_of(store: Store) -> Engine:
         return made_engine(engine, workers, store, address, slurm)
 
-    with Screen(_expected(spec, budget), 0, width, quiet=as_json) as screen:
+    with Screen(1, 0, width, quiet=as_json) as screen:
+
+        def planned(plan: api.Plan) -> None:
+            screen.total = max(plan.runs, screen.done + 1)
+            if not as_json:
+                console.err.print(_plan(plan), soft_wrap=True)
+
         tuned = api.tune(
-            spec.cases,
+            spec.population or spec.cases,
+            also=spec.cases,
             space=spec.space,
             goals=spec.goals,
             folder=out,
             engine=engine_of,
             max_memory=max_memory,
             progress=screen.on_done,
+            planned=planned,
             **budget,
         )
     tuned.save(out, spec.scenario)
-    if opensm is not None and rollback is not None:
+    written = tuned.recommended not in (WITHOUT, NOW)
+    if written and opensm is not None and rollback is not None:
         # A guideline's reasons do not apply to the tuned values.
         none = manager.Recommendation(manager.AS_IT_IS, [])
         best = tuned.scenario(spec.scenario)
@@ -118,48 +138,53 @@ def tune(
         return
     _show(tuned)
     console.say(f"study, runs, trials and tuned.toml in {out}")
-    if opensm is not None:
+    if opensm is not None and not written:
+        console.say("no options of OpenSM are written, since no other parameters are recommended")
+    elif opensm is not None:
         console.say(f"options of OpenSM in {opensm}, zeros in {rollback}")
 
 
-def _read(file: Path, hot: str | None, degree: int | None, own: tuple[Provided, ...]) -> TuneSpec:
+def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Provided, ...]) -> TuneSpec:
     import becalm
-    from becalm.analysis.hot_spots import HotSpot
-    from becalm.tunings.goals import NO_LOSS, Goals, read_limit
+    from becalm.tunings.goals import Goals
+    from becalm.tunings.population import HotSpot, Population
     from becalm.tunings.spec import TuneSpec, is_scenario, read_tune
 
     if not is_scenario(file):
-        if hot is not None or degree is not None:
-            stop("--hot and --degree: valid only with a scenario; a tuning has [hot_spot]", BAD_INPUT)
+        if hot is not None or contributors is not None:
+            stop("--hot and --contributors: valid only with a scenario; a tuning has [cases]", BAD_INPUT)
         return read_tune(file, own)
-    if hot is None:
-        stop("--hot: required with a scenario: the name of the hot host", BAD_INPUT)
     scenario = becalm.load(file, schemes=own).using(own)
-    cases = HotSpot(scenario, str(hot), degree).cases()
-    return TuneSpec(scenario, cases, None, Goals(limits=(read_limit(NO_LOSS),)), {})
+    if hot is not None:
+        population = HotSpot(scenario, hot, contributors).population()
+    else:
+        population = Population(scenario, contributors=None if contributors is None else (2, contributors))
+        population.check()
+    return TuneSpec(scenario, [], population, None, Goals(), {})
 
 
-def _expected(spec: TuneSpec, budget: Mapping[str, Any]) -> int:
-    """Return an estimate of the number of runs."""
-    from becalm.analysis.hot_spots import HELD_OUT
-    from becalm.tunings.api import RACE, TRIALS
-
-    tried = sum(case.role != HELD_OUT for case in spec.cases)
-    trials, seeds = budget.get("trials", TRIALS), budget.get("seeds", 1)
-    finalists = max(1, round(trials * budget.get("finalists", 0.2))) + 1
-    search = (trials + 3) * tried * seeds + finalists * tried * max(RACE - seeds, 0)
-    return int(search + 3 * len(spec.cases) * budget.get("validate", 8))
+def _plan(plan: Plan) -> str:
+    low, high = plan.load
+    carried = f", background {low:.2f} to {high:.2f} of the hosts' links" if high else ""
+    return (
+        f"about {plan.runs:,} runs of {formats.seconds(plan.each)}, {formats.seconds(plan.seconds)} in all: "
+        f"{plan.learn} cases to learn from, {plan.judge} others to judge by{carried}"
+    )
 
 
 def _show(tuned: Tuned) -> None:
     from becalm.cli import console
+    from becalm.cli.hot_spots import show_rows
     from becalm.store.export import flat
     from becalm.tunings.tuned import NOTE
 
-    _show_cases(tuned)
+    console.say(tuned.answer())
+    for key, value in flat(tuned.recommended_control):
+        console.say(f"  {key} = {value}")
+    show_rows(tuned.verdict)
     console.out.print(
         console.table(
-            "Parameters",
+            "Tuned parameters",
             ("parameter", "value", "matters"),
             [
                 (key, formats.cell(value), formats.share(tuned.importance.get(key)))
@@ -167,7 +192,7 @@ def _show(tuned: Tuned) -> None:
             ],
         )
     )
-    _show_gain(tuned.gain, "on fresh seeds", tuned.guideline)
+    _show_gain(tuned.gain, "on these cases", tuned.guideline)
     if tuned.gain_held_out is not None:
         _show_gain(tuned.gain_held_out, "on the held-out cases", tuned.guideline)
     if tuned.front.height > 1:
@@ -177,26 +202,7 @@ def _show(tuned: Tuned) -> None:
     for limit in tuned.broken:
         console.say(f"on fresh seeds the limit `{limit}` is broken")
     console.show_concerns("with the tuned parameters", tuned.concerns)
-    console.say(f"recommended: {tuned.recommended}")
-    for key, value in flat(tuned.recommended_control):
-        console.say(f"  {key} = {value}")
-    if tuned.recommended == tuned.guideline and not tuned.gain.sure:
-        console.say("the interval includes 0: the tuned parameters may be no better than the guideline")
     console.say(NOTE)
-
-
-def _show_cases(tuned: Tuned) -> None:
-    from becalm.cli import console
-    from becalm.cli.hot_spots import case_row
-
-    columns = ("case", "with", "background", "link", "settles", "99%", "loss")
-    rows = [case_row(row, row["candidate"]) for row in tuned.validation.iter_rows(named=True)]
-    console.out.print(console.table(f"Means of {tuned.gain.seeds} fresh seeds", columns, rows, text=2))
-    roles = tuned.validation.select("case", "role").unique(maintain_order=True).rows()
-    for role, said in (("held_out", "held out of the search"), ("guard", "must not lose")):
-        listed = "; ".join(case for case, each in roles if each == role)
-        if listed:
-            console.say(f"{said}: {listed}")
 
 
 def _show_gain(found: Gain, where: str, guideline: str) -> None:

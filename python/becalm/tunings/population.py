@@ -1,0 +1,315 @@
+"""The cases that a fabric may meet, drawn at random: what a tuning learns from, and what it is judged by.
+
+Contributors are drawn log-uniformly from 2 to all hosts that can reach the hot one, the background from low
+to what the links carry without a hot spot, and the kind of hot spot from `KINDS`. Draws are stratified: a few
+cases cover each range evenly. Training, validation and test are draws of different seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from becalm.analysis.hot_spots import Case
+from becalm.errors import BecalmError
+from becalm.scenario import Scenario
+from becalm.theory.sharing import fair_rates
+
+KINDS: dict[str, float] = {"rest": 0.4, "moving": 0.2, "several": 0.15, "bursts": 0.15, "none": 0.1}
+"""Kinds of cases with their shares.
+
+`rest`: one hot host for the whole time. `moving`: the same contributors turn to one host after another.
+`several`: two or three hot hosts at once, with contributors of their own. `bursts`: all contributors send for
+a short time, again and again, half of what the hot link takes. `none`: background alone.
+"""
+PLACES = 3
+"""Hosts to which a moving hot spot goes."""
+BURSTS = 6
+"""Bursts of a hot period."""
+LEAST = 0.1
+"""Least background load, or a quarter of what the links carry where that is less."""
+MOST = 0.95
+"""Most background, as a share of what the links carry: at their limit queues grow without a hot spot."""
+PARTNERS = (1, 4, 16)
+"""Numbers of hosts to which a host sends background; all in place of the last, on smaller fabrics."""
+LARGE = 150
+"""Hosts from which on a fabric is not small."""
+CLASSES = {"2-4": 4, "5-16": 16, "more": math.inf}
+"""Classes of contributors by their largest number."""
+TRAINING, VALIDATION, TEST = 1, 2, 3
+"""Seeds of the draws."""
+
+
+def class_of(case: Case) -> str:
+    """Return the class of a case by its contributors; `none` without a hot spot."""
+    number = case.contributors
+    return next(name for name, most in CLASSES.items() if number <= most) if number else "none"
+
+
+@dataclass(frozen=True)
+class Population:
+    """Cases for a fabric."""
+
+    scenario: Scenario
+    """The fabric, its switches, adapters and packets; its traffic is replaced."""
+    hosts: tuple[str, ...] = ("*",)
+    """Hosts that may be hot, as patterns."""
+    contributors: tuple[int, int] | None = None
+    """Least and most hosts that send to a hot one; from 2 to all others if not given."""
+    load: tuple[float, float] | None = None
+    """Least and most background; up to what the links carry if not given."""
+    kinds: Sequence[str] = field(default=tuple(KINDS))
+    """Kinds that are drawn, of `KINDS`."""
+    start: float = 0.4e-3
+    """When hot periods begin, in s."""
+    hot: float = 3e-3
+    """How long they last, in s."""
+    after: float = 0.0
+    """What is simulated after them, in s: needed by goals about the recovery alone."""
+
+    @cached_property
+    def all_hosts(self) -> list[str]:
+        """All hosts of the fabric."""
+        return self.scenario.hosts()
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Least and most contributors."""
+        return self.contributors or (2, len(self.all_hosts) - 1)
+
+    def check(self) -> None:
+        """Check that such cases can be drawn.
+
+        Raises:
+            BecalmError: hosts, kinds or numbers that cannot be.
+
+        """
+        others = len(self.all_hosts) - 1
+        if others < 3:
+            raise BecalmError(f"{self.scenario.name}: a hot spot needs at least 4 hosts")
+        low, high = self.range
+        if not 2 <= low <= high <= others:
+            shown = high if low == 2 else f"{low} to {high}"
+            raise BecalmError(f"contributors {shown}: must be between 2 and the {others} other hosts")
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise BecalmError(f"kind `{kind}`: unknown; valid: {', '.join(KINDS)}")
+
+    def draw(self, count: int, seed: int, role: str = "tune") -> list[Case]:
+        """Return so many cases, the same ones for the same seed.
+
+        Raises:
+            BecalmError: such cases cannot be drawn.
+
+        """
+        self.check()
+        made = random.Random(seed)
+        numbers, loads = _strata(count, made), _strata(count, made)
+        return [
+            self._case(f"{seed}.{place}", kind, numbers[place], loads[place], made, role)
+            for place, kind in enumerate(_kinds(count, self.kinds, made))
+        ]
+
+    def case(self, number: int, load: float | None, seed: int = 1, kind: str = "rest") -> Case:
+        """Return a case with so many contributors, with this background or none."""
+        self.check()
+        low, high = (load, load) if load else (LEAST, LEAST)
+        narrow = Population(
+            self.scenario,
+            self.hosts,
+            (number, number),
+            (low, high),
+            (kind,),
+            self.start,
+            self.hot,
+            self.after,
+        )
+        made = random.Random(seed)
+        return narrow._case(f"{seed}", kind, 0.5, 0.5, made, "tune", quiet=load is None)
+
+    def _case(
+        self,
+        name: str,
+        kind: str,
+        number: float,
+        load: float,
+        made: random.Random,
+        role: str,
+        *,
+        quiet: bool = False,
+    ) -> Case:
+        low, high = self.range
+        spots = {"none": 0, "moving": PLACES, "several": made.choice((2, 3))}.get(kind, 1)
+        spots = min(spots, (len(self.all_hosts) - 1) // 3) if spots > 1 else spots
+        hot = self._hot(max(spots, 1), made)
+        others = [host for host in self.all_hosts if host not in hot]
+        teams = spots if kind == "several" else min(spots, 1)
+        most = max(2, min(high, len(others) // max(teams, 1)))
+        count = min(most, int(low * ((most + 1) / low) ** number)) if spots else 0
+        senders = made.sample(others, count * teams)
+        rest = [host for host in others if host not in set(senders)]
+        flows = [] if quiet else self._background(rest, made)
+        carried = 0.0
+        if flows:
+            carried = min(1.0, self._carried(flows))
+            shares = self.load or (min(LEAST, carried / 4), MOST * carried)
+            amount = min(shares[0] + (shares[1] - shares[0]) * load, 1.0)
+            for flow in flows:
+                flow["traffic"] = {"poisson": {"load": max(1e-3, amount / len(flows))}}
+            carried = amount
+        background = ("cold*",) if flows else ()
+        flows += self._hot_flows(kind, hot, senders, count)
+        if not flows:
+            raise BecalmError(f"{self.scenario.name}: no host is left for a background")
+        length = {"duration": _ns(self.start + self.hot + self.after), "warmup": "0 s"}
+        changes: dict[str, Any] = {"flows": flows, "run": length, "observe": {}}
+        if "jobs" in self.scenario.data():
+            changes["jobs"] = None
+        return Case(
+            name=f"{name}: {kind}, {count}, {carried:.2f}",
+            scenario=self.scenario.replace(changes),
+            hot=("hot*",) if spots else (),
+            background=background,
+            start=self.start,
+            stop=self.start + self.hot,
+            role=role,
+            kind=kind,
+        )
+
+    def _hot(self, count: int, made: random.Random) -> list[str]:
+        """Return hot hosts, first of those that are given."""
+        given = self.scenario.hosts(*self.hosts)
+        first = made.sample(given, min(count, len(given)))
+        more = [host for host in self.all_hosts if host not in first]
+        return first + made.sample(more, count - len(first))
+
+    def _background(self, hosts: list[str], made: random.Random) -> list[dict[str, Any]]:
+        """Return a group for each host to which each host sends, shifts of the same hosts; or one to all."""
+        if len(hosts) < 2:
+            return []
+        partners = min(made.choice(PARTNERS), len(hosts) - 1)
+        if partners > PARTNERS[1] and len(hosts) < LARGE:
+            return [{"name": "cold0", "from": hosts, "to": hosts}]
+        return [
+            {"name": f"cold{place}", "from": hosts, "pattern": {"shift": {"by": by}}}
+            for place, by in enumerate(made.sample(range(1, len(hosts)), partners))
+        ]
+
+    def _carried(self, flows: list[dict[str, Any]]) -> float:
+        """Return the load at which the first link of the background is full, by max-min fair rates."""
+        scenario = self.scenario.replace({"flows": flows, "run.duration": "1 ms", "run.warmup": "0 s"})
+        network = scenario.network()
+        paths, capacities = network.flow_paths, network.links["capacity"].to_numpy()
+        flow, link = (paths[name].to_numpy().astype(np.int64) for name in ("flow", "link"))
+        rates = fair_rates(flow, link, paths["share"].to_numpy(), capacities)
+        flows_of_host = network.flows.height / network.flows["source"].n_unique()
+        return float(rates.min()) * flows_of_host / float(scenario.summary["host_rate"])
+
+    def _hot_flows(self, kind: str, hot: list[str], senders: list[str], count: int) -> list[dict[str, Any]]:
+        start, length = self.start, self.hot
+        if kind == "moving":
+            part = length / len(hot)
+            return [
+                _group(f"hot{i}", senders, host, start + i * part, start + (i + 1) * part)
+                for i, host in enumerate(hot)
+            ]
+        if kind == "several":
+            return [
+                _group(f"hot{i}", senders[i * count : (i + 1) * count], host, start, start + length)
+                for i, host in enumerate(hot)
+            ]
+        if kind == "none":
+            return []
+        group = _group("hot", senders, hot[0], start, start + length)
+        if kind == "bursts":
+            period = length / BURSTS
+            on = period / (2 * count)
+            changes = [{"at": _ns(start + on), "load": 0.0}]
+            for i in range(1, BURSTS):
+                changes += [
+                    {"at": _ns(start + i * period + shift), "load": load}
+                    for shift, load in ((0, 1.0), (on, 0.0))
+                ]
+            group["traffic"] = {"poisson": {"load": 1.0, "changes": changes}}
+        return [group]
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """A population whose first hot host is given."""
+
+    scenario: Scenario
+    """The fabric, its switches, adapters and packets; its flows are replaced."""
+    host: str
+    """The hot host."""
+    contributors: int | None = None
+    """Most hosts that send to it at once; all others if not given."""
+    start: float = 0.4e-3
+    """When the hot period begins, in s."""
+    hot: float = 3e-3
+    """How long it lasts, in s."""
+    after: float = 0.0
+    """What is simulated after it, in s."""
+
+    @property
+    def degree(self) -> int | None:
+        """Another word for `contributors`."""
+        return self.contributors
+
+    def population(self) -> Population:
+        """Return the population.
+
+        Raises:
+            BecalmError: the host or the number of contributors cannot be.
+
+        """
+        hosts = self.scenario.hosts()
+        if self.host not in hosts:
+            raise BecalmError(f"hot host {self.host}: no host of {self.scenario.name}; valid: {_some(hosts)}")
+        most = None if self.contributors is None else (2, self.contributors)
+        made = Population(
+            self.scenario, (self.host,), most, None, tuple(KINDS), self.start, self.hot, self.after
+        )
+        made.check()
+        return made
+
+
+def _strata(count: int, made: random.Random) -> list[float]:
+    """Return a number from 0 to 1 out of each of so many equal parts, in random order."""
+    found = [(place + made.random()) / count for place in range(count)]
+    made.shuffle(found)
+    return found
+
+
+def _kinds(count: int, kinds: Sequence[str], made: random.Random) -> list[str]:
+    """Return kinds in about their shares, in random order."""
+    whole = sum(KINDS[kind] for kind in kinds)
+    ends = np.cumsum([KINDS[kind] / whole for kind in kinds])
+    found = [kinds[int(np.searchsorted(ends, (place + 0.5) / count))] for place in range(count)]
+    made.shuffle(found)
+    return found
+
+
+def _group(name: str, senders: list[str], host: str, start: float, stop: float) -> dict[str, Any]:
+    return {"name": name, "from": senders, "to": [host], "start": _ns(start), "stop": _ns(stop)}
+
+
+def _ns(seconds: float) -> str:
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
+
+
+def described(cases: Sequence[Case]) -> Mapping[str, int]:
+    """Return the number of cases by class of contributors."""
+    names = [*CLASSES, "none"]
+    counts = {name: sum(class_of(case) == name for case in cases) for name in names}
+    return {name: count for name, count in counts.items() if count}
