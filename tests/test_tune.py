@@ -371,7 +371,7 @@ def test_candidates_that_fall_behind_meet_few_cases(spot: HotSpot, tmp_path: Pat
     """A trial is whole, or was stopped after a batch; the best is whole."""
     tuned = small(spot, tmp_path / "study", 12)
     assert min(tuned.trials["cases"]) < max(tuned.trials["cases"]) == LEARN
-    batches = _batches(spot.population().draw(24, 1), racing=True)
+    batches = _batches(Population(spot.scenario).draw(24, 1), racing=True)
     assert [len(batch) for batch in batches] == [6, 6, 12]
     assert all(len({class_of(case) for case in batch}) > 1 for batch in batches)
 

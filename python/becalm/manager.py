@@ -1,7 +1,8 @@
 """The congestion control manager: sets the parameters of IBTA congestion control, warns of those that fail.
 
-It knows two guidelines. `pfister2005` (section VI-C) derives the parameters from the size of the network and
-the worst-case hot-spot degree; `gran2010` (Table I, section VII) is what worked on the first hardware.
+It knows three guidelines. `pfister2005` (section VI-C) derives the parameters from the size of the network
+and the largest number of contributors; `gran2010` (Table I, section VII) is what worked on the first
+hardware; `becalm` is what searches on several fabrics have in common (docs/advice.md).
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def recommend(
     Args:
         scenario: its topology, packets and adapters count; its marking, echo and response do not.
         hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
-        guideline: `pfister2005` or `gran2010`; `none` for no settings at all.
+        guideline: `becalm`, `pfister2005` or `gran2010`; `none` for no settings at all.
 
     Raises:
         BecalmError: for an unknown guideline, or a degree below 2 or above the number of hosts.
@@ -113,7 +114,7 @@ def recommend(
     """
     check_guideline(guideline)
     pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
-    facts = {**scenario.summary, "alone": _alone(scenario), "pfc": pfc}
+    facts = {**scenario.summary, "alone": _alone(scenario), "pfc": pfc, "buffer": _buffer(scenario)}
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:
         raise BecalmError(f"contributors {degree}: must be between 2 and the {facts['hosts']} hosts")
@@ -191,6 +192,14 @@ def _alone(scenario: Fabric) -> tuple[float, float]:
         room = math.ceil(packet / CREDIT_BYTES) * CREDIT_BYTES
         packets, share = int(capacity // room), packet / capacity
     return max(0, packets - 1) * share, max(0, packets - 2) * share
+
+
+def _buffer(scenario: Fabric) -> float:
+    """Return the bytes of an input buffer; infinite without a limit."""
+    buffer = scenario.resolved["switch"]["buffer"]
+    if buffer == "unlimited":
+        return math.inf
+    return core_bytes(buffer) or int(buffer.split()[0]) * float(scenario.summary["packet_bytes"])
 
 
 def _margin(degree: int, packet_time: float) -> float:
@@ -276,25 +285,43 @@ def table(
     return {f"{key}.first": f"{first * packet_us:.6g} us", f"{key}.ratio": float(f"{ratio:.8g}"), **found}
 
 
+WAITING = 3.5
+"""Packets above which a queue is marked, by becalm's guideline."""
+HOLD = 42.0
+"""Packet times for which a BECN slows a source down, by becalm's guideline."""
+FIRST, LONGEST = 0.15, 1.6
+"""First delay in packet times and longest one as a multiple of the contributors, by becalm's guideline."""
+
+
 def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
-    """What searches on several fabrics found, in packet times; see docs/advice.md."""
-    packet_us = facts["packet_time"] * 1e6
-    yield Setting("marking.ibta.threshold", 12, "more than a quarter of an input buffer waits")
+    """Derive what searches on five fabrics have in common, in packet times; docs/advice.md has the tables."""
+    packet, packet_us = facts["packet_time"], facts["packet_time"] * 1e6
+    share = WAITING * facts["packet_bytes"] / facts["buffer"]
+    threshold = min(15, max(1, 16 - round(16 * share)))
+    yield Setting(
+        "marking.ibta.threshold", threshold, f"{16 - threshold}/16 of a buffer: {WAITING} packets wait"
+    )
     yield Setting("marking.ibta.marking_rate", 0, "every packet: the fine steps of the table make it gentle")
     if facts["drain_capped"]:
         why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
-    yield Setting("response.ibta.ccti_increase", 12, "as many steps as make a rate smaller by a quarter")
-    timer = max(1, round(4.7 * packet_us / (TIMER_UNIT * 1e6)))
-    yield Setting("response.ibta.ccti_timer", timer, "about 5 packet times, in units of 1.024 us")
-    longest = 2.0 * contributors
-    why = f"from 0.15 packet times, fine for few, to twice the need of {contributors} contributors"
-    shaped = table(
-        shape="geometric", entries=384, first=0.15, longest=longest, packet_time=facts["packet_time"]
-    )
+    timer = max(1, round(1.5 * packet / TIMER_UNIT))
+    increase = min(127, max(1, round(HOLD * packet / (timer * TIMER_UNIT))))
+    why = f"a BECN lasts {HOLD:g} packet times, {increase * timer * TIMER_UNIT * 1e6:.3g} us"
+    yield Setting("response.ibta.ccti_increase", increase, why)
+    why = "1.5 packet times, at least a unit of 1.024 us: rates are right again soon after a hot spot"
+    yield Setting("response.ibta.ccti_timer", timer, why)
+    longest = max(LONGEST * contributors, 4.0)
+    shaped = table(shape="geometric", entries=384, first=FIRST, longest=longest, packet_time=packet)
+    reasons = {
+        "first": f"{FIRST:g} packet times: rates of few contributors have steps as fine as those of many",
+        "ratio": f"to {longest:.4g} packet times, {LONGEST:g} for each of {contributors} contributors",
+        "entries": "fine steps: one BECN changes a rate by little",
+        "packet_time": f"a full packet of a host takes {packet_us:.4g} us",
+    }
     for key, value in shaped.items():
-        yield Setting(key, value, why)
+        yield Setting(key, value, reasons[key.rsplit(".", 1)[1]])
 
 
 GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {

@@ -22,7 +22,16 @@ from becalm.sweeps.task import Done
 from becalm.tunings.evaluate import Evaluator, Run, by_case, uncontrolled
 from becalm.tunings.goals import NO_LOSS, Goals, Measured, read_limit, score
 from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population
-from becalm.tunings.space import Parameters, Space, family, guideline_parameters, neighbours, nested, space_of
+from becalm.tunings.space import (
+    Parameters,
+    Space,
+    family,
+    guideline_parameters,
+    neighbours,
+    nested,
+    own_parameters,
+    space_of,
+)
 from becalm.tunings.study import JOURNAL, Search, check_installed
 from becalm.tunings.tuned import Gain, Tuned, gain
 from becalm.tunings.verdict import BEST, NOW, OWN, WITHOUT, judged
@@ -228,6 +237,8 @@ class _Tuning:
 
     def go(self, began: float, until: float, planned: Callable[[Plan], object]) -> Tuned:
         self._plan(began, until, planned)
+        if family(self.base) != "ibta":
+            self.search.enqueue(self.search.space.clipped(own_parameters(self.base, self.search.space)))
         for control in self.rows.values():
             known = guideline_parameters(control, self.base)
             self.search.enqueue(self.search.space.clipped(known))

@@ -159,7 +159,7 @@ class Population:
         if flows:
             carried = min(1.0, self._carried(flows))
             shares = self.load or (min(LEAST, carried / 4), MOST * carried)
-            amount = min(shares[0] + (shares[1] - shares[0]) * load, 1.0)
+            amount = min(shares[0] + (shares[1] - shares[0]) * load, MOST * carried)
             for flow in flows:
                 flow["traffic"] = {"poisson": {"load": max(1e-3, amount / len(flows))}}
             carried = amount

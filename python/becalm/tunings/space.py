@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from becalm import manager
+from becalm._core import bytes as core_bytes
+from becalm.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.sweeps.random import Range
 
@@ -129,7 +131,68 @@ def family(scenario: Scenario) -> str:
 
 def space_of(scenario: Scenario, contributors: int) -> Space:
     """Return what to search on a fabric: parameters of the control that it has."""
-    return opensm_space(scenario, contributors)
+    return opensm_space(scenario, contributors) if family(scenario) == "ibta" else roce_space(scenario)
+
+
+def roce_space(scenario: Scenario) -> Space:
+    """Return the main parameters of a RoCE fabric's own scheme; all others stay as they are.
+
+    Thresholds of marks go up to four times the input buffer: beyond, a switch never marks.
+    """
+    name = family(scenario)
+    resolved = scenario.resolved
+    ranges: dict[str, Range] = {}
+    if "ramp" in resolved["marking"]:
+        buffer = resolved["switch"]["buffer"]
+        size = core_bytes(buffer) if buffer != "unlimited" else 400e3
+        kilobytes = (size or int(buffer.split()[0]) * scenario.summary["packet_bytes"]) / 1e3
+        ranges |= {
+            "marking.ramp.kmin": Range("float", (1.0, max(2.0, kilobytes / 4)), log=True),
+            "marking.ramp.kmax": Range("float", (max(2.0, kilobytes / 4), max(4.0, 4 * kilobytes)), log=True),
+            "marking.ramp.pmax": Range("float", (0.005, 1.0), log=True),
+        }
+    megabits = float(scenario.summary["host_rate"]) * 8 / 1e6
+    ranges |= {
+        f"response.{name}.{key}": each
+        for key, each in {
+            "dcqcn": {
+                "alpha_timer": Range("float", (5.0, 500.0), log=True, unit="us"),
+                "increase_timer": Range("float", (10.0, 1500.0), log=True, unit="us"),
+                "additive_increase": Range("float", (megabits / 1e4, megabits / 50), log=True),
+            },
+            "dctcp": {"g": Range("float", (1 / 128, 0.5), log=True)},
+            "hpcc": {"eta": Range("float", (0.8, 0.99)), "wai": Range("float", (5.0, 2000.0), log=True)},
+            "swift": {
+                "base": Range("float", (1.0, 200.0), log=True, unit="us"),
+                "ai": Range("float", (0.05, 4.0), log=True),
+            },
+            "timely": {
+                "t_low": Range("float", (5.0, 100.0), log=True, unit="us"),
+                "t_high": Range("float", (100.0, 1000.0), log=True, unit="us"),
+            },
+        }[name].items()
+    }
+    return Space(ranges, _own(scenario))
+
+
+def _own(scenario: Scenario) -> dict[str, Any]:
+    """Return the marking and the response of a scenario by dotted key, as far as they have values."""
+    found: dict[str, Any] = {}
+    for seam in ("marking", "response"):
+        ((name, values),) = scenario.resolved[seam].items()
+        found |= {f"{seam}.{name}.{key}": value for key, value in values.items() if value is not None}
+    return found
+
+
+def own_parameters(scenario: Scenario, space: Space) -> Parameters:
+    """Return what a scenario has of the parameters of a space; middles of ranges where it leaves them out."""
+    own, found = _own(scenario), Parameters()
+    for key, each in space.ranges.items():
+        value = own.get(key, each.at(0.5))
+        if each.unit and isinstance(value, str):
+            value = seconds(value) / seconds(f"1 {each.unit}")
+        found[key] = value
+    return found
 
 
 def opensm_space(scenario: Scenario, contributors: int) -> Space:

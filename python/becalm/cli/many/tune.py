@@ -201,7 +201,8 @@ def _show(tuned: Tuned) -> None:
         console.say(f"{key} is at an end of its range: better values may lie outside")
     for limit in tuned.broken:
         console.say(f"on fresh seeds the limit `{limit}` is broken")
-    console.show_concerns("with the tuned parameters", tuned.concerns)
+    if "ibta" in tuned.control["response"]:
+        console.show_concerns("with the tuned parameters", tuned.concerns)
     console.say(NOTE)
 
 
@@ -209,9 +210,9 @@ def _show_gain(found: Gain, where: str, guideline: str) -> None:
     from becalm.cli import console
 
     console.say(
-        f"loss {where}: {found.guideline:.4f} with the guideline {guideline}, {found.tuned:.4f} tuned "
+        f"loss {where}: {found.guideline:.4f} with {guideline}, {found.tuned:.4f} tuned "
         f"({found.ratio:.2f} of it); less by {found.guideline - found.tuned:.4f}, "
         f"95% interval {found.low:.4f} to {found.high:.4f}"
     )
     if found.high < 0:
-        console.say(f"{where} the tuned parameters are worse than the guideline")
+        console.say(f"{where} the tuned parameters are worse than that")
