@@ -121,6 +121,10 @@ build: $(VENV)/.built ## virtual environment with becalm in it, editable
 docs: build ## write the generated pages: schemes, scenario keys, JSON Schema, result columns
 	$(BIN)/python tools/generate.py
 
+.PHONY: advice
+advice: build ## run the population bench of `becalm tune`, and write the tables of docs/advice.md: half an hour
+	$(BIN)/python tools/advice.py
+
 .PHONY: gallery
 gallery: build ## run the pages of the gallery: their output, pictures and times
 	$(BIN)/python tools/gallery.py

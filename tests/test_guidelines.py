@@ -11,8 +11,8 @@ import becalm
 from becalm import manager
 from becalm.cli import app
 from becalm.manager import unwind
-from becalm.tunings.api import guideline_control
 from becalm.tunings.guidelines import choose
+from becalm.tunings.rows import guideline_control
 from test_tune import FABRIC
 
 

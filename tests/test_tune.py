@@ -24,10 +24,11 @@ from becalm.store import Store
 from becalm.sweeps.engines import Engine, Threads
 from becalm.sweeps.random import Range
 from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned
-from becalm.tunings.api import LEARN, Plan, _name, guideline_control
+from becalm.tunings.api import LEARN, Plan, _name
 from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, Run, by_case
 from becalm.tunings.goals import read_limit
 from becalm.tunings.population import KINDS, class_of
+from becalm.tunings.rows import guideline_control
 from becalm.tunings.space import guideline_parameters, nested, opensm_space
 from becalm.tunings.spec import read_tune
 from becalm.tunings.study import Search, _batches

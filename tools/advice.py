@@ -2,8 +2,8 @@
 
     python tools/advice.py [FABRIC ...] [--minutes M]
 
-For each fabric it tunes, with and without `no_regret`, and runs all rows on drawn test cases. What it measured
-is kept in docs/advice.jsonl, one line per fabric; the tables of the page are made of all lines.
+For each fabric it tunes, with and without `no_regret`, and runs all rows on drawn test cases. What it
+measured is kept in docs/advice.jsonl, one line per fabric; the tables of the page are made of all lines.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def prices(tuned: Tuned, test: Verdict, tuned_is: str = "tuned") -> dict[str, tu
 
 
 def by_hand() -> dict[str, Any]:
-    """Return the losses of all guidelines on cases of given size and load, on the 54 hosts of three levels."""
+    """Return the losses of all guidelines on cases of given size and load, on 54 hosts of three levels."""
     name = "54 hosts, three levels"
-    from becalm.tunings.api import rows_of
+    from becalm.tunings.rows import rows_of
 
     population, lines = Population(FABRICS[name]), []
     known = {each["fabric"]: each for each in read()}

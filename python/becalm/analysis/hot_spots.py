@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -9,11 +10,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from becalm.quantities import seconds
 from becalm.scenario import Scenario
-from becalm.theory.sharing import fair_rates
 
 TUNE, GUARD, HELD_OUT = "tune", "guard", "held_out"
 ROLES = (TUNE, GUARD, HELD_OUT)
@@ -96,6 +94,10 @@ class Case:
 
         A flow wants what its traffic offers then, or as much as it can get.
         """
+        import numpy as np
+
+        from becalm.theory.sharing import fair_rates
+
         network, groups = self.scenario.network(), self.scenario.resolved["flows"]
         names = network.flows["group"].to_list()
         paths, capacities = network.flow_paths, network.links["capacity"].to_numpy()
@@ -134,10 +136,10 @@ def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
         on, off = (seconds(traffic["on_off"][key]) for key in ("mean_on", "mean_off"))
         return on / (on + off)
     if "poisson" not in traffic:
-        return np.inf
+        return math.inf
     steps = [(0.0, traffic["poisson"]["load"])]
     steps += [(seconds(str(each["at"])), each["load"]) for each in traffic["poisson"]["changes"]]
-    ends = [*(at for at, _ in steps[1:]), np.inf]
+    ends = [*(at for at, _ in steps[1:]), math.inf]
     sent = sum(
         load * max(0.0, min(end, stop) - max(at, start)) for (at, load), end in zip(steps, ends, strict=True)
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from becalm import manager, memory
 from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case
@@ -19,16 +19,16 @@ from becalm.store import Store
 from becalm.sweeps.changes import label
 from becalm.sweeps.engines import Engine, Processes
 from becalm.sweeps.task import Done
-from becalm.tunings.evaluate import Evaluator, Run, by_case, uncontrolled
+from becalm.tunings.evaluate import Evaluator, Run, by_case
 from becalm.tunings.goals import NO_LOSS, Goals, Measured, read_limit, score
-from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population
+from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population, load_of
+from becalm.tunings.rows import rows_of, worst_degree
 from becalm.tunings.space import (
     Parameters,
     Space,
     family,
     guideline_parameters,
     neighbours,
-    nested,
     own_parameters,
     space_of,
 )
@@ -52,8 +52,6 @@ FEWEST = 12
 """Of them at least, however short the time is."""
 JUDGING = 0.4
 """Share of the time that the comparison of all rows takes."""
-UNMOVED = ("none", "fixed")
-"""Responses that react to nothing."""
 MEASURED = 6
 """Cases by which the time of a run is measured."""
 MANY_TRIALS = 100_000
@@ -178,40 +176,6 @@ def is_study(folder: Path) -> bool:
     return (folder / JOURNAL).is_file()
 
 
-def worst_degree(cases: Sequence[Case]) -> int:
-    """Return the largest number of hosts that send to a hot link at once."""
-    found = [2]
-    for case in cases:
-        hot = case.groups(case.hot)
-        if hot:
-            flows = case.scenario.network().flows
-            found.append(flows.filter(flows["group"].is_in(hot))["source"].n_unique())
-    return max(found)
-
-
-def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[str, Any]:
-    """Return what a guideline says as changes of a scenario, which keeps how its marks are sent back."""
-    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
-    echoes = "ibta" in scenario.resolved["echo"]
-    settings = {
-        setting.key: setting.value
-        for setting in recommendation.settings
-        if not (echoes and setting.key.startswith("echo."))
-    }
-    return nested(settings)
-
-
-def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
-    """Return the rows that always stand beside tuned parameters, as changes of a scenario."""
-    rows = {WITHOUT: uncontrolled(scenario)}
-    (response,) = scenario.resolved["response"]
-    if response not in UNMOVED:
-        rows[NOW] = {}
-    if family(scenario) == "ibta":
-        rows |= {name: guideline_control(scenario, contributors, name) for name in manager.GUIDELINES}
-    return rows
-
-
 class _Tuning:
     def __init__(
         self,
@@ -279,7 +243,7 @@ class _Tuning:
                 (self.search.trials + 2) * len(self.tried) * len(self.seeds) // (2 if self.population else 1)
             )
         cases = [*self.tried, *self.judge]
-        loads = [load for case in cases if (load := _load(case)) is not None] or [0.0]
+        loads = [load for case in cases if (load := load_of(case)) is not None] or [0.0]
         seconds = until - began if math.isfinite(left) else time.monotonic() - began + total * each
         planned(Plan(total, len(self.tried), judge + seeded, (min(loads), max(loads)), each, seconds))
 
@@ -420,17 +384,6 @@ def _held_out(
         return None
     verdict = judged(found, own, [guideline, BEST])
     return gain(verdict, guideline, count, [True] * len(verdict.classes))
-
-
-def _load(case: Case) -> float | None:
-    """Return the background load of a case that was drawn."""
-    groups = case.scenario.data()["flows"]
-    loads = [
-        each["traffic"]["poisson"]["load"]
-        for each in groups
-        if each["name"].startswith("cold") and "traffic" in each
-    ]
-    return sum(loads) if case.kind and loads else None
 
 
 def _name(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:

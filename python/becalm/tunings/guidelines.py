@@ -14,10 +14,10 @@ from becalm.scenario import Scenario
 from becalm.store import Store
 from becalm.sweeps.engines import Threads
 from becalm.sweeps.task import Done
-from becalm.tunings.api import guideline_control, rows_of
 from becalm.tunings.evaluate import Evaluator, Run
 from becalm.tunings.goals import Measured
 from becalm.tunings.population import VALIDATION, HotSpot
+from becalm.tunings.rows import guideline_control, rows_of
 from becalm.tunings.verdict import Verdict, judged
 
 ENOUGH = 0.95

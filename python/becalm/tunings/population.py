@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
-
-import numpy as np
 
 from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
 from becalm.scenario import Scenario
-from becalm.theory.sharing import fair_rates
 
 KINDS: dict[str, float] = {"rest": 0.4, "moving": 0.2, "several": 0.15, "bursts": 0.15, "none": 0.1}
 """Kinds of cases with their shares.
@@ -203,6 +202,10 @@ class Population:
 
     def _carried(self, flows: list[dict[str, Any]]) -> float:
         """Return the load at which the first link of the background is full, by max-min fair rates."""
+        import numpy as np
+
+        from becalm.theory.sharing import fair_rates
+
         scenario = self.scenario.replace({"flows": flows, "run.duration": "1 ms", "run.warmup": "0 s"})
         network = scenario.network()
         paths, capacities = network.flow_paths, network.links["capacity"].to_numpy()
@@ -290,8 +293,8 @@ def _strata(count: int, made: random.Random) -> list[float]:
 def _kinds(count: int, kinds: Sequence[str], made: random.Random) -> list[str]:
     """Return kinds in about their shares, in random order."""
     whole = sum(KINDS[kind] for kind in kinds)
-    ends = np.cumsum([KINDS[kind] / whole for kind in kinds])
-    found = [kinds[int(np.searchsorted(ends, (place + 0.5) / count))] for place in range(count)]
+    ends = list(accumulate(KINDS[kind] / whole for kind in kinds))
+    found = [kinds[min(bisect(ends, (place + 0.5) / count), len(kinds) - 1)] for place in range(count)]
     made.shuffle(found)
     return found
 
@@ -313,3 +316,14 @@ def described(cases: Sequence[Case]) -> Mapping[str, int]:
     names = [*CLASSES, "none"]
     counts = {name: sum(class_of(case) == name for case in cases) for name in names}
     return {name: count for name, count in counts.items() if count}
+
+
+def load_of(case: Case) -> float | None:
+    """Return the background load of a case that was drawn."""
+    groups = case.scenario.data()["flows"]
+    loads = [
+        each["traffic"]["poisson"]["load"]
+        for each in groups
+        if each["name"].startswith("cold") and "traffic" in each
+    ]
+    return sum(loads) if case.kind and loads else None

@@ -74,8 +74,8 @@ class _Cases(Part):
 class _HotSpot(Part):
     scenario: str = Field(description="the path of a scenario, relative to this file")
     host: str = Field(description="the name of the hot host")
-    contributors: int | None = Field(None, ge=2, description="the most hosts that send to it")
-    degree: int | None = Field(None, ge=2, description="another word for contributors")
+    contributors: int | None = Field(None, ge=2)
+    degree: int | None = Field(None, ge=2)  # another word for contributors
     start: Time | None = None
     hot: Time | None = None
     after: Time | None = None

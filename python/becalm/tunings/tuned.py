@@ -53,10 +53,6 @@ class Tuned:
     """The parameters that were found, by dotted key, without units."""
     control: dict[str, Any]
     """The same as changes of a scenario."""
-    verdict: Verdict
-    """All rows on cases that the search did not see."""
-    controls: dict[str, dict[str, Any]]
-    """Each row as changes of a scenario; none for what it has now."""
     guideline: str
     """The better of the published guidelines."""
     guideline_control: dict[str, Any]
@@ -80,6 +76,10 @@ class Tuned:
     """Limits that the tuned parameters break on fresh seeds."""
     runs: int
     """Runs that were asked for."""
+    verdict: Verdict
+    """All rows on cases that the search did not see."""
+    controls: dict[str, dict[str, Any]]
+    """Each row as changes of a scenario; none for what it has now."""
     concerns: list[manager.Concern] = field(default_factory=list)
     """Settings of the tuned parameters that cannot work."""
 

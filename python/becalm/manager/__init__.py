@@ -1,0 +1,52 @@
+"""The congestion control manager: sets the parameters of IBTA congestion control, warns of those that fail.
+
+It knows three guidelines. `pfister2005` (section VI-C) derives the parameters from the size of the network
+and the largest number of contributors; `gran2010` (Table I, section VII) is what worked on the first
+hardware; `becalm` is what searches on several fabrics have in common (docs/advice.md).
+"""
+
+from becalm.manager.guidelines import (
+    GUIDELINES,
+    PUBLISHED,
+    SHAPES,
+    check_guideline,
+    recommend,
+    table,
+)
+from becalm.manager.review import longest_unwind, review, unwind
+from becalm.manager.settings import (
+    AS_IT_IS,
+    CREDIT_BYTES,
+    ENTRIES,
+    LONGEST_TABLE,
+    SW_TH,
+    TIMER,
+    TIMER_UNIT,
+    Concern,
+    Fabric,
+    Recommendation,
+    Setting,
+)
+
+__all__ = [
+    "AS_IT_IS",
+    "CREDIT_BYTES",
+    "ENTRIES",
+    "GUIDELINES",
+    "LONGEST_TABLE",
+    "PUBLISHED",
+    "SHAPES",
+    "SW_TH",
+    "TIMER",
+    "TIMER_UNIT",
+    "Concern",
+    "Fabric",
+    "Recommendation",
+    "Setting",
+    "check_guideline",
+    "longest_unwind",
+    "recommend",
+    "review",
+    "table",
+    "unwind",
+]

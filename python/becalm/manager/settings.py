@@ -1,0 +1,95 @@
+"""What a guideline says: settings with their reasons, and concerns about settings that cannot work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    from becalm.network import Network
+
+TIMER_UNIT = 1.024e-6
+"""Seconds per unit of CCTI_Timer."""
+CREDIT_BYTES = 64
+"""Bytes per unit of Packet_Size."""
+LONGEST_TABLE = 16384
+"""Entries that a congestion control table may have."""
+ENTRIES = 128
+"""Entries of the tables of both guidelines, unless more are needed."""
+AS_IT_IS = "none"
+"""In place of a guideline: the parameters that the scenario has."""
+SW_TH = 0.9
+"""`sw_th` of pfister2005, as a share of an input buffer."""
+TIMER = 10
+"""`rec_time` of pfister2005, in units of CCTI_Timer."""
+
+
+class Fabric(Protocol):
+    """What a guideline reads of a scenario, and how it changes it."""
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """Every value, defaults included."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What follows without a run."""
+
+    def network(self) -> Network:
+        """Return its network."""
+
+    def replace(self, changes: Mapping[str, Any]) -> Self:
+        """Return a changed copy."""
+
+
+Managed = TypeVar("Managed", bound=Fabric)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One parameter: its dotted key in a scenario, its value, and why it has that value."""
+
+    key: str
+    value: Any
+    why: str
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A setting that cannot work: its dotted key, its value, and what goes wrong."""
+
+    key: str
+    value: Any
+    problem: str
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What a guideline says for one fabric."""
+
+    guideline: str
+    settings: list[Setting]
+
+    def apply(self, scenario: Managed, also: Mapping[str, Any] | None = None) -> Managed:
+        """Return the scenario with these settings in place of its marking, echo and response.
+
+        It names the arbiter of the switches, on which the effect of the settings depends. `also` are changes
+        besides.
+
+        Raises:
+            ScenarioError: if the result has mistakes, say because a group of flows has a response of its own.
+
+        """
+        tables: dict[str, Any] = {}
+        for setting in self.settings:
+            _put(tables, setting.key.split("."), setting.value)
+        arbiter = scenario.resolved["switch"]["arbiter"]
+        return scenario.replace({"switch.arbiter": arbiter, **tables, **(also or {})})
+
+
+def _put(tables: dict[str, Any], path: list[str], value: Any) -> None:  # noqa: ANN401
+    *parents, last = path
+    for part in parents:
+        tables = tables.setdefault(part, {})
+    tables[last] = value
