@@ -87,7 +87,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
             "9: goals.limits[1] = 3: must be a text",
             "11: budget.trials = 0: out of range; valid: 1 or more",
             '12: budget.sampler = "best": unknown; valid: tpe, cmaes, nsga2',
-            "13: gaols: unknown key; valid: hot_spot, case, space, fixed, goals, budget",
+            "13: gaols: unknown key; valid: cases, hot_spot, case, space, fixed, goals, budget",
         ],
     ),
     (

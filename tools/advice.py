@@ -110,7 +110,7 @@ def measured(name: str, minutes: float) -> dict[str, Any]:
     """Tune on a fabric, and return what all rows do on test cases."""
     population = Population(FABRICS[name])
     tuned = becalm.tune(population, minutes=minutes)
-    careful = becalm.tune(population, minutes=minutes, no_regret=True)
+    careful = becalm.tune(population, minutes=minutes / 2, no_regret=True)
     rows = {**tuned.controls, "no regret": careful.controls["tuned"]}
     verdict = run(rows, population.draw(CASES, TEST))
     return {

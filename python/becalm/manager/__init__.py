@@ -5,6 +5,7 @@ and the largest number of contributors; `gran2010` (Table I, section VII) is wha
 hardware; `becalm` is what searches on several fabrics have in common (docs/advice.md).
 """
 
+from becalm.manager.concerns import longest_unwind, review, unwind
 from becalm.manager.guidelines import (
     GUIDELINES,
     PUBLISHED,
@@ -13,7 +14,6 @@ from becalm.manager.guidelines import (
     recommend,
     table,
 )
-from becalm.manager.review import longest_unwind, review, unwind
 from becalm.manager.settings import (
     AS_IT_IS,
     CREDIT_BYTES,

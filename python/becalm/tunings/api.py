@@ -47,7 +47,9 @@ RACE = 3
 FRESH = 101
 """First seed of the validation; the search never sees it or a later one."""
 LEARN, JUDGE = 24, 48
-"""Cases that are drawn to learn from and to judge by, unless the time is short."""
+"""Cases that are drawn to learn from and to judge by, unless a time is given."""
+LONG = 60, 120
+"""The same at most, where a time is given."""
 FEWEST = 12
 """Of them at least, however short the time is."""
 JUDGING = 0.4
@@ -139,7 +141,7 @@ def tune(
     drawn = cases.population() if isinstance(cases, HotSpot) else cases
     population = drawn if isinstance(drawn, Population) else None
     fixed = list(also) if population else list(cast("Sequence[Case]", drawn))
-    learn = population.draw(LEARN, TRAINING) if population else []
+    learn = population.draw(LEARN if minutes is None else LONG[0], TRAINING) if population else []
     _check([*fixed, *learn], TRIALS if trials is None else trials, seeds, finalists, validate)
     memory.check((case.scenario for case in [*fixed, *learn]), max_memory)
     goals = replace(goals or Goals(limits=(read_limit(NO_LOSS),)), no_regret=no_regret)
@@ -225,7 +227,7 @@ class _Tuning:
         each = spent / runs if runs else self.evaluator.spent / max(self.evaluator.runs, 1)
         rows = len(self.rows) + 2
         left = until - time.monotonic()
-        judge = JUDGE if self.population else 0
+        judge = (LONG[1] if math.isfinite(left) else JUDGE) if self.population else 0
         seeded = len(self.fixed) * len(self.fresh)
         if math.isfinite(left):
             judge = min(judge, max(FEWEST, int(JUDGING * left / each / rows) - seeded)) if judge else 0
@@ -254,7 +256,7 @@ class _Tuning:
         trials = {str(trial.number): dict(trial.params) for trial in self.search.best(count)}
         cases = self.tried
         if self.population:
-            cases = [*self.tried, *self.population.draw(len(self.tried), MORE)]
+            cases = [*self.tried, *self.population.draw(min(LEARN, len(self.tried)), MORE)]
             seeds = self.seeds
         candidates = {name: space.changes(parameters) for name, parameters in trials.items()}
         found: dict[Run, Measured] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from bisect import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -309,13 +309,6 @@ def _ns(seconds: float) -> str:
 
 def _some(names: list[str]) -> str:
     return ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
-
-
-def described(cases: Sequence[Case]) -> Mapping[str, int]:
-    """Return the number of cases by class of contributors."""
-    names = [*CLASSES, "none"]
-    counts = {name: sum(class_of(case) == name for case in cases) for name in names}
-    return {name: count for name, count in counts.items() if count}
 
 
 def load_of(case: Case) -> float | None:
