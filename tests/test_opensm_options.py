@@ -325,7 +325,7 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
     for arguments, problem in (
         (("--fabric", fabric), "--fabric: has no effect without --opensm"),
         (("--out", "no.toml", "--opensm", "no.toml"), "no.toml: is the name of two files"),
-        (("--guideline", "none", "--degree", "19"), "hot-spot degree 19: must be between 2 and the 18 hosts"),
+        (("--guideline", "none", "--degree", "19"), "contributors 19: must be between 2 and the 18 hosts"),
     ):
         assert command("manage", "fabric.toml", *arguments, status=2) == f"{problem}\n"
     unsaid = ("--guideline", "none", "--opensm", "no.conf", "--out", "no.toml")

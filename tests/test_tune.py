@@ -180,7 +180,7 @@ def test_space_of_opensm(fabric: becalm.Scenario) -> None:
         "marking.ibta.marking_rate",
         "response.ibta.ccti_increase",
         "response.ibta.ccti_timer",
-        *(f"table.{key}" for key in ("shape", "entries", "first", "longest")),
+        *(f"table.{key}" for key in ("shape", "first", "longest")),
     }
     guided = guideline_control(fabric, 7, "pfister2005")
     first = space.clipped(guideline_parameters(guided, fabric))
@@ -203,11 +203,11 @@ def test_a_table_ends_where_it_should(fabric: becalm.Scenario, shape: str) -> No
     parameters = {
         **{"marking.ibta.threshold": 3, "marking.ibta.marking_rate": 0},
         **{"response.ibta.ccti_increase": 2, "response.ibta.ccti_timer": 4},
-        **{"table.shape": shape, "table.entries": 200, "table.first": 0.25, "table.longest": 20.0},
+        **{"table.shape": shape, "table.first": 0.25, "table.longest": 20.0},
     }
     made = fabric.replace(space.changes(parameters))
     delays = made.summary["cct"]
-    assert len(delays) == 200
+    assert len(delays) == manager.ENTRIES
     assert delays[-1] == pytest.approx(20, abs=0.0626)
     if shape == "geometric":
         assert delays[1] == 0.25

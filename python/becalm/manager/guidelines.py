@@ -214,6 +214,8 @@ WAITING = 4.0
 """Packets above which a queue is marked, by becalm's guideline."""
 HOLD = 38.0
 """Packet times for which a BECN slows a source down, by becalm's guideline."""
+STEP = 4.5
+"""Packet times of a step of the timer, by becalm's guideline."""
 FIRST, LONGEST = 0.2, 2.0
 """First delay in packet times and longest one as a multiple of the contributors, by becalm's guideline."""
 
@@ -231,18 +233,18 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
         why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
-    timer = max(1, round(1.5 * packet / TIMER_UNIT))
+    timer = max(1, round(STEP * packet / TIMER_UNIT))
     increase = min(127, max(1, round(HOLD * packet / (timer * TIMER_UNIT))))
     why = f"a BECN lasts {HOLD:g} packet times, {increase * timer * TIMER_UNIT * 1e6:.3g} us"
     yield Setting("response.ibta.ccti_increase", increase, why)
-    why = "1.5 packet times, at least a unit of 1.024 us: rates are right again soon after a hot spot"
+    why = f"{STEP:g} packet times, at least a unit of 1.024 us: a step of the table as seldom"
     yield Setting("response.ibta.ccti_timer", timer, why)
     longest = max(LONGEST * contributors, 4.0)
-    shaped = table(shape="geometric", entries=384, first=FIRST, longest=longest, packet_time=packet)
+    shaped = table(shape="geometric", entries=ENTRIES, first=FIRST, longest=longest, packet_time=packet)
     reasons = {
         "first": f"{FIRST:g} packet times: rates of few contributors have steps as fine as those of many",
         "ratio": f"to {longest:.4g} packet times, {LONGEST:g} for each of {contributors} contributors",
-        "entries": "fine steps: one BECN changes a rate by little",
+        "entries": "as many as OpenSM reads",
         "packet_time": f"a full packet of a host takes {packet_us:.4g} us",
     }
     for key, value in shaped.items():

@@ -204,7 +204,8 @@ def opensm_space(scenario: Scenario, contributors: int) -> Space:
 
     """
     # A timer of 150 is the longest of the guidelines; marks rarer than one in eight packets come too late for
-    # a short queue. A table that ends below a quarter of what the contributors need saturates.
+    # a short queue. OpenSM reads no more than 128 entries. A table that ends below a quarter of what the
+    # contributors need saturates.
     echo: dict[str, Any] = {} if "ibta" in scenario.resolved["echo"] else {"echo.ibta": {}}
     mask = {"marking.ibta.victim_mask": "host_ports"} if scenario.summary["drain_capped"] else {}
     return Space(
@@ -214,11 +215,10 @@ def opensm_space(scenario: Scenario, contributors: int) -> Space:
             "response.ibta.ccti_increase": Range("int", (1, 64), log=True),
             "response.ibta.ccti_timer": Range("int", (1, 150), log=True),
             f"{TABLE}.shape": Range("choice", manager.SHAPES),
-            f"{TABLE}.entries": Range("int", (128, 384), log=True),
             f"{TABLE}.first": Range("float", (0.02, 0.8), log=True),
             f"{TABLE}.longest": Range("float", (contributors / 4, contributors * 4), log=True),
         },
-        {**mask, **echo},
+        {**mask, **echo, f"{TABLE}.entries": manager.ENTRIES},
         scenario.summary["packet_time"],
     )
 

@@ -176,7 +176,7 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     limits = [limit for limit in map(read_limit, found.goals.limits) if guarded or not limit.guard]
     ranges = {key: each.range() for key, each in found.space.items()}
     budget = found.budget.model_dump(by_alias=True, exclude_none=True)
-    space = Space(ranges, found.fixed) if ranges else None
+    space = Space(ranges, found.fixed, fabric.summary["packet_time"]) if ranges else None
     return TuneSpec(
         fabric, cases, population, space, Goals(tuple(found.goals.minimize), tuple(limits)), budget
     )
