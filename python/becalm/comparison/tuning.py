@@ -4,7 +4,7 @@ A scheme's file has a table `[tune]`: values by key of a scenario, or by several
 that have the same value. A text such as `"0.5 buffers"` is a share of an input buffer of the scene, in kB;
 thresholds given so do not grow with the rate of the port. The grid has at most 24 points; a scene is without
 those that it cannot have. `tuned.json` has the loss of every point for becalm's own schemes and scenes, from
-runs of half the length with one seed; `make compare` writes it anew.
+runs of half the length with one seed; `make compare` writes it again.
 """
 
 from __future__ import annotations

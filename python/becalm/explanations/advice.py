@@ -21,10 +21,10 @@ MENDS = {
     "slow receiver": "let the host receive faster (`adapter.drain_rate`, the slot or the "
     "software of the host)",
     "slow cable": "replace the cable or its port, and run again",
-    "unbalanced routes": "route anew so that the links of the switch have as many pairs of hosts each",
+    "unbalanced routes": "choose other routes: equally many pairs of hosts on each link of the switch",
     "pause storm": "find out why the host pauses its switch (its slot, its driver), or let a watchdog drop "
     "its pauses; no parameter of congestion control mends it",
-    "path collision": "spread the flows anew: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
+    "path collision": "spread the flows otherwise: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
     "another hash",
     "colliding jobs": "place one of the jobs so that their paths part, or route one of them another way",
     "oversubscribed link": "add cables beside it, or spread the flows over other links",
@@ -67,7 +67,7 @@ def manage(case: Case) -> Iterator[Sentence]:
         if managed == scenario:
             return
         out = free_file(Path("managed.toml"))
-        command = f"manage {_quoted(case)} --degree {contributors} --out {out}"
+        command = f"manage {_quoted(case)} --contributors {contributors} --out {out}"
         text = f"Parameters for {contributors} hosts that send to one place: `becalm {command}`."
         numbers, refer = {"contributors": contributors}, (case.facts.of_tree(each.link),)
         yield Sentence("manage", "advice", text, numbers, refer, place=each.name, command=command)
@@ -80,9 +80,8 @@ def tune(case: Case) -> Iterator[Sentence]:
     for each in _bad(case):
         host = blame.hot(case.facts, each.flows)
         if host and each.contributors >= 2:
-            command = (
-                f"tune {_quoted(case)} --hot {shlex.quote(host)} --degree {each.contributors} --trials 50"
-            )
+            options = f"--hot {shlex.quote(host)} --contributors {each.contributors} --trials 50"
+            command = f"tune {_quoted(case)} {options}"
             text = f"A search for parameters that beat the guideline's: `becalm {command}`."
             numbers = {"contributors": each.contributors}
             refer = (case.facts.of_tree(each.link),)

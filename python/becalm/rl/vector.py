@@ -62,7 +62,7 @@ class VectorEnv(Vector):  # type: ignore[misc]
         return self._seen.copy(), {"replication": began, "_replication": np.ones(self.num_envs, bool)}
 
     def step(self, actions: Any) -> Answer:  # noqa: ANN401
-        """Set the rates, and go on until the next decision; begin anew where a run was over."""
+        """Set the rates, and go on until the next decision; begin again where a run was over."""
         count = self.num_envs
         info: dict[str, Any] = {}
         rewards, ended = np.zeros(count), np.zeros(count, bool)
