@@ -35,7 +35,7 @@ def test_manage_compares_all_guidelines(tmp_path: Path) -> None:
     ]
     assert f"By the guideline of {better}" in done.output
     assert all(done.output.count(f" {name} ") >= 1 for name in (*manager.GUIDELINES, "no control"))
-    assert "95% interval" in done.output
+    assert "± 95%" in done.output
     assert out.exists()
     assert CliRunner().invoke(app, ["manage", str(file), "--hot", "H9"]).exit_code == 2
 
@@ -48,12 +48,12 @@ def test_without_a_number_of_contributors_all_sizes_are_tried(tmp_path: Path) ->
     tried = choose(becalm.Scenario(FABRIC), list(reversed(manager.GUIDELINES)))
     assert list(tried[0].links) == [2, 4, 7]
     if tried[0].short:
-        assert "warning: no setting leaves all of them 95%" in done.output
+        assert "warning: no guideline leaves all of them 95%" in done.output
     else:
         assert f"chosen: {tried[0].guideline} for {tried[0].contributors} contributors" in done.output
     file.write_text(FABRIC.replace("ports = 4", "ports = 8"))
     done = CliRunner().invoke(
         app, ["manage", str(file), "--guideline", "pfister2005"], env={"COLUMNS": "140"}
     )
-    assert "warning: no setting leaves all of them 95%; chosen is pfister2005" in done.output
+    assert "warning: no guideline leaves all of them 95%; chosen is pfister2005" in done.output
     assert CliRunner().invoke(app, ["manage", str(file), "--guideline", "nobody"]).exit_code == 2

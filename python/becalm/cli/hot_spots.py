@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from becalm.analysis import formats
 from becalm.analysis.measures import WEIGHTS
 from becalm.cli import console
 from becalm.tunings.verdict import ALL
@@ -31,10 +30,10 @@ def show_rows(verdict: Verdict) -> None:
     cells = []
     for row in sorted(verdict.losses, key=verdict.mean):
         gap = verdict.difference(row, best)
-        behind = "-" if row == best else f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
+        behind = "-" if row == best else f"{gap.mean:+.3f} ± {gap.high - gap.mean:.3f}"
         cells.append((row, *(f"{verdict.mean(row, group):.3f}" for group in (*groups, ALL)), behind))
     title = f"Loss on {len(verdict.classes)} new cases, by contributors"
-    made = console.table(title, ("with", *groups, ALL, "to the best, 95% interval"), cells)
+    made = console.table(title, ("with", *groups, ALL, "to the best, ± 95%"), cells)
     for column in made.columns:
         column.no_wrap = True
     made.caption = (
@@ -50,18 +49,16 @@ def show_sizes(tried: Sequence[Sizes]) -> None:
     from becalm.tunings.guidelines import ENOUGH
 
     sizes = list(tried[0].links)
-    rows = [
-        (f"{each.guideline}, for {each.contributors}", *(formats.share(each.links[size]) for size in sizes))
-        for each in tried
-    ]
-    title = "What contributors get of the hot link, by their number; without control 100%"
+    # Rounded down: what is just below the limit is not to look as if it met it.
+    rows = [(each.guideline, *(f"{int(each.links[size] * 100)}" for size in sizes)) for each in tried]
+    title = "Per cent of the hot link that contributors get, by their number; without control 100"
     console.out.print(console.table(title, ("settings", *map(str, sizes)), rows))
     chosen = tried[0]
     where = f"{chosen.guideline} for {chosen.contributors} contributors"
     if chosen.short:
-        listed = ", ".join(f"{size}: {chosen.links[size]:.0%}" for size in chosen.short)
+        listed = ", ".join(f"{size}: {int(chosen.links[size] * 100)}%" for size in chosen.short)
         console.say(
-            f"warning: no setting leaves all of them {ENOUGH:.0%}; chosen is {where}, with which they get "
+            f"warning: no guideline leaves all of them {ENOUGH:.0%}; chosen is {where}, with which they get "
             f"{listed}"
         )
     else:

@@ -44,6 +44,10 @@ class Screen:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def plan(self, total: int) -> None:
+        """Set how many runs there are to compute, where that is known late."""
+        self.total = total
+
     @property
     def seconds(self) -> float:
         """Seconds since the beginning."""

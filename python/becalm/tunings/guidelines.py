@@ -65,10 +65,11 @@ def sizes_of(scenario: Scenario) -> list[int]:
 def choose(
     scenario: Scenario, guidelines: Sequence[str], progress: Callable[[str], object] = lambda _: None
 ) -> list[Sizes]:
-    """Try settings on hot spots of all sizes, and return those that were tried, the one to take first.
+    """Try guidelines on hot spots of all sizes, and return those that were tried, the one to take first.
 
-    Settings for all hosts come before those for fewer. The first that leaves no hot spot below `ENOUGH` of
-    its link is taken; if there is none, that with the fewest such hot spots.
+    All are derived for the largest hot spot: one that is larger than the settings are made for still spreads.
+    The first that leaves no hot spot below `ENOUGH` of its link is taken; if there is none, that with the
+    largest share in its worst one.
 
     Args:
         scenario: the fabric; its flows are replaced.
@@ -77,17 +78,16 @@ def choose(
 
     """
     sizes, tried = sizes_of(scenario), []
-    for most in (size for size in reversed(sizes) if size == sizes[-1] or size in (8, 32)):
-        for guideline in guidelines:
-            control = guideline_control(scenario, most, guideline)
-            links = {}
-            for size in sizes:
-                progress(f"{guideline} for {most}, {size} contributors")
-                links[size] = _link(scenario, control, size)
-            tried.append(Sizes(guideline, most, links))
-            if not tried[-1].short:
-                return [tried[-1], *tried[:-1]]
-    return sorted(tried, key=lambda each: len(each.short))
+    for guideline in guidelines:
+        control = guideline_control(scenario, sizes[-1], guideline)
+        links = {}
+        for size in sizes:
+            progress(f"{guideline}, {size} contributors")
+            links[size] = _link(scenario, control, size)
+        tried.append(Sizes(guideline, sizes[-1], links))
+        if not tried[-1].short:
+            return [tried[-1], *tried[:-1]]
+    return sorted(tried, key=lambda each: -min(each.links.values()))
 
 
 def _link(scenario: Scenario, control: dict[str, Any], size: int) -> float:
@@ -110,6 +110,7 @@ def try_guidelines(
     host: str,
     contributors: int | None = None,
     threads: int | None = None,
+    planned: Callable[[int], object] = lambda _: None,
     progress: Callable[[Done], object] = lambda _: None,
     seconds: float = SECONDS,
 ) -> Tried:
@@ -120,6 +121,7 @@ def try_guidelines(
         host: the hot host.
         contributors: the most hosts that send to it; all others if not given.
         threads: runs side by side.
+        planned: called once with the largest number of runs.
         progress: called for every run.
         seconds: time after which no more cases are begun.
 
@@ -130,6 +132,7 @@ def try_guidelines(
     population = HotSpot(scenario, host, contributors).population()
     rows = rows_of(scenario, population.range[1])
     cases, began = population.draw(CASES, VALIDATION), time.monotonic()
+    planned(sum(len(rows) + (case.calm is not None) for case in cases))
     found: dict[Run, Measured] = {}
     with TemporaryDirectory(prefix="becalm-guidelines-") as folder:
         store = Store(folder)

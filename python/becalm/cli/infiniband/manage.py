@@ -20,8 +20,8 @@ def manage(
         typer.Option(
             "--contributors",
             "--degree",
-            help="Most hosts that send to one hot host; when not given, settings are tried on 2, 4, 8 "
-            "... to all.",
+            help="Most hosts that send to one hot host; when not given, settings for all hosts are tried "
+            "on hot spots of 2, 4, 8 ... hosts.",
         ),
     ] = None,
     guideline: Annotated[
@@ -66,7 +66,7 @@ def manage(
     better, derived = "pfister2005", contributors
     if hot is not None:
         with Screen(1, 0, 1, quiet=False) as screen:
-            tried = try_guidelines(scenario, hot, contributors, progress=screen.on_done)
+            tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
         show_tried(tried)
         better = tried.better
     if contributors is None and guideline != manager.AS_IT_IS:
