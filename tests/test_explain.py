@@ -245,11 +245,12 @@ def test_commands_that_are_proposed_run(tmp_path: Path, monkeypatch: pytest.Monk
     result = CliRunner().invoke(app, shlex.split(commands[0]))
     assert result.exit_code == 0, result.output
     managed = becalm.explain(becalm.run(becalm.load("managed.toml"), threads=1))
-    (before,), (after,) = (
+    (before,), after = (
         [each.numbers["lost"] for each in said.about("cost") if each.rule == "lost"]
         for said in (found, managed)
     )
-    assert after < 0.5 * before
+    # Nothing is said of it where nothing is lost.
+    assert sum(after) < 0.5 * before
     assert "manage" not in {each.rule for each in managed.about("advice")}, "it has those parameters already"
     arguments = [*shlex.split(commands[1])[:-1], "0"]
     result = CliRunner().invoke(app, arguments)

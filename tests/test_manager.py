@@ -39,7 +39,7 @@ def test_the_guideline_gives_the_papers_own_parameters(
 
     128 sources wait 85 us for each other; meanwhile the timer of 10.24 us takes off 8.3 of 127 entries.
     """
-    found = values(manager.recommend(tree(ports, levels)))
+    found = values(manager.recommend(tree(ports, levels), guideline="pfister2005"))
     longest = float(str(found["response.ibta.cct.linear.max"]).removesuffix(" us"))
     assert longest == pytest.approx(margin * max_ipd, rel=0.02)
     assert found["response.ibta.ccti_increase"] == pytest.approx(increase, abs=1)
@@ -47,7 +47,7 @@ def test_the_guideline_gives_the_papers_own_parameters(
 
 
 def test_a_smaller_degree_gives_a_shorter_delay_and_smaller_steps() -> None:
-    few = values(manager.recommend(tree(16, 2), hot_spot_degree=6))
+    few = values(manager.recommend(tree(16, 2), hot_spot_degree=6, guideline="pfister2005"))
     assert few["response.ibta.ccti_increase"] == 3
     assert few["response.ibta.cct.linear.max"] == "4 us"
 
@@ -65,7 +65,7 @@ def test_what_is_recommended_is_a_scenario_without_concerns(guideline: str, degr
 
 def test_a_table_that_ends_at_the_share_of_many_is_too_short() -> None:
     scenario = tree(16, 2)
-    managed = manager.recommend(scenario).apply(scenario)
+    managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
     assert manager.review(managed) == []
     short = managed.replace({"response.ibta.cct.linear.max": f"{128 * 2 / 3:.6g} us"})
     (concern,) = manager.review(short)
@@ -96,13 +96,13 @@ def test_a_hot_spot_of_many_needs_more_than_the_first_hardwares_timer_or_table()
 )
 def test_settings_that_cannot_work_are_named(changes: dict[str, object], key: str) -> None:
     scenario = tree(8, 2)
-    managed = manager.recommend(scenario).apply(scenario)
+    managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
     assert manager.review(managed) == []
     assert key in [concern.key for concern in manager.review(managed.replace(changes))]
 
 
 def test_bad_input_says_what_would_be_valid() -> None:
-    with pytest.raises(becalm.BecalmError, match="valid: pfister2005, gran2010"):
+    with pytest.raises(becalm.BecalmError, match="valid: becalm, pfister2005, gran2010"):
         manager.recommend(tree(8, 2), guideline="x")
     with pytest.raises(becalm.BecalmError, match="between 2 and the 32 hosts"):
         manager.recommend(tree(8, 2), hot_spot_degree=33)
@@ -118,7 +118,7 @@ def test_the_command_writes_the_scenario(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["manage", str(source), "--contributors", "32", "--out", str(target)])
     assert result.exit_code == 0, result.output
     assert "ccti_increase" in result.output
-    assert becalm.load(target).resolved["response"]["ibta"]["ccti_timer"] == 10
+    assert becalm.load(target).resolved["response"]["ibta"]["ccti_timer"] == 3
     again = CliRunner().invoke(app, ["manage", str(source), "--out", str(target)])
     assert again.exit_code == 2
 
@@ -132,7 +132,7 @@ def behind_one_cable(buffer: str) -> becalm.Scenario:
 @pytest.mark.parametrize("buffer", ["64 KiB", "4 packets"])
 def test_thresholds_are_such_as_a_single_input_can_reach(buffer: str) -> None:
     free = behind_one_cable(buffer)
-    managed = manager.recommend(free, hot_spot_degree=8).apply(free)
+    managed = manager.recommend(free, hot_spot_degree=8, guideline="pfister2005").apply(free)
     assert manager.review(managed, hot_spot_degree=8) == []
     high = managed.replace({"marking.queue_threshold.high": 0.95})
     assert [each.key for each in manager.review(high, hot_spot_degree=8)] == ["marking.queue_threshold.high"]
@@ -140,7 +140,7 @@ def test_thresholds_are_such_as_a_single_input_can_reach(buffer: str) -> None:
 
 def test_a_low_threshold_above_what_packets_leave_behind_ends_marking_at_once() -> None:
     free = behind_one_cable("4 packets")
-    managed = manager.recommend(free, hot_spot_degree=8).apply(free)
+    managed = manager.recommend(free, hot_spot_degree=8, guideline="pfister2005").apply(free)
     low = managed.replace({"marking.queue_threshold.low": 0.6})
     assert [each.key for each in manager.review(low, hot_spot_degree=8)] == ["marking.queue_threshold.low"]
     shares = [becalm.run(each).groups["marked_share"][0] for each in (low, managed)]

@@ -133,11 +133,11 @@ class Scenario:
             off["adapter.port_control"] = None
         return self.replace(off | self._own_responses("response", "restart"))
 
-    def with_guideline(self, name: str = "pfister2005", *, hot_spot_degree: int | None = None) -> Scenario:
+    def with_guideline(self, name: str = manager.DEFAULT, *, hot_spot_degree: int | None = None) -> Scenario:
         """Return it with the congestion control that a guideline derives from its fabric, for all groups.
 
         Args:
-            name: `pfister2005` or `gran2010`.
+            name: `becalm`, `pfister2005` or `gran2010`.
             hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
 
         Raises:

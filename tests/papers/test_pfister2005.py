@@ -102,7 +102,9 @@ def test_a_tree_is_full_when_nine_tenths_are_lost() -> None:
 def test_the_guideline_is_the_managers() -> None:
     for name in ("32", "128 (8x8)"):
         network = NETWORKS[name]
-        settings = manager.recommend(Scenario(HotSpot(network, 4).scenario())).settings
+        settings = manager.recommend(
+            Scenario(HotSpot(network, 4).scenario()), guideline="pfister2005"
+        ).settings
         found = {setting.key: setting.value for setting in settings}
         assert found["response.ibta.ccti_increase"] == guideline(network.hosts).increase
         assert found["response.ibta.ccti_timer"] == guideline(network.hosts).timer

@@ -17,6 +17,7 @@ from becalm.manager.guidelines import (
 from becalm.manager.settings import (
     AS_IT_IS,
     CREDIT_BYTES,
+    DEFAULT,
     ENTRIES,
     LONGEST_TABLE,
     SW_TH,
@@ -31,6 +32,7 @@ from becalm.manager.settings import (
 __all__ = [
     "AS_IT_IS",
     "CREDIT_BYTES",
+    "DEFAULT",
     "ENTRIES",
     "GUIDELINES",
     "LONGEST_TABLE",

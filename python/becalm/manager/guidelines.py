@@ -12,6 +12,7 @@ from becalm.errors import BecalmError
 from becalm.manager.settings import (
     AS_IT_IS,
     CREDIT_BYTES,
+    DEFAULT,
     ENTRIES,
     LONGEST_TABLE,
     SW_TH,
@@ -24,7 +25,7 @@ from becalm.manager.settings import (
 
 
 def recommend(
-    scenario: Fabric, *, hot_spot_degree: int | None = None, guideline: str = "pfister2005"
+    scenario: Fabric, *, hot_spot_degree: int | None = None, guideline: str = DEFAULT
 ) -> Recommendation:
     """Work out the parameters of congestion control for the fabric of a scenario.
 
@@ -229,7 +230,9 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
         "marking.ibta.threshold", threshold, f"{16 - threshold}/16 of a buffer: {WAITING:g} packets wait"
     )
     yield Setting("marking.ibta.marking_rate", 0, "every packet: the fine steps of the table make it gentle")
-    if facts["drain_capped"]:
+    if facts["pfc"]:
+        yield Setting("marking.ibta.victim_mask", "all", "with PFC no credit tells a root from a victim")
+    elif facts["drain_capped"]:
         why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
@@ -252,7 +255,7 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
 
 
 GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {
+    "becalm": _becalm,
     "pfister2005": _pfister2005,
     "gran2010": _gran2010,
-    "becalm": _becalm,
 }

@@ -17,6 +17,8 @@ LONGEST_TABLE = 16384
 """Entries that a congestion control table may have."""
 ENTRIES = 128
 """Entries of the tables of both guidelines, unless more are needed."""
+DEFAULT = "becalm"
+"""The guideline where none is named: the least loss on cases that no search saw (docs/advice.md)."""
 AS_IT_IS = "none"
 """In place of a guideline: the parameters that the scenario has."""
 SW_TH = 0.9

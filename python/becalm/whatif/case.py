@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from becalm import manager
 from becalm.analysis.faults import Fault, labels
 from becalm.errors import BecalmError
 from becalm.mistakes import Mistakes
@@ -20,7 +21,6 @@ from becalm.whatif.incast import WhatIf, whatif
 
 LOAD = 0.2
 """Background of a fabric without a scenario, as a share of each host's link: it congests little."""
-GUIDELINE = "pfister2005"
 UNMOVED = {"none", "fixed"}
 """Responses that react to nothing."""
 
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     load: float | None = None
     """In place of the scenario's background: the load of each host, which sends to one other."""
     opensm: Path | None = None
-    """A configuration of OpenSM; if not given, the scenario's own control or `GUIDELINE`."""
+    """A configuration of OpenSM; if not given, the scenario's own control or the default guideline."""
 
 
 def simulate(
@@ -61,13 +61,13 @@ def simulate(
     scenario, fabric = _read(case)
     scenario = _loaded(scenario, case.load)
     own = _own(scenario)
-    name = f"the scenario's own, {own}" if own else f"the guideline {GUIDELINE}"
+    name = f"the scenario's own, {own}" if own else f"the guideline {manager.DEFAULT}"
 
     def control(given: Scenario, contributors: int) -> Scenario:
         if case.opensm is not None:
             return with_configuration(given, case.opensm, fabric)
         # The guideline speaks of two sources at least.
-        return given if own else given.with_guideline(GUIDELINE, hot_spot_degree=max(2, contributors))
+        return given if own else given.with_guideline(hot_spot_degree=max(2, contributors))
 
     return whatif(
         scenario,

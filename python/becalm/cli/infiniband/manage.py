@@ -28,7 +28,7 @@ def manage(
         str | None,
         typer.Option(
             help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
-            "pfister2005; the best one with --hot; what suits all of them without a number of contributors."
+            "becalm; the best one with --hot; what suits all sizes without a number of contributors."
         ),
     ] = None,
     hot: Annotated[
@@ -63,14 +63,14 @@ def manage(
     rollback = None if opensm is None else options.rollback_of(opensm)
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
-    better, derived = "pfister2005", contributors
+    better, derived = manager.DEFAULT, contributors
     if hot is not None:
         with Screen(1, 0, 1, quiet=False) as screen:
             tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
         show_tried(tried)
         better = tried.better
     if contributors is None and guideline != manager.AS_IT_IS:
-        names = [guideline] if guideline else [better] if hot else list(reversed(manager.GUIDELINES))
+        names = [guideline] if guideline else [better] if hot else list(manager.GUIDELINES)
         manager.check_guideline(names[0])
         with (
             console.err.status("hot spots of all sizes")
