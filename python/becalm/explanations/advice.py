@@ -55,11 +55,11 @@ def manage(case: Case) -> Iterator[Sentence]:
     """Propose `becalm manage` where control is off, weak or too strong at an overloaded link.
 
     The guideline's parameters must suit the scenario and differ from its own. Contributors are the hosts that
-    offer more than their fair share of the link. The command names the results, or a file with the scenario.
+    offer more than their fair share of a link, at the link with the most: the parameters are the whole
+    fabric's. The command names the results, or a file with the scenario.
     """
-    scenario = case.facts.scenario
+    scenario, contributors = case.facts.scenario, _contributors(case)
     for each in _bad(case):
-        contributors = max(2, each.contributors)
         try:
             managed = manager.recommend(scenario, hot_spot_degree=contributors).apply(scenario)
         except BecalmError:
@@ -80,10 +80,11 @@ def tune(case: Case) -> Iterator[Sentence]:
     for each in _bad(case):
         host = blame.hot(case.facts, each.flows)
         if host and each.contributors >= 2:
-            options = f"--hot {shlex.quote(host)} --contributors {each.contributors} --trials 50"
+            contributors = _contributors(case)
+            options = f"--hot {shlex.quote(host)} --contributors {contributors} --trials 50"
             command = f"tune {_quoted(case)} {options}"
             text = f"A search for parameters that beat the guideline's: `becalm {command}`."
-            numbers = {"contributors": each.contributors}
+            numbers = {"contributors": contributors}
             refer = (case.facts.of_tree(each.link),)
             yield Sentence("tune", "advice", text, numbers, refer, place=each.name, command=command)
             return
@@ -115,6 +116,11 @@ def observe(case: Case) -> Iterator[Sentence]:
 
 def _quoted(case: Case) -> str:
     return shlex.quote(str(case.file))
+
+
+def _contributors(case: Case) -> int:
+    """Return the largest number of contributors of an overloaded link, at least 2."""
+    return max([2, *(each.contributors for each in case.bottlenecks if each.overloaded)])
 
 
 def _bad(case: Case) -> list[Bottleneck]:
