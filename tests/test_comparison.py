@@ -201,7 +201,7 @@ def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> 
         ("name = 3\n[response.none]\n", ":1: name = 3: must be a text"),
         ("respons = 3\n[response.none]\n", ":1: respons: unknown key; valid: name, guideline"),
         ("# my\nresponse = 3\n", ":2: response = 3: must be a table"),
-        ('guideline = "best"\n', ':1: guideline = "best": unknown; valid: pfister2005, gran2010'),
+        ('guideline = "best"\n', ':1: guideline = "best": unknown; valid: becalm, pfister2005, gran2010'),
         ('guideline = "gran2010"\n[marking.none]\n', ":1: marking: not together with guideline"),
     ],
 )
@@ -316,3 +316,13 @@ def test_a_loss_adds_up_what_is_missing() -> None:
     assert measure.loss({"background": 1.0, "link": 1.0, "jain": 1.0, "job": math.nan}) == 0
     assert measure.loss({"background": 0.5, "link": 0.8, "jain": 0.6}) == pytest.approx(0.5 + 0.1 + 0.1)
     assert measure.loss({"job": 2.0, "slowdown_all_99": 100.0}) == pytest.approx(0.5 + 0.5)
+
+
+def test_a_job_that_does_not_end_costs_all_of_its_time() -> None:
+    (whole,) = comparison.chosen_scenes(["all_reduce"])
+    made = whole.times(0.001)
+    (chosen,) = comparison.chosen_schemes(["dcqcn"])
+    found = measure.row(made, becalm.run(merge.controlled(made, chosen)))
+    assert found["unended"] == 1.0 and math.isnan(found["job_time"])
+    ended = {**found, "unended": math.nan, "job": 1.0}
+    assert measure.loss(found) == pytest.approx(measure.loss(ended) + 1)

@@ -127,6 +127,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[float, float], str]], ...] = (
     ("paused", "paused", _share),
     ("job", "job", _number),
     ("job_time", "job time", _time),
+    ("unended", "job open", _share),
     ("unfinished", "unfinished", _share),
     ("behind", "behind best", _number),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 
 from becalm.comparison.scene import Scene
@@ -24,6 +25,7 @@ COLUMNS = (
     "paused",
     "job",
     "job_time",
+    "unended",
     "unfinished",
 )
 """Columns of every scene, but those that have no number there:
@@ -37,6 +39,7 @@ COLUMNS = (
 - `paused`: share of time for which the link that was paused longest was paused; 0 without pauses;
 - `job`: the jobs' largest slowdown against themselves alone;
 - `job_time`: the longest time of a job in s;
+- `unended`: jobs that did not end, over all jobs; no number if all did;
 - `unfinished`: messages that were posted and not delivered, over all that were posted.
 
 Beside them `loss`, and `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size, of
@@ -83,6 +86,7 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
     if "jobs" in results.tables:
         found["job"] = float(results.jobs["slowdown"].to_numpy().max())
         found["job_time"] = float(results.jobs["time"].to_numpy().max())
+        found["unended"] = float(np.isnan(results.jobs["time"].to_numpy()).mean()) or math.nan
     if "completion" in results.tables:
         found |= _slowdowns(scene, results)
     return found
@@ -91,14 +95,15 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
 def loss(found: Mapping[str, float]) -> float:
     """Return one number for a run, 0 at best: the sum of what its columns are short of.
 
-    What the background lacks counts 1, the share of a job's time that it waits for others 1, an idle part of
-    the link 1/2, unfairness 1/4, and a decade of the slowdown that 1% of the messages exceed 1/4.
+    What the background lacks counts 1, the share of a job's time that it waits for others 1, also if it does
+    not end, an idle part of the link 1/2, unfairness 1/4, and a decade of the slowdown that 1% of messages
+    exceed 1/4.
     """
     nothing: dict[str, float] = {"background": 1, "link": 1, "jain": 1, "job": 1, "slowdown_all_99": 1}
     there = {**nothing, **{key: value for key, value in found.items() if not math.isnan(value)}}
     return (
         (1 - min(there["background"], 1))
-        + (1 - 1 / there["job"])
+        + (1.0 if "unended" in there else 1 - 1 / there["job"])
         + (1 - there["link"]) / 2
         + (1 - there["jain"]) / 4
         + math.log10(max(there["slowdown_all_99"], 1)) / 4
