@@ -77,6 +77,17 @@ claims: build ## run all claims of all papers, and compare the verdicts with tho
 	$(BIN)/python -m becalm.lab.pages target/nightly
 	$(BIN)/python tools/verdicts.py target/nightly
 
+.PHONY: claims-cheap
+claims-cheap: build ## the same for the experiments that take a second or less: about two minutes
+	rm -rf target/cheap
+	@mkdir -p target/cheap
+	$(BIN)/python -m becalm.lab.pages target/cheap --cost 1
+	$(BIN)/python tools/verdicts.py target/cheap --part
+
+.PHONY: planted
+planted: build ## plant wrong mechanisms into the papers' scenes, and name the claims that notice each
+	$(BIN)/python tools/planted.py
+
 FUZZ_SECONDS ?= 600
 
 .PHONY: fuzz

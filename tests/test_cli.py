@@ -165,9 +165,9 @@ def claim(verdict: str, kind: str = "paper") -> Claim:
 @pytest.mark.parametrize(
     ("second", "exit_code", "score"),
     [
-        (claim("holds"), 0, "2 of 2 sentences of the paper hold, 0 undecided, 0 fail (seeds 1 to 2)"),
-        (claim("undecided"), 0, "1 of 2 sentences of the paper hold, 1 undecided, 0 fail (seeds 1 to 2)"),
-        (claim("fails"), 1, "1 of 2 sentences of the paper hold, 0 undecided, 1 fail (seeds 1 to 2)"),
+        (claim("holds"), 0, "1 of 1 sentences of the paper hold, 0 undecided, 0 fail (seeds 1 to 2)"),
+        (claim("undecided"), 0, "0 of 1 sentences of the paper hold, 1 undecided, 0 fail (seeds 1 to 2)"),
+        (claim("fails"), 1, "0 of 1 sentences of the paper hold, 0 undecided, 1 fail (seeds 1 to 2)"),
         (
             claim("fails", "ours"),
             0,

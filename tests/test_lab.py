@@ -153,7 +153,7 @@ def test_json_shape(quick: tuple[Path, list[Report], list[SweepProgress]]) -> No
         assert set(data) == {"id", "title", "claims"}
         for claim in data["claims"]:
             wanted = {"id", "quote", "paper", "tolerance", "seeds", "values", "mean", "interval"}
-            assert set(claim) - {"note", "class", "proof", "reading"} == wanted | {"verdict", "kind"}
+            assert set(claim) - {"note", "class", "proof", "reading", "theme"} == wanted | {"verdict", "kind"}
             assert claim["seeds"] == [1], "the reduced version has one seed"
             assert claim["verdict"] in ("holds", "fails")
 
@@ -213,7 +213,7 @@ def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def _shaky(name: str, values: list[float], kind: str = "paper") -> Experiment:
+def _shaky(name: str, values: list[float], kind: str = "paper", cost: float = 1) -> Experiment:
     """Return an experiment that measures one value after the other, whatever it runs."""
     scene = {
         "run": {"duration": "10 us"},
@@ -227,7 +227,7 @@ def _shaky(name: str, values: list[float], kind: str = "paper") -> Experiment:
     return Experiment(
         f"santos2003/{name}",
         name,
-        1,
+        cost,
         points=lambda _: [Point({}, scene)],
         draw=lambda _: pytest.fail("nothing is drawn"),
         measure=lambda _: {},
@@ -237,14 +237,28 @@ def _shaky(name: str, values: list[float], kind: str = "paper") -> Experiment:
 
 def test_undecided_sentences_get_more_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     shaky = [-1.0, 1.0]
-    chosen = [_shaky("sure", [1.0]), _shaky("shaky", shaky), _shaky("ours", shaky, "ours")]
+    chosen = [
+        _shaky("sure", [1.0]),
+        _shaky("shaky", shaky),
+        _shaky("long", shaky, cost=31),
+        _shaky("ours", shaky, "ours"),
+    ]
     monkeypatch.setattr("becalm.lab.reports.select", lambda _: chosen)
 
     def seeds(**options: Any) -> dict[str, list[int]]:  # noqa: ANN401
         reports = reproduce(threads=1, **options)
         return {report.title: report.claims[0].seeds for report in reports}
 
-    five, ten = list(range(1, 6)), list(range(1, 11))
-    assert seeds() == {"sure": five, "shaky": ten, "ours": five}
-    assert seeds(seeds=2, seed=7) == {"sure": [7, 8], "shaky": [7, 8], "ours": [7, 8]}
-    assert seeds(short=True) == {"sure": [1], "shaky": [1], "ours": [1]}
+    found = seeds()
+    assert {name: each == list(range(1, len(each) + 1)) for name, each in found.items()} == dict.fromkeys(
+        found, True
+    )
+    # 20 seeds of the long one would take more than ten minutes.
+    assert {name: len(each) for name, each in found.items()} == {
+        "sure": 5,
+        "shaky": 40,
+        "long": 10,
+        "ours": 5,
+    }
+    assert set(map(tuple, seeds(seeds=2, seed=7).values())) == {(7, 8)}
+    assert set(map(tuple, seeds(short=True).values())) == {(1,)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -11,18 +12,23 @@ from rich.console import Console
 from becalm.cli.console import claims
 from becalm.lab import Claim, Report, registry
 from becalm.lab.discovery import PAPERS
-from becalm.lab.model import Remarks
-from becalm.lab.pages import VERDICTS, anchor, overview, page, read
+from becalm.lab.model import Against, Remarks
+from becalm.lab.pages import ACROSS, VERDICTS, across, anchor, overview, page, read
+from becalm.lab.text import standings
 
 DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
 JUDGED = [paper for paper in PAPERS if (DOCS / paper / VERDICTS).exists()]
+KEPT = ("kind", "class", "proof", "reading", "theme", "note")
+"""Remarks of a claim."""
 each_paper = pytest.mark.parametrize("paper", JUDGED)
 
 
-def _claim(verdict: str, remarks: Remarks, values: list[float] | None = None) -> Claim:
+def _claim(
+    verdict: str, remarks: Remarks, values: list[float] | None = None, null: Against | None = None
+) -> Claim:
     measured = [0.1, 0.2, 0.3] if values is None else values
     quote = "the link | has high utilization " * 10
-    return Claim(verdict, quote, "> 0.9", [1, 2, 3], [*measured], ">= 0.9", verdict, remarks)
+    return Claim(verdict, quote, "> 0.9", [1, 2, 3], [*measured], ">= 0.9", verdict, remarks, null)
 
 
 REPORT = Report(
@@ -30,7 +36,11 @@ REPORT = Report(
     "No control: 2 flows",
     [
         _claim("holds", Remarks()),
-        _claim("fails", Remarks("Why.", class_="a", proof="santos2003/readings.md#why")),
+        _claim(
+            "fails",
+            Remarks("Why.", class_="a", proof="santos2003/readings.md#why", theme="window"),
+            null=Against("off", 0.4, "fails"),
+        ),
         _claim("undecided", Remarks(kind="ours")),
     ],
 )
@@ -38,9 +48,10 @@ REPORT = Report(
 
 def test_a_page_begins_with_the_score_and_one_table() -> None:
     text = page("santos2003", [REPORT])
-    assert (
-        "**1 of 2 sentences of the paper hold, 0 undecided, 1 fail; not scored: ours 0 of 1 hold.**" in text
+    score = (
+        "0 of 1 sentences of the paper hold, 0 are weak, 0 undecided, 1 fail; not scored: ours 0 of 1 hold"
     )
+    assert f"**{score}.**" in text
     rows = [line for line in text.splitlines() if line.startswith("| [fig2](#fig2-no-control-2-flows)")]
     assert len(rows) == 3
     cells = re.split(r"(?<!\\)\|", rows[1])
@@ -49,6 +60,7 @@ def test_a_page_begins_with_the_score_and_one_table() -> None:
         "0.2 +-0.25",
         ">= 0.9",
         "**fails**",
+        "off: 0.4 fails",
         "a",
         "[proof](santos2003/readings.md#why)",
     ]
@@ -58,10 +70,17 @@ def test_a_page_begins_with_the_score_and_one_table() -> None:
 
 def test_the_overview_lists_what_fails_and_counts_sentences_alone() -> None:
     text = overview({"santos2003": [REPORT]})
-    assert "| [santos2003](santos2003.md) | 2 | 1 | 0 | 1 | 1 | 1 to 3 |" in text
+    assert "| [santos2003](santos2003.md) | 1 | 0 | 0 | 0 | 1 | 0 | 1 | 1 to 3 |" in text
     failing = text.split("## Sentences that fail")[1].split("## Undecided")[0]
     assert "[santos2003](santos2003.md) `fails`" in failing
-    assert text.split("## Undecided sentences")[1].strip() == "None."
+    assert text.split("## Undecided sentences")[1].split("##")[0].strip() == "None."
+
+
+def test_the_page_across_the_papers_has_the_claims_of_a_theme() -> None:
+    text = across({"santos2003": [REPORT]})
+    window = text.split("## A window of one packet")[1].split("##")[0]
+    assert "| No control: 2 flows | 0.2 +-0.25 | **fails** | off: 0.4 fails |" in window
+    assert text.count("(santos2003.md)") == 1
 
 
 def test_anchors_are_those_of_git_hosts() -> None:
@@ -74,21 +93,37 @@ def test_pages_are_those_of_the_verdicts(paper: str) -> None:
 
 
 def test_the_overview_is_that_of_the_verdicts() -> None:
-    assert (DOCS / "README.md").read_text() == overview({paper: read(DOCS, paper) for paper in JUDGED})
+    found = {paper: read(DOCS, paper) for paper in JUDGED}
+    assert (DOCS / "README.md").read_text() == overview(found)
+    assert (DOCS / ACROSS).read_text() == across(found)
+    counts = standings([report for reports in found.values() for report in reports])
+    said = "[{} of {} hold, {} are weak, {} undecided, and each of the {} that fail]"
+    hold, *others = counts.values()
+    readme = (DOCS.parents[1] / "README.md").read_text()
+    assert said.format(hold, sum(counts.values()), *others) in readme, counts
 
 
 @each_paper
 def test_verdicts_are_those_of_the_claims(paper: str) -> None:
     stated = {
-        f"{item.id}/{each.id}": (each.quote, each.expect.tolerance, each.remarks)
+        f"{item.id}/{each.id}": {
+            "quote": each.quote,
+            "tolerance": each.expect.tolerance,
+            "null": each.null.words if each.null else None,
+            **each.remarks.to_json(),
+        }
         for item in registry()
         if item.paper == paper
         for each in item.statements
     }
+    # The file itself: `read` would put the remarks of today into it.
     judged = {
-        f"{report.id}/{claim.id}": (claim.quote, claim.tolerance, claim.remarks)
-        for report in read(DOCS, paper)
-        for claim in report.claims
+        f"{figure['id']}/{claim['id']}": {
+            key: claim[key] for key in ("quote", "tolerance", *KEPT) if key in claim
+        }
+        | {"null": claim.get("null", {}).get("is")}
+        for figure in json.loads((DOCS / paper / VERDICTS).read_text())
+        for claim in figure["claims"]
     }
     assert judged == stated
 

@@ -1,10 +1,11 @@
 """Compares verdicts on the claims of all papers with those in `docs/reproductions`.
 
     python tools/verdicts.py FOLDER         a folder that `python -m becalm.lab.pages FOLDER` has filled
+    python tools/verdicts.py FOLDER --part  one with some of the experiments
 
-prints each claim whose verdict is another, and each that is in one of the two alone; the exit code is then
-1. Values that differ with equal verdicts are counted: runs give the same bits everywhere, so the model is
-another.
+prints each claim whose verdict is another or whose null has another, and each that is in one of the two
+alone; the exit code is then 1. Values that differ with equal verdicts are
+counted: runs give the same bits everywhere, so the model is another.
 """
 
 from __future__ import annotations
@@ -36,14 +37,23 @@ def differences(old: Claims, new: Claims) -> Iterator[str]:
             yield f"{name}: was {old[name]['verdict']}, and was not judged"
         elif name not in old:
             yield f"{name}: {new[name]['verdict']}, and was not judged before"
-        elif old[name]["verdict"] != new[name]["verdict"]:
-            before, after = (f"{each[name]['verdict']} with {each[name]['mean']}" for each in (old, new))
+        elif _verdicts(old[name]) != _verdicts(new[name]):
+            before, after = (f"{_verdicts(each[name])} with {each[name]['mean']}" for each in (old, new))
             yield f"{name}: was {before}, is {after}"
+
+
+def _verdicts(claim: dict[str, Any]) -> str:
+    """Return a claim's verdict, and that of its null."""
+    null = claim.get("null", {}).get("verdict")
+    return f"{claim['verdict']} (null {null})" if null else str(claim["verdict"])
 
 
 def main() -> None:
     """Compare the folder of the command line with the committed verdicts."""
     old, new = claims(DOCS), claims(Path(sys.argv[1]))
+    if "--part" in sys.argv:
+        figures = {name.rpartition("/")[0] for name in new}
+        old = {name: claim for name, claim in old.items() if name.rpartition("/")[0] in figures}
     found = list(differences(old, new))
     other = sum(old[name]["values"] != new[name]["values"] for name in old.keys() & new.keys())
     print("\n".join([*found, f"{len(new)} claims, {len(found)} other verdicts, {other} other values"]))

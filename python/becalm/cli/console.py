@@ -31,7 +31,7 @@ HOTTEST_LINKS = 5
 SHORT = "shorter runs and fewer points: full runs may reverse orders and verdicts"
 """Note beside the results of shorter runs."""
 
-VERDICT_STYLES = {"holds": "green", "undecided": "yellow", "fails": "bold red"}
+VERDICT_STYLES = {"holds": "green", "weak": "cyan", "undecided": "yellow", "fails": "bold red"}
 """Styles of the verdicts on claims."""
 
 out = Console(highlight=False)
@@ -193,23 +193,24 @@ def show_entry(kind: str, entry: Entry) -> None:
 
 def show_reports(reports: Sequence[Report]) -> None:
     """Print the claims of every experiment, why some do not hold, and the files of the figures."""
-    from becalm.lab.text import score, seeds
+    from becalm.lab.text import against, score, seeds
 
     for report in reports:
         out.print(f"{report.id}: {report.title}", style="bold", markup=False)
         out.print(claims(report))
         for claim in report.claims:
-            if not claim.holds:
+            if claim.standing != "holds":
                 said = "The paper: " if claim.quote else ""
+                held = f", as its null does ({against(claim)})" if claim.standing == "weak" else ""
                 out.print(
-                    f"{claim.id}: {claim.verdict}. {said}{claim.sentence}",
-                    style=VERDICT_STYLES[claim.verdict],
+                    f"{claim.id}: {claim.standing}{held}. {said}{claim.sentence}",
+                    style=VERDICT_STYLES[claim.standing],
                     markup=False,
                 )
         for figure in report.figures:
             out.print(f"figure in {figure}", soft_wrap=True, markup=False)
     every = [claim for report in reports for claim in report.claims]
-    out.print(f"{score(every)} (seeds {seeds(every)})", style="bold", soft_wrap=True)
+    out.print(f"{score(reports)} (seeds {seeds(every)})", style="bold", soft_wrap=True)
 
 
 def claims(report: Report) -> Table:
@@ -228,7 +229,7 @@ def claims(report: Report) -> Table:
     result.add_column("verdict", justify="center", no_wrap=True)
     for claim, cells in zip(report.claims, rows, strict=True):
         name = f"{claim.id} ({claim.kind})" if claim.kind != "paper" else claim.id
-        verdict = f"[{VERDICT_STYLES[claim.verdict]}]{claim.verdict}[/]"
+        verdict = f"[{VERDICT_STYLES[claim.standing]}]{claim.standing}[/]"
         result.add_row(*map(escape, (name, *cells)), verdict)
     return result
 

@@ -219,7 +219,8 @@ def _entries(kind: str) -> list[Entry]:
         papers = dict.fromkeys(experiment.paper for experiment in _experiments())
         return [Entry(paper, _figures_of(paper), []) for paper in papers]
     if kind == "figures":
-        return [Entry(experiment.id, experiment.title, []) for experiment in _experiments()]
+        said = {each.id: f"{each.title}; {each.cost:g} s of a core per seed" for each in _experiments()}
+        return [Entry(name, words, []) for name, words in said.items()]
     if kind == "claims":
         return [
             Entry(

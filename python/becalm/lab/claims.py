@@ -19,6 +19,8 @@
 | `measure` | `module.function` of the paper's package, or after `common.` or `lab.` of what papers share |
 | `args` | arguments of the measure besides the tables |
 | `each` | arguments with a list of values: the measure is taken with every value, or every combination |
+| `null` | what it is held against: see `becalm.lab.nulls`; only of claims that are scored |
+| `theme` | the part of the page across the papers that it belongs to: see `THEMES` of `becalm.lab.model` |
 | `short` | false where the reduced version of the experiment cannot judge the claim |
 | `kind` | what the claim counts as: `paper` (the default) or another of `KINDS` |
 | `class` | why it does not hold: `a`, `b`, `c`, `metric` or `noise`; see `CLASSES` |
@@ -43,19 +45,29 @@ from becalm.documents import Part, Table, noted, one_of, parse, wrong
 from becalm.errors import BecalmError, ScenarioError
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import Expectation, expectation, is_number
-from becalm.lab.model import CLASSES, KINDS, Measured, Remarks, Statement, Tables
+from becalm.lab.model import CLASSES, KINDS, THEMES, Change, Measured, Null, Remarks, Statement, Tables
+from becalm.lab.nulls import GENERAL, NONE, NULL
 from becalm.lab.printed import Drawn
 from becalm.mistakes import Mistakes
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
 """Finds the measure that a paper calls by a name; raises `LookupError` with what is valid."""
+Changes: TypeAlias = Callable[[str], tuple[str, Mapping[str, Change]]]
+"""Finds the null of a paper's claims that name none, and the changes that they may name."""
 
-REMARKS = ("note", "kind", "class", "proof", "reading")
+REMARKS = ("note", "kind", "class", "proof", "reading", "theme")
 TABLES = ("args", "each", "drawn")
 REQUIRED = ("quote", "paper", "measure")
 DERIVED = ("note", "paper", "measure")
 """What a derived claim needs: no sentence is quoted, so the note says what is claimed."""
+
+
+def _null(value: object) -> object:
+    words = value[len(NONE) :] if isinstance(value, str) and value.startswith(NONE) else value
+    if not (isinstance(words, str | dict) and words):
+        raise wrong(f"must be the name of a change, a table of arguments, or {NONE!r} and a reason")
+    return value
 
 
 def _paper(value: object) -> object:
@@ -85,6 +97,8 @@ class _Keys(Part):
     each: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = None
     drawn: Drawn | None = None
     short: bool = True
+    null: Annotated[Any, AfterValidator(_null)] = None
+    theme: Annotated[str, one_of(list(THEMES))] | None = None
 
 
 _Claim = create_model("_Claim", __base__=_Keys, **dict.fromkeys(EXPECTED, (Any, None)))  # type: ignore[call-overload]
@@ -108,6 +122,11 @@ class Measure:
         if not self.each:
             return cast("Measured", self.function(tables, **self.args))
         return [self.function(tables, **self.args, **chosen) for chosen in self._combinations()]
+
+    def instead(self, args: Mapping[str, Any]) -> Measure:
+        """Return the measure with other values of some arguments."""
+        each = {name: values for name, values in self.each.items() if name not in args}
+        return Measure(self.function, {**self.args, **args}, each)
 
     def check(self) -> None:
         """Check the names of the arguments.
@@ -171,7 +190,11 @@ def read(paper: str, file: str, text: str) -> Source:
 
 
 def statements(
-    source: Source, figures: Iterable[str], measures: Measures, others: Callable[[str], Source]
+    source: Source,
+    figures: Iterable[str],
+    measures: Measures,
+    others: Callable[[str], Source],
+    changes: Changes = lambda _: (NULL, GENERAL),
 ) -> dict[str, tuple[Statement, ...]]:
     """Turn a file of claims into the statements of each figure, in the order of the file.
 
@@ -180,6 +203,7 @@ def statements(
         figures: the paper's figures; each needs a claim.
         measures: finds the functions that claims name.
         others: reads the claims of another paper, for `same_as`; raises `LookupError` with what is valid.
+        changes: finds what nulls of a paper change.
 
     Raises:
         ClaimsError: mistakes, all at once; each with file, figure, claim and what would be valid.
@@ -196,7 +220,7 @@ def statements(
     for figure, claims in source.figures.items():
         for name, claim in claims.items():
             try:
-                statement = _statement(source.paper, claim, measures, others)
+                statement = _statement(source.paper, claim, measures, others, changes(source.paper))
             except (ValueError, LookupError) as error:
                 for problem in error.args:
                     mistakes.add(None, source.places[figure, name], "", f"{name}: {problem}")
@@ -209,8 +233,16 @@ def statements(
     return {figure: tuple(made[figure]) for figure in figures}
 
 
-def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[str], Source]) -> Statement:
+def _statement(
+    paper: str,
+    claim: Entry,
+    measures: Measures,
+    others: Callable[[str], Source],
+    changes: tuple[str, Mapping[str, Change]],
+) -> Statement:
     home = paper
+    if "null" in claim and claim.get("kind", KINDS[0]) != KINDS[0]:
+        raise ValueError("null: only of claims that are scored")
     if "same_as" in claim:
         model, model_paper = _model(claim["same_as"], others)
         home = paper if "measure" in claim else model_paper
@@ -237,7 +269,27 @@ def _statement(paper: str, claim: Entry, measures: Measures, others: Callable[[s
         drawn=_drawn(claim, expect),
         short=claim.get("short", True),
         remarks=_remarks(claim),
+        null=_held_against(claim, measure, *changes),
     )
+
+
+def _held_against(claim: Entry, measure: Measure, default: str, changes: Mapping[str, Change]) -> Null | None:
+    if claim.get("kind", KINDS[0]) != KINDS[0]:
+        return None
+    null = claim.get("null", default)
+    if isinstance(null, dict):
+        other = measure.instead(null)
+        try:
+            other.check()
+        except TypeError as error:
+            raise ValueError(f"null = {null!r}: {error}") from error
+        return Null(", ".join(f"{name} = {value}" for name, value in null.items()), measure=other)
+    if null.startswith(NONE):
+        return Null(null)
+    if null not in changes:
+        valid = ", ".join(changes)
+        raise ValueError(f"null = {null!r}: no such change; valid: {valid}, a table, {NONE!r} and a reason")
+    return Null(null, changes[null])
 
 
 def _drawn(claim: Entry, expect: Expectation) -> Drawn | None:

@@ -1,14 +1,14 @@
 """Discovery of the papers: their experiments, their claims, and the measures that the claims name.
 
 The only place of the lab that knows where papers are: packages of `becalm.papers`, each with a function
-`experiments`, a constant `PHASE` (how much later than stated sources may start, or nothing) and a file
-`claims.toml`.
+`experiments`, a constant `PHASE` (how much later than stated sources may start, or nothing), its `NULLS` and
+a file `claims.toml`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module, resources
@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from becalm.lab import claims
-from becalm.lab.model import Experiment
+from becalm.lab.model import Change, Experiment
+from becalm.lab.nulls import GENERAL, NULL
 
 PAPERS = (
     "santos2002",
@@ -95,6 +96,12 @@ def find_measure(paper: str, name: str) -> Callable[..., Any]:
     return functions[function_name]
 
 
+def find_changes(paper: str) -> tuple[str, Mapping[str, Change]]:
+    """Find the null of a paper's claims that name none, and what nulls may change."""
+    package = _package(paper)
+    return getattr(package, "NULL", NULL), {**GENERAL, **getattr(package, "NULLS", {})}
+
+
 def _functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
     """Return the public functions of a module whose first argument is an experiment's tables."""
     return {
@@ -117,7 +124,7 @@ def _experiments(paper: str) -> list[Experiment]:
     package = _package(paper)
     experiments: list[Experiment] = package.experiments()
     figures = [experiment.figure for experiment in experiments]
-    statements = claims.statements(_source(paper), figures, find_measure, _source)
+    statements = claims.statements(_source(paper), figures, find_measure, _source, find_changes)
     return [
         replace(
             experiment,

@@ -10,6 +10,7 @@
 | `at_least = 0.9` | values from 0.9 upward |
 | `at_most = 0.1` | values up to 0.1 |
 | `at_least = 5`, `at_most = 10` | values from 5 to 10 |
+| `strict = true` | with one of these bounds: the bound itself fails, as "more than" and "less than" have it |
 | `increasing = true` | every value above the one before |
 | `decreasing = true` | every value below the one before |
 | `slack = 0.02` | with either: a step the other way of less than 0.02 passes |
@@ -78,17 +79,21 @@ def near(paper: float, margin: float, why: str = "") -> Expectation:
     )
 
 
-def at_least(bound: float) -> Expectation:
-    """Expect values from `bound` upward."""
+def at_least(bound: float, strict: bool = False) -> Expectation:
+    """Expect values from `bound` upward; above it if `strict`."""
     return Expectation(
-        f">= {bound:g}", lambda values: [Margin(value - bound) for value in values], Region(bound, None)
+        f"{'>' if strict else '>='} {bound:g}",
+        lambda values: [Margin(value - bound, strict) for value in values],
+        Region(bound, None),
     )
 
 
-def at_most(bound: float) -> Expectation:
-    """Expect values up to `bound`."""
+def at_most(bound: float, strict: bool = False) -> Expectation:
+    """Expect values up to `bound`; below it if `strict`."""
     return Expectation(
-        f"<= {bound:g}", lambda values: [Margin(bound - value) for value in values], Region(None, bound)
+        f"{'<' if strict else '<='} {bound:g}",
+        lambda values: [Margin(bound - value, strict) for value in values],
+        Region(None, bound),
     )
 
 
@@ -157,7 +162,7 @@ Where the paper prints a spread, that is the tolerance, given as a number.
 """
 
 NUMBERS = ("within", "of", "at_least", "at_most", "slack", "peak_at_least")
-FLAGS = ("increasing", "decreasing", "zero_but_last")
+FLAGS = ("increasing", "decreasing", "zero_but_last", "strict")
 KEYS = (*NUMBERS, *FLAGS)
 """The keys of a claim that say what it expects."""
 
@@ -167,6 +172,8 @@ _COMBINATIONS: Mapping[frozenset[str], Callable[[Mapping[str, Any]], Expectation
         (("within", "of"), lambda keys: _near(keys["of"], keys["within"])),
         (("at_least",), lambda keys: at_least(keys["at_least"])),
         (("at_most",), lambda keys: at_most(keys["at_most"])),
+        (("at_least", "strict"), lambda keys: at_least(keys["at_least"], strict=True)),
+        (("at_most", "strict"), lambda keys: at_most(keys["at_most"], strict=True)),
         (("at_least", "at_most"), lambda keys: between(keys["at_least"], keys["at_most"])),
         (("increasing",), lambda _: increasing()),
         (("increasing", "slack"), lambda keys: increasing(keys["slack"])),

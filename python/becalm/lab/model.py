@@ -12,7 +12,7 @@ from becalm.intervals import Interval, mean_interval
 from becalm.jsons import number
 from becalm.lab.expect import Expectation
 from becalm.lab.printed import Drawn
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
+from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +25,10 @@ Label: TypeAlias = str | float | int
 Measured: TypeAlias = float | list[float]
 Tables: TypeAlias = "dict[str, pl.DataFrame]"
 """Tables by name; every row carries the labels of the point it comes from."""
+Table: TypeAlias = dict[str, Any]
+"""A scenario, or a part of one."""
+Change: TypeAlias = Callable[[Table], Table]
+"""From a scenario to another one."""
 
 
 KINDS = ("paper", "ours", "repeated", "identity", "derived")
@@ -49,6 +53,15 @@ CLASSES = ("a", "b", "c", "metric", "noise")
 - `metric`: the measure is not quite what the sentence means;
 - `noise`: the effect is smaller than the spread of the runs.
 """
+
+
+THEMES = {
+    "feedback": "Fast feedback",
+    "window": "A window of one packet",
+    "fairness": "Fairness of marking",
+    "parameters": "Stiffness of parameters",
+}
+"""What several papers speak of: the parts of the page across them."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +98,53 @@ class Remarks:
     """Where it is proved that it cannot hold: a page and a heading, such as `PAPER/readings.md#heading`."""
     reading: str = ""
     """Where the readings that were tried are compared, likewise."""
+    theme: str = ""
+    """One of `THEMES`, or nothing."""
 
     def to_json(self) -> dict[str, str]:
         """Return `kind`, and of the others those that say something."""
-        rest = {"class": self.class_, "proof": self.proof, "reading": self.reading, "note": self.note}
+        rest = {"class": self.class_, "proof": self.proof, "reading": self.reading, "theme": self.theme}
+        rest["note"] = self.note
         return {"kind": self.kind, **{key: value for key, value in rest.items() if value}}
+
+
+@dataclass(frozen=True)
+class Null:
+    """What a claim is held against: see `becalm.lab.nulls`."""
+
+    words: str
+    """What is changed, or the reason why nothing is."""
+    change: Change | None = None
+    """What becomes of the scenarios; None: they stay."""
+    measure: Callable[[Tables], Measured] | None = None
+    """The measure with other arguments; None: the claim's own."""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether there is something to measure."""
+        return self.change is not None or self.measure is not None
+
+
+@dataclass(frozen=True)
+class Against:
+    """A claim's null, as it was judged."""
+
+    words: str
+    mean: Measured | None = None
+    """Mean of what was measured; None: nothing was."""
+    verdict: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        judged = {} if self.mean is None else {"mean": self.mean, "verdict": self.verdict}
+        return {"is": self.words, **judged}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Against:
+        """Make it from what `to_json` returned."""
+        mean = data.get("mean")
+        listed = list(map(number, mean)) if isinstance(mean, list) else None if mean is None else number(mean)
+        return Against(data["is"], listed, data.get("verdict", ""))
 
 
 @dataclass(frozen=True)
@@ -109,6 +164,8 @@ class Statement:
     remarks: Remarks = Remarks()
     drawn: Drawn | None = None
     """Where its value is in the figure."""
+    null: Null | None = None
+    """What it is held against; None: it is not scored."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +182,14 @@ class Claim:
     verdict: str
     """`holds`, `fails` or `undecided`: see `becalm.lab.verdict`."""
     remarks: Remarks = Remarks()
+    null: Against | None = None
+    """Its null; None: it has none, or that was not run."""
+
+    @property
+    def standing(self) -> str:
+        """The verdict, or `weak`: it holds, and so does its null."""
+        passed = self.null is not None and self.null.verdict == HOLDS
+        return WEAK if self.verdict == HOLDS and passed else self.verdict
 
     @property
     def note(self) -> str:
@@ -174,18 +239,20 @@ class Claim:
             else _rounded(self.mean),
             "interval": None if len(self.seeds) == 1 else ends if several else ends[0],
             "verdict": self.verdict,
+            **({} if self.null is None else {"null": self.null.to_json()}),
             **self.remarks.to_json(),
         }
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Claim:
         """Make a claim from what `to_json` returned."""
-        said = {key: data.get(key, "") for key in ("note", "kind", "proof", "reading")}
+        said = {key: data.get(key, "") for key in ("note", "kind", "proof", "reading", "theme")}
         own = {key: data[key] for key in ("id", "quote", "paper", "seeds", "tolerance", "verdict")}
         values = [
             list(map(number, each)) if isinstance(each, list) else number(each) for each in data["values"]
         ]
-        return Claim(**own, values=values, remarks=Remarks(class_=data.get("class", ""), **said))
+        null = Against.from_json(data["null"]) if "null" in data else None
+        return Claim(**own, values=values, remarks=Remarks(class_=data.get("class", ""), **said), null=null)
 
 
 def _listed(measured: Measured) -> list[float]:
@@ -250,6 +317,8 @@ class Report:
     claims: list[Claim]
     figures: list[Path] = field(default_factory=list)
     tables: Tables = field(default_factory=dict)
+    source: dict[str, str] = field(default_factory=dict)
+    """Where committed verdicts come from: `commit` and `date`."""
 
     @property
     def fails(self) -> bool:
@@ -266,7 +335,15 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdicts as plain data."""
-        return {"id": self.id, "title": self.title, "claims": [claim.to_json() for claim in self.claims]}
+        claims = [claim.to_json() for claim in self.claims]
+        return {"id": self.id, "title": self.title, **self.source, "claims": claims}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Report:
+        """Make a report from what `to_json` returned."""
+        claims = [Claim.from_json(each) for each in data["claims"]]
+        source: dict[str, str] = {key: data[key] for key in ("commit", "date") if key in data}
+        return Report(data["id"], data["title"], claims, source=source)
 
 
 def spread(scenario: dict[str, Any], phase: str) -> dict[str, Any]:

@@ -4,33 +4,34 @@
 
 runs all experiments, or those that are named, and writes their figures, their verdicts
 (`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
-papers. `--text` runs nothing: it writes the pages from the verdicts that are there. `--figures` runs the
-first seed alone, which is the one that is drawn, and leaves the verdicts as they are.
+papers; `across.md` has what several of them speak of. `--text` runs nothing: it writes the pages from the
+verdicts that are there. `--figures` runs the first seed alone, which is the one that is drawn, and leaves the
+verdicts as they are. `--cost` leaves out experiments that take longer.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from becalm import jsons
+from becalm import jsons, provenance
 from becalm.lab.discovery import PAPERS, about, select
-from becalm.lab.model import Claim, Remarks, Report
+from becalm.lab.model import KINDS, THEMES, Claim, Remarks, Report
 from becalm.lab.reports import replace_file, reproduce
-from becalm.lab.text import count, measured, of_kind, score, seeds
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
+from becalm.lab.text import against, measured, of_kind, score, seeds, sentences, standings
+from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.progress import SweepProgress
 
 VERDICTS = "verdicts.json"
 """Verdicts of a paper, in the folder of its figures: what pages are written from."""
-OVERVIEW = "README.md"
+OVERVIEW, ACROSS = "README.md", "across.md"
 COMMAND = "python -m becalm.lab.pages docs/reproductions"
 
 METHOD = """\
@@ -39,21 +40,42 @@ verdict is that of the mean over the seeds with its 95% confidence interval (Stu
 the interval is on the right side of the limit, **fails** if it is on the wrong side, and is *undecided* if
 it contains the limit. A claim with several values is judged by its worst value, an order by its worst pair.
 `+-` is half of the interval; without it no seed changes the value. Experiments with an undecided sentence
-get five more seeds.
+get 10 seeds, then 20 and 40 as far as ten minutes of a core go.
 
-The score counts sentences of the paper alone. Not scored: `ours` (a setting or bound that the quote does not
-have), `repeated` (another claim judges it), `identity` (it follows from the scene itself and cannot
-fail) and `derived` (a closed form says it; no sentence is quoted, and the column `paper` has its value).
+The score counts sentences of the paper: claims with the same quote, or a part of it, are one sentence, judged
+by the worst of them. Each scored claim has a **null**: the same measure and tolerance, with three seeds,
+without what the sentence speaks of, such as congestion control, or with marks at random. A claim that holds
+as its null does, too, is **weak**: a wrong mechanism would pass. It counts neither as holding nor as failing.
+Where no null makes sense, its place has the reason.
+
+Not scored: `ours` (a setting or bound that the quote does not have), `repeated` (another claim judges it),
+`identity` (it follows from the scene itself and cannot fail) and `derived` (a closed form says it; no
+sentence is quoted, and the column `paper` has its value).
 Classes: **a** the sentence contradicts the paper itself or a law; **b** the paper does not state a
 parameter that decides; **c** the model; **metric** the measure is not quite what the sentence means;
 **noise** the effect is smaller than the spread of the runs."""
 
 
+BEFORE = """\
+Before nulls, claims were counted, not sentences: 231 of 275 held, 20 were undecided and 24 failed (santos2002
+38 of 42, santos2003 51 of 59, gran2010 59 of 73, pfister2005 36 of 46, ramakrishnan1990 47 of 55). What is
+weak now held then."""
+AGAIN = """\
+From a clean machine: `git clone` the repository, then `make claims` runs everything with these seeds, and
+names each verdict that is another one; it needs Python, Rust and a C compiler. `make claims-cheap` does it in
+minutes for the experiments that take a second. In a container: `podman build -t becalm .`, then
+`podman run --rm -v "$PWD:/data" becalm reproduce` writes figures, points as CSV and verdicts into `figures`.
+Each verdict in `PAPER/verdicts.json` has its seeds, commit and date; `becalm list figures` has the time
+that an experiment takes."""
+
+
 def write(folder: Path) -> list[Path]:
-    """Write the pages of all papers whose verdicts are in a folder, and the overview."""
+    """Write the pages of all papers whose verdicts are in a folder, the overview and the page across them."""
     found = {paper: read(folder, paper) for paper in PAPERS if (folder / paper / VERDICTS).exists()}
     pages = {folder / f"{paper}.md": page(paper, reports) for paper, reports in found.items()}
-    pages[folder / OVERVIEW] = overview(found)
+    pages |= {folder / OVERVIEW: overview(found), folder / ACROSS: across(found)}
+    # With the remarks that the claims have now.
+    pages |= {folder / paper / VERDICTS: _dumped(reports) for paper, reports in found.items()}
     for path, text in pages.items():
         replace_file(path, text)
     return list(pages)
@@ -63,61 +85,99 @@ def read(folder: Path, paper: str) -> list[Report]:
     """Read the verdicts of a paper, with the remarks that its claims have now."""
     data = json.loads((folder / paper / VERDICTS).read_text(encoding="utf-8"))
     now = {f"{item.id}/{each.id}": each.remarks for item in select([paper]) for each in item.statements}
-    return [
-        Report(
-            each["id"],
-            each["title"],
-            [_claim(f"{each['id']}/{claim['id']}", claim, now) for claim in each["claims"]],
-        )
-        for each in data
-    ]
+    return [_renewed(Report.from_json(each), now) for each in data]
 
 
-def _claim(name: str, data: dict[str, Any], now: Mapping[str, Remarks]) -> Claim:
-    claim = Claim.from_json(data)
-    return replace(claim, remarks=now.get(name, claim.remarks))
+def _renewed(report: Report, now: Mapping[str, Remarks]) -> Report:
+    remarks = {claim.id: now.get(f"{report.id}/{claim.id}", claim.remarks) for claim in report.claims}
+    claims = [replace(claim, remarks=remarks[claim.id]) for claim in report.claims]
+    # What is not scored is held against nothing.
+    claims = [claim if claim.kind == KINDS[0] else replace(claim, null=None) for claim in claims]
+    return replace(report, claims=claims)
+
+
+def _dumped(reports: Sequence[Report]) -> str:
+    return jsons.dumps([report.to_json() for report in reports], indent=1) + "\n"
 
 
 def overview(found: dict[str, list[Report]]) -> str:
     """Return the overview: the score of each paper, and every sentence that does not hold."""
-    claims = {paper: _claims(reports) for paper, reports in found.items()}
-    every = [claim for each in claims.values() for claim in each]
+    every = [report for reports in found.values() for report in reports]
     head = [
-        "| paper | sentences | hold | undecided | fail | not scored | seeds |",
-        "|---|---|---|---|---|---|---|",
+        "| paper | sentences | hold | weak | undecided | fail | without a null | claims not scored | seeds |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    rows = [_score_row(f"[{paper}]({paper}.md)", each) for paper, each in claims.items()]
+    rows = [_score_row(f"[{paper}]({paper}.md)", reports) for paper, reports in found.items()]
     parts = [
         "# The papers, and what of them holds",
-        f"Written by `{COMMAND}`. Each page has all claims of a paper in one table, and its figures.",
+        f"Written by `{COMMAND}`. Each page has all claims of a paper in one table, and its figures. What "
+        f"several papers speak of, and where it holds: [across the papers]({ACROSS}).",
         "\n".join([*head, *rows, _score_row("**all**", every)]),
         METHOD,
+        BEFORE,
+        AGAIN,
         "What the papers leave open, and how it is read: [readings.md](readings.md) for santos2002 and "
         "santos2003, and the `readings.md` of each other paper. Tolerances: "
         "[CONTRIBUTING](../../CONTRIBUTING.md#verdicts-on-claims).",
         "## Sentences that fail",
-        _list(claims, FAILS),
+        _list(found, FAILS),
         "## Undecided sentences",
-        _list(claims, UNDECIDED),
+        _list(found, UNDECIDED),
+        "## Weak sentences",
+        _list(found, WEAK),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _score_row(name: str, claims: Sequence[Claim]) -> str:
-    scored = of_kind(claims, "paper")
-    counts = [len(scored), *(count(scored, verdict) for verdict in (HOLDS, UNDECIDED, FAILS))]
-    cells = [name, *map(str, counts), str(len(claims) - len(scored)), seeds(claims)]
-    return f"| {' | '.join(cells)} |"
+def _score_row(name: str, reports: Sequence[Report]) -> str:
+    scored, claims = sentences(reports), _claims(reports)
+    bare = [all(claim.null and claim.null.mean is None for claim in each.claims) for each in scored]
+    counts = [len(scored), *standings(reports).values(), sum(bare)]
+    apart = len(claims) - len(of_kind(claims, KINDS[0]))
+    return f"| {' | '.join([name, *map(str, counts), str(apart), seeds(claims)])} |"
 
 
-def _list(claims: dict[str, list[Claim]], verdict: str) -> str:
+def _list(found: dict[str, list[Report]], standing: str) -> str:
+    """Return the claims of that standing, of the sentences of that standing."""
     rows = [
         _row(claim, f"[{paper}]({paper}.md) `{claim.id}`")
-        for paper, each in claims.items()
-        for claim in of_kind(each, "paper")
-        if claim.verdict == verdict
+        for paper, reports in found.items()
+        for sentence in sentences(reports)
+        if sentence.standing == standing
+        for claim in sentence.claims
+        if claim.standing == standing
     ]
     return "\n".join([*HEAD, *rows]) if rows else "None."
+
+
+def across(found: dict[str, list[Report]]) -> str:
+    """Return the page across the papers: what several speak of, who says it, and in which scene it holds."""
+    parts = [
+        "# Across the papers",
+        f"Written by `{COMMAND}`, from all verdicts: what several papers speak of, who says it, "
+        "and what holds here, in which scene. [The overview](README.md) says how verdicts come about.",
+    ]
+    for theme, title in THEMES.items():
+        rows = [
+            f"| [{paper}]({paper}.md) | {_cell(claim.quote or claim.note)} | {_cell(report.title)} | "
+            f"{measured(claim)} | {_styled(claim)} | {_cell(against(claim))} |"
+            for paper, reports in found.items()
+            for report in reports
+            for claim in report.claims
+            if claim.remarks.theme == theme
+        ]
+        head = ["| paper | says | scene | measured | here | null |", "|---|---|---|---|---|---|"]
+        parts += [f"## {title}", "\n".join([*head, *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(text: str) -> str:
+    return _short(" ".join(text.split())).replace("|", "\\|")
+
+
+def _styled(claim: Claim) -> str:
+    standing = claim.standing
+    return {HOLDS: HOLDS, FAILS: f"**{FAILS}**"}.get(standing, f"*{standing}*")
 
 
 def page(paper: str, reports: Sequence[Report]) -> str:
@@ -135,7 +195,7 @@ def page(paper: str, reports: Sequence[Report]) -> str:
         "[The overview](README.md) says how verdicts come about. How open points of the paper are read, and "
         "what other readings give, is in [readings.md](readings.md). Claims and tolerances are data: "
         f"[claims.toml](../../python/becalm/papers/{paper}/claims.toml).",
-        f"**{score(_claims(reports))}.**",
+        f"**{score(reports)}.**",
         "\n".join([*HEAD, *rows]),
         *(part for report in reports for part in _section(report)),
     ]
@@ -143,15 +203,14 @@ def page(paper: str, reports: Sequence[Report]) -> str:
 
 
 HEAD = (
-    "| claim | sentence | paper | measured | tolerance | verdict | class | proof or readings |",
-    "|---|---|---|---|---|---|---|---|",
+    "| claim | sentence | paper | measured | tolerance | verdict | null | class | proof or readings |",
+    "|---|---|---|---|---|---|---|---|---|",
 )
 LONGEST = 140
 """Characters of a sentence in a table; the section of its figure has all of it."""
 
 
 def _row(claim: Claim, name: str) -> str:
-    verdict = {HOLDS: HOLDS, FAILS: f"**{FAILS}**"}.get(claim.verdict, f"*{claim.verdict}*")
     said = claim.remarks
     kind = "" if said.kind == "paper" else f" ({said.kind})"
     links = [
@@ -163,7 +222,8 @@ def _row(claim: Claim, name: str) -> str:
         _paper(claim),
         measured(claim),
         claim.tolerance,
-        verdict,
+        _styled(claim),
+        against(claim),
     ]
     cells = [cell.replace("|", "\\|") for cell in cells]
     return f"| {' | '.join([*cells, said.class_, ', '.join(links)])} |"
@@ -215,12 +275,20 @@ def _show(now: SweepProgress) -> None:
         sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def run(folder: Path, ids: Sequence[str] = (), seeds: int | None = None, *, verdicts: bool = True) -> None:
+def run(
+    folder: Path,
+    ids: Sequence[str] = (),
+    seeds: int | None = None,
+    cost: float = math.inf,
+    *,
+    verdicts: bool = True,
+) -> None:
     """Run experiments, all if none is named, and write their figures and verdicts; those of others stay.
 
-    Without `verdicts`, one seed is enough, and only figures are written.
+    Without `verdicts`, one seed is enough, and only figures are written. Experiments that take more seconds
+    of a core than `cost` are left out.
     """
-    chosen = select(ids)
+    chosen = [item for item in select(ids) if item.cost <= cost]
     for paper in dict.fromkeys(item.paper for item in chosen):
         with tempfile.TemporaryDirectory() as scratch:
             wanted = [item.id for item in chosen if item.paper == paper]
@@ -239,9 +307,12 @@ def run(folder: Path, ids: Sequence[str] = (), seeds: int | None = None, *, verd
 def _keep(folder: Path, paper: str, reports: Sequence[Report]) -> None:
     """Put verdicts among those of a paper's other figures, in the order of the figures."""
     there = read(folder, paper) if (folder / paper / VERDICTS).exists() else []
-    found = {report.id: report for report in [*there, *reports]}
-    data = [found[item.id].to_json() for item in select([paper]) if item.id in found]
-    replace_file(folder / paper / VERDICTS, jsons.dumps(data, indent=1) + "\n")
+    made = provenance.describe()
+    source = {"commit": made["git_revision"] or made["becalm"], "date": made["created"][:10]}
+    found = {report.id: report for report in [*there, *(replace(each, source=source) for each in reports)]}
+    replace_file(
+        folder / paper / VERDICTS, _dumped([found[item.id] for item in select([paper]) if item.id in found])
+    )
 
 
 if __name__ == "__main__":
@@ -249,6 +320,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path, help="where the pages are, such as docs/reproductions")
     parser.add_argument("ids", nargs="*", metavar="PAPER[/FIGURE]", help="all when not given")
     parser.add_argument("--seeds", type=int, help="seeds to judge by; 5 when not given, more where undecided")
+    parser.add_argument("--cost", type=float, default=math.inf, help="most seconds of a core for one seed")
     parser.add_argument(
         "--text", action="store_true", help="run nothing: write pages from the verdicts there"
     )
@@ -267,6 +339,6 @@ if __name__ == "__main__":
     except ValueError as error:
         parser.error(str(error))
     if not asked.text:
-        run(asked.folder, asked.ids, asked.seeds, verdicts=not asked.figures)
+        run(asked.folder, asked.ids, asked.seeds, asked.cost, verdicts=not asked.figures)
     for path in write(asked.folder):
         sys.stdout.write(f"{path}\n")

@@ -28,8 +28,10 @@ ENDS = ("png", "csv", "json")
 
 SEEDS = 5
 """Seeds of a whole run."""
-MORE = 5
-"""Further seeds for an experiment with an undecided sentence of its paper."""
+MORE = (10, 20, 40)
+"""Seeds of an experiment while a sentence of its paper is undecided, one after the other."""
+MOST = 600.0
+"""Seconds of a core that seeds beyond the first of `MORE` may cost an experiment."""
 SHORT_SEEDS = 1
 """Seeds of the reduced version: it shows that everything works, and judges by one run."""
 
@@ -55,8 +57,8 @@ def reproduce(
         overwrite: whether figures of an earlier call may be replaced.
         threads: runs at once; None: as many as there are cores.
         short: fewer points and shorter runs; statements that these cannot judge are left out.
-        seeds: number of seeds, at least 1; None: 5, and 5 more for experiments with an undecided sentence of
-            their paper; or 1 if `short`.
+        seeds: number of seeds, at least 1; None: 5, and 10, 20 or 40 for experiments with a sentence of their
+            paper that is undecided until then, as far as ten minutes of a core go; or 1 if `short`.
         seed: the first seed.
         progress: called after every finished run, by one thread at a time; what it raises ends everything.
 
@@ -72,10 +74,16 @@ def reproduce(
     with _reserved(chosen, out, overwrite=overwrite):
         found = Measurements(chosen, short=short)
         found.run(chosen, range(seed, seed + count), threads, progress)
-        if seeds is None and not short:
-            more = [item for item in chosen if item.seeded and found.report(item).undecided]
-            found.run(more, range(seed + count, seed + count + MORE), threads, progress)
+        for wanted in MORE if seeds is None and not short else ():
+            more = [item for item in chosen if _may_have(item, wanted) and found.report(item).undecided]
+            found.run(more, range(seed + count, seed + wanted), threads, progress)
+            count = wanted
         return [_write(found.report(item), item, found.points(item), out) for item in chosen]
+
+
+def _may_have(experiment: Experiment, seeds: int) -> bool:
+    """Tell whether an experiment that is not decided gets so many seeds."""
+    return experiment.seeded and (seeds == MORE[0] or seeds * experiment.cost <= MOST)
 
 
 @contextlib.contextmanager

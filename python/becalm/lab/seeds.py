@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import polars as pl
 
-from becalm.lab.model import Claim, Experiment, Measured, Report, Statement, Tables
+from becalm.lab.expect import Expectation
+from becalm.lab.model import Against, Claim, Experiment, Measured, Point, Report, Statement, Tables
+from becalm.lab.nulls import of
 from becalm.lab.runner import Lab
-from becalm.lab.verdict import judge_runs
+from becalm.lab.verdict import FAILS, judge_runs
 from becalm.progress import SweepProgress
 
 Progress: TypeAlias = Callable[[SweepProgress], object]
+
+NULL_SEEDS = 3
+"""Most seeds that a null is judged by."""
 
 
 class Measurements:
     """What experiments measured so far: values of every statement by seed, tables of the first seed."""
 
-    def __init__(self, chosen: Sequence[Experiment], *, short: bool) -> None:
-        """Prepare the runs of experiments, whole or reduced."""
+    def __init__(self, chosen: Sequence[Experiment], *, short: bool, nulls: bool = True) -> None:
+        """Prepare the runs of experiments, whole or reduced, with the nulls of their claims or without."""
         self._runs = {experiment.id: experiment.runs(short) for experiment in chosen}
+        # The reduced version shows that everything works, and does without nulls.
+        self._held = nulls and not short
+        against = {experiment.id: of(experiment, short) if self._held else {} for experiment in chosen}
+        self._nulls = {
+            name: {words: each.runs(short) for words, each in others.items()}
+            for name, others in against.items()
+        }
         self._statements = {
             experiment.id: [item for item in experiment.statements if item.short or not short]
             for experiment in chosen
         }
         self._seeds: dict[str, list[int]] = {experiment.id: [] for experiment in chosen}
         self._values: dict[str, list[list[Measured]]] = {experiment.id: [] for experiment in chosen}
+        self._null_values: dict[str, list[list[Measured | None]]] = {item.id: [] for item in chosen}
         self._tables: dict[str, Tables] = {}
         self._points: dict[str, list[pl.DataFrame]] = {experiment.id: [] for experiment in chosen}
 
@@ -41,11 +56,14 @@ class Measurements:
         if not chosen:
             return
         seeded = [experiment for experiment in chosen if experiment.seeded]
-        rounds = [(seed, chosen if seed == seeds[0] else seeded) for seed in seeds]
-        total = _Total([self._count(*each) for each in rounds[:2]], len(rounds), progress)
-        for seed, experiments in rounds:
+        done = len(self._seeds[chosen[0].id])
+        rounds = [
+            (chosen if seed == seeds[0] else seeded, done + i < NULL_SEEDS) for i, seed in enumerate(seeds)
+        ]
+        total = _Total([self._due(*each) for each in rounds], progress)
+        for seed, (experiments, held) in zip(seeds, rounds, strict=True):
             lab = Lab(seed, threads)
-            lab.run([point for item in experiments for point in self._runs[item.id]], total.show)
+            lab.run(self._due(experiments, held), total.show)
             total.add_round()
             for experiment in experiments:
                 self._measure(experiment, lab, seed)
@@ -53,9 +71,12 @@ class Measurements:
     def report(self, experiment: Experiment) -> Report:
         """Return an experiment's verdicts, and the tables of its first seed."""
         by_statement = zip(*self._values[experiment.id], strict=True)
+        against = zip(*self._null_values[experiment.id], strict=True)
         claims = [
-            judge(statement, self._seeds[experiment.id], values)
-            for statement, values in zip(self._statements[experiment.id], by_statement, strict=True)
+            judge(statement, self._seeds[experiment.id], values, held)
+            for statement, values, held in zip(
+                self._statements[experiment.id], by_statement, against, strict=True
+            )
         ]
         return Report(experiment.id, experiment.title, claims, [], self._tables[experiment.id])
 
@@ -65,22 +86,46 @@ class Measurements:
         return pl.concat(tables, how="diagonal_relaxed") if tables else None
 
     def _measure(self, experiment: Experiment, lab: Lab, seed: int) -> None:
+        statements = self._statements[experiment.id]
         tables = experiment.measure(lab.outcomes(self._runs[experiment.id]))
+        if len(self._seeds[experiment.id]) < NULL_SEEDS:
+            other = {
+                name: experiment.measure(lab.outcomes(points))
+                for name, points in self._nulls[experiment.id].items()
+            }
+            measured = [self._null(statement, tables, other) for statement in statements]
+            self._null_values[experiment.id].append(measured)
         self._seeds[experiment.id].append(seed)
-        self._values[experiment.id].append([item.measure(tables) for item in self._statements[experiment.id]])
+        self._values[experiment.id].append([item.measure(tables) for item in statements])
         self._tables.setdefault(experiment.id, tables)
         if "points" in tables:
             self._points[experiment.id].append(tables["points"].with_columns(pl.lit(seed).alias("seed")))
 
-    def _count(self, seed: int, chosen: Sequence[Experiment]) -> int:
-        return Lab(seed, None).count(point for item in chosen for point in self._runs[item.id])
+    def _null(self, statement: Statement, tables: Tables, other: dict[str, Tables]) -> Measured | None:
+        """Measure what a statement is held against."""
+        null = statement.null
+        if null is None or not null.is_run or not self._held:
+            return None
+        try:
+            return (null.measure or statement.measure)(other.get(null.words, tables))
+        except (LookupError, ArithmeticError, ValueError):
+            # What the sentence speaks of does not come about.
+            return math.nan
+
+    def _due(self, chosen: Sequence[Experiment], held: bool) -> list[Point]:
+        """Return what is to be run with one seed, with the nulls or without."""
+        against = [points for item in chosen for points in self._nulls[item.id].values() if held]
+        return [point for points in (*(self._runs[item.id] for item in chosen), *against) for point in points]
 
 
 class _Total:
-    """Progress over all seeds: each but the first has as many runs as the second."""
+    """Progress over all seeds."""
 
-    def __init__(self, counts: Sequence[int], rounds: int, progress: Progress | None) -> None:
-        self._points = counts[0] + (rounds - 1) * counts[-1]
+    def __init__(self, rounds: Sequence[Sequence[Point]], progress: Progress | None) -> None:
+        # Rounds of as many points are alike, and points that are alike share a run.
+        counts = {len(points): points for points in rounds}
+        runs = {length: Lab(0, None).count(points) for length, points in counts.items()}
+        self._points = sum(runs[len(points)] for points in rounds)
         self._progress = progress
         self._before = self._now = SweepProgress(0, self._points, 0.0, 0, 0)
 
@@ -97,24 +142,29 @@ class _Total:
         self._before = self._now
 
 
-def judge(statement: Statement, seeds: Sequence[int], measured: Sequence[Measured]) -> Claim:
+def judge(
+    statement: Statement,
+    seeds: Sequence[int],
+    measured: Sequence[Measured],
+    null: Sequence[Measured | None] = (),
+) -> Claim:
     """Compare what was measured with what is expected.
 
     Args:
         statement: what is judged.
         seeds: the seeds of the runs.
         measured: what the statement's measure returned at each.
+        null: what its null gave, seed by seed; None: it was not run.
 
     Raises:
         ValueError: different numbers of values; the message names the claim.
 
     """
-    runs = [values if isinstance(values, list) else [values] for values in measured]
     try:
-        verdict = judge_runs(statement.expect, runs)
+        verdict = _verdict(statement.expect, measured)
     except ValueError as error:
         raise ValueError(f"{statement.id}: {error}") from error
-    return Claim(
+    claim = Claim(
         id=statement.id,
         quote=statement.quote,
         paper=statement.paper,
@@ -124,6 +174,20 @@ def judge(statement: Statement, seeds: Sequence[int], measured: Sequence[Measure
         verdict=verdict,
         remarks=statement.remarks,
     )
+    values = [each for each in null if each is not None]
+    if statement.null is None or statement.null.is_run > bool(values):
+        return claim
+    against = Against(statement.null.words)
+    if any(isinstance(value, float) and math.isnan(value) for value in values):
+        against = replace(against, mean=math.nan, verdict=FAILS)
+    elif values:
+        mean = _rounded(replace(claim, values=values).mean)
+        against = replace(against, mean=mean, verdict=_verdict(statement.expect, values))
+    return replace(claim, null=against)
+
+
+def _verdict(expect: Expectation, measured: Sequence[Measured]) -> str:
+    return judge_runs(expect, [values if isinstance(values, list) else [values] for values in measured])
 
 
 def _rounded(measured: Measured) -> Measured:

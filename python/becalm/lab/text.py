@@ -1,17 +1,30 @@
-"""Claims in words: what was measured, and how many hold."""
+"""Claims in words: what was measured, the sentences that they are parts of, and how many of these hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from becalm.intervals import Interval
-from becalm.lab.model import KINDS, Claim
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
+from becalm.lab.model import KINDS, Claim, Report
+from becalm.lab.verdict import FAILS, HOLDS, STANDINGS, UNDECIDED, WEAK
 
 
 def measured(claim: Claim) -> str:
     """Return the mean of each value with the half-width of its 95% confidence interval, if it has a width."""
     return ", ".join(_value(interval) for interval in claim.intervals)
+
+
+def against(claim: Claim) -> str:
+    """Return what a claim is held against: its null, what that measures, and whether it holds."""
+    null = claim.null
+    if null is None:
+        return ""
+    if null.mean is None:
+        return null.words
+    values = null.mean if isinstance(null.mean, list) else [null.mean]
+    return f"{null.words}: {', '.join(_digits(value, 4) for value in values)} {null.verdict}"
 
 
 def _value(interval: Interval) -> str:
@@ -34,15 +47,50 @@ def count(claims: Iterable[Claim], verdict: str) -> int:
     return sum(claim.verdict == verdict for claim in claims)
 
 
-def score(claims: Iterable[Claim]) -> str:
-    """Return how many sentences of the paper hold, are undecided and fail; then the claims not scored."""
-    every = list(claims)
-    scored = of_kind(every, KINDS[0])
-    undecided, fail = count(scored, UNDECIDED), count(scored, FAILS)
-    text = f"{count(scored, HOLDS)} of {len(scored)} sentences of the paper hold"
-    text += f", {undecided} undecided, {fail} fail"
-    if not scored:
-        text = "No sentence of the paper is quoted"
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a paper with all claims that quote it, or a part of it: one line in the score."""
+
+    quote: str
+    claims: tuple[Claim, ...]
+
+    @property
+    def standing(self) -> str:
+        """The standing of its worst claim."""
+        return max((claim.standing for claim in self.claims), key=STANDINGS.index)
+
+
+def sentences(reports: Iterable[Report]) -> list[Sentence]:
+    """Return the sentences that are scored, in the order of their first claims.
+
+    Claims of a paper with the same quote are one sentence, and so is one whose quote is a part of another's.
+    """
+    found: dict[tuple[str, str], list[Claim]] = {}
+    for report in reports:
+        for claim in of_kind(report.claims, KINDS[0]):
+            found.setdefault((report.id.split("/")[0], " ".join(claim.quote.split())), []).append(claim)
+    whole: dict[tuple[str, str], list[Claim]] = {}
+    for (paper, quote), claims in found.items():
+        around = [other for home, other in found if home == paper and quote in other]
+        whole.setdefault((paper, max(around, key=len)), []).extend(claims)
+    return [Sentence(quote, tuple(claims)) for (_, quote), claims in whole.items()]
+
+
+def standings(reports: Iterable[Report]) -> dict[str, int]:
+    """Return how many sentences hold, are weak, are undecided and fail."""
+    found = Counter(sentence.standing for sentence in sentences(reports))
+    return {standing: found[standing] for standing in STANDINGS}
+
+
+def score(reports: Sequence[Report]) -> str:
+    """Return how many sentences of the papers hold, are weak, undecided or fail; then what is not scored."""
+    every = [claim for report in reports for claim in report.claims]
+    counts = standings(reports)
+    text = "No sentence of the paper is quoted"
+    if total := sum(counts.values()):
+        text = f"{counts[HOLDS]} of {total} sentences of the paper hold, "
+        text += f"{counts[WEAK]} are weak, " if any(claim.null for claim in every) else ""
+        text += f"{counts[UNDECIDED]} undecided, {counts[FAILS]} fail"
     others = [
         f"{kind} {count(of_kind(every, kind), HOLDS)} of {len(of_kind(every, kind))}"
         for kind in KINDS[1:]

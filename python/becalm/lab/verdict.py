@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from becalm.intervals import mean_interval
 from becalm.lab.expect import Expectation, Margin
 
-HOLDS, UNDECIDED, FAILS = "holds", "undecided", "fails"
+HOLDS, WEAK, UNDECIDED, FAILS = "holds", "weak", "undecided", "fails"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 """From best to worst."""
+STANDINGS = (HOLDS, WEAK, UNDECIDED, FAILS)
+"""The same with claims that hold as their nulls do: see `becalm.lab.nulls`."""
 
 
 def judge_runs(expect: Expectation, runs: Sequence[Sequence[float]]) -> str:

@@ -19,6 +19,7 @@ crate::markers! {
     "ibta" => ibta::Ibta,
     "queue_threshold" => queue_threshold::QueueThreshold,
     "ramp" => ramp::Ramp,
+    "random" => random::Random,
     "regeneration_cycle" => regeneration_cycle::RegenerationCycle,
     "queue_hysteresis" => queue_hysteresis::QueueHysteresis,
     "interval_average" => interval_average::IntervalAverage,

@@ -107,7 +107,10 @@ proptest! {
     fn markers_keep_their_contract(steps in prop::collection::vec(any::<u16>(), 1..200)) {
         for params in variants(&Marking::docs()) {
             markers::repeats_itself::<Marking>(&params, &steps)?;
-            markers::leaves_an_idle_switch_alone::<Marking>(&params, &steps)?;
+            // Random marks know nothing of what waits: that is what they are for.
+            if params.name() != "random" {
+                markers::leaves_an_idle_switch_alone::<Marking>(&params, &steps)?;
+            }
         }
         for params in variants(&Policies::docs()) {
             markers::repeats_itself::<Policies>(&params, &steps)?;

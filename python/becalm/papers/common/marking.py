@@ -5,6 +5,7 @@ Both papers print it in nearly the same words: santos2002, Fig. 3(a, b) and sant
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,8 +43,9 @@ def fair_state(name: str, policy: Table, buffer: int) -> Point:
 
 
 def marked_remote_to_local(tables: Tables, marking: str) -> float:
-    """Return the marked packets of remote flows over those of local flows."""
-    return at(tables, "remote_marked", marking=marking) / max(at(tables, "local_marked", marking=marking), 1)
+    """Return the marked packets of remote flows over those of local flows; nan if nothing is marked."""
+    remote, local = (at(tables, f"{side}_marked", marking=marking) for side in ("remote", "local"))
+    return remote / max(local, 1) if remote + local else math.nan
 
 
 def victim(tables: Tables, marking: str) -> float:

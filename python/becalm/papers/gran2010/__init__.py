@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from becalm.lab.model import Experiment
 from becalm.papers.gran2010 import adapters, cct, fig7, fig10, fig13, sizes, surfaces, table3
+from becalm.papers.gran2010.nulls import NULLS
+
+__all__ = ["NULLS", "PHASE", "experiments"]
 
 PHASE = "100 us"
 """Each flow starts up to 100 us later than stated, by the seed."""

@@ -39,6 +39,9 @@ from __future__ import annotations
 
 from becalm.lab.model import Experiment
 from becalm.papers.pfister2005 import cases, guideline, mistakes, onset
+from becalm.papers.pfister2005.nulls import NULLS
+
+__all__ = ["NULLS", "PHASE", "experiments"]
 
 PHASE = ""
 """Arrivals are random: no start is spread."""

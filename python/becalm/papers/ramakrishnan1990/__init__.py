@@ -20,6 +20,9 @@ from becalm.papers.ramakrishnan1990 import (
     user,
     windows,
 )
+from becalm.papers.ramakrishnan1990.nulls import NULLS
+
+__all__ = ["NULLS", "PHASE", "experiments"]
 
 ORDER = (
     *("windows", "fig2", "filter", "fig4", "fig5", "bits", "probability", "fig6", "fig7", "fig8", "integer"),

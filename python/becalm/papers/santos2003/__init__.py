@@ -6,7 +6,7 @@ J. R. Santos, Y. Turner, G. Janakiraman, IEEE INFOCOM, 2003.
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.common import hardware
+from becalm.papers.common import hardware, nulls
 from becalm.papers.common.reading import Reading
 from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
 
@@ -15,6 +15,8 @@ READING = Reading(reads="one", bypass="output", full="stored", method="scan")
 
 PHASE = "100 us"
 """Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
+
+NULLS = nulls.changes(READING)
 
 
 def experiments() -> list[Experiment]:

@@ -1,0 +1,152 @@
+"""Plants wrong mechanisms into the scenes of the papers, and names the claims that notice them.
+
+    python tools/planted.py
+
+Each plant changes one thing in cheap experiments, which run with one seed. It is noticed if a claim fails
+that holds at this seed without it, and that counts as strict in `docs/reproductions`: its null fails, too.
+The exit code is 1 if a plant is not noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from becalm.lab import select
+from becalm.lab.model import Change, Claim, Experiment, Table
+from becalm.lab.nulls import changed, mark, off
+from becalm.lab.seeds import Measurements
+from becalm.lab.verdict import FAILS, HOLDS
+
+DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
+
+
+class Plant(NamedTuple):
+    """A wrong mechanism, and where it is planted."""
+
+    name: str
+    figure: str
+    change: Change
+
+
+def within(*path: str, to: Callable[[Any], Any]) -> Change:
+    """Return the change of the value at a path of keys; scenarios without it stay."""
+
+    def change(table: Table) -> Table:
+        key, *rest = path
+        if key not in table:
+            return table
+        inner = within(*rest, to=to)(table[key]) if rest else to(table[key])
+        return {**table, key: inner}
+
+    return change
+
+
+def renamed(part: str, old: str, new: str) -> Change:
+    """Return the change to another scheme with the keys that it takes from the old one."""
+
+    def change(scenario: Table) -> Table:
+        if old not in scenario[part]:
+            return scenario
+        kept = {
+            key: value for key, value in scenario[part][old].items() if key in ("full", "window", "initial")
+        }
+        return {**scenario, part: {new: kept}}
+
+    return change
+
+
+def _feedback(**keys: Any) -> Change:  # noqa: ANN401
+    return within("response", "binary_feedback", to=lambda old: {**old, **keys})
+
+
+PLANTS = (
+    Plant(
+        "naive marking for input-triggered",
+        "santos2002/fig3b",
+        renamed("marking", "input_triggered", "naive"),
+    ),
+    Plant(
+        "an output threshold of 8 for 4",
+        "santos2002/fig3c",
+        within("marking", "input_output_triggered", "threshold", to=lambda _: 8),
+    ),
+    Plant("marks at random", "santos2002/fig3b", mark({"random": {"probability": 0.15}})),
+    Plant("no marks", "santos2002/fig3a", off(1)),
+    Plant("marks on every packet", "santos2002/fig3d", mark({"random": {"probability": 1.0}})),
+    Plant(
+        "round robin for oldest first",
+        "santos2002/fig2",
+        within("switch", "arbiter", to=lambda _: {"round_robin": {}}),
+    ),
+    Plant(
+        "a slot less in each buffer", "santos2003/fig3c", within("switch", "buffer", to=lambda _: "3 packets")
+    ),
+    Plant("AIMD for LIPD", "santos2003/conditions", renamed("response", "lipd", "aimd")),
+    Plant(
+        "windows of two for one", "santos2003/window", within("response", "none", "window", to=lambda _: 2)
+    ),
+    Plant(
+        "a table of delays shifted by one",
+        "gran2010/cct",
+        within("response", "ibta", "ccti_min", to=lambda index: max(0, index - 1)),
+    ),
+    Plant(
+        "delays twice as long",
+        "gran2010/cct",
+        within("response", "ibta", "cct", "quadratic", "numerator", to=lambda factor: 2 * factor),
+    ),
+    Plant(
+        "ports to hosts taken for victims",
+        "gran2010/victim_mask",
+        within("marking", "ibta", "victim_mask", to=lambda mask: "none" if mask == "host_ports" else mask),
+    ),
+    Plant("hardly any recovery", "ramakrishnan1990/fig10", _feedback(increase=0.01)),
+    Plant("a decision at every ACK", "ramakrishnan1990/fig5", _feedback(decide="every_ack")),
+    Plant("bits that count twice", "ramakrishnan1990/bits", _feedback(keep_bits=True)),
+    Plant(
+        "additive for multiplicative decrease",
+        "ramakrishnan1990/fig11",
+        _feedback(decrease={"additive": {"by": 1}}),
+    ),
+)
+
+
+def noticed(plant: Plant) -> Iterator[str]:
+    """Yield the strict claims that a plant turns."""
+    (experiment,) = select([plant.figure])
+    strict = {claim.id: claim.values[0] for claim in _committed(experiment) if claim.standing == HOLDS}
+    planted = changed(experiment, plant.change)
+    found = Measurements([planted], short=False, nulls=False)
+    found.run([planted], [1], None, None)
+    judged = {claim.id: claim.verdict for claim in found.report(planted).claims}
+    for each in experiment.statements:
+        before = strict.get(each.id, [])
+        held = each.expect.test(before if isinstance(before, list) else [before])
+        if held and judged[each.id] == FAILS:
+            yield each.id
+
+
+def _committed(experiment: Experiment) -> list[Claim]:
+    """Return the scored claims of an experiment as they were judged."""
+    figures = json.loads((DOCS / experiment.paper / "verdicts.json").read_text(encoding="utf-8"))
+    claims = [claim for figure in figures if figure["id"] == experiment.id for claim in figure["claims"]]
+    return [claim for claim in map(Claim.from_json, claims) if claim.kind == "paper"]
+
+
+def main() -> int:
+    """Print what notices each plant; 1 if nothing notices one."""
+    missed = 0
+    for plant in PLANTS:
+        claims = list(noticed(plant))
+        missed += not claims
+        print(f"{plant.name}: {plant.figure} {', '.join(claims) or 'not noticed'}")
+    print(f"{len(PLANTS) - missed} of {len(PLANTS)} planted mechanisms are noticed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
