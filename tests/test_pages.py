@@ -13,7 +13,7 @@ from becalm.cli.console import claims
 from becalm.lab import Claim, Report, registry
 from becalm.lab.discovery import PAPERS
 from becalm.lab.model import Against, Remarks
-from becalm.lab.pages import ACROSS, VERDICTS, across, anchor, overview, page, read
+from becalm.lab.pages import ACROSS, VERDICTS, across, anchor, overview, page, read, run
 from becalm.lab.text import standings
 
 DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
@@ -81,6 +81,22 @@ def test_the_page_across_the_papers_has_the_claims_of_a_theme() -> None:
     window = text.split("## A window of one packet")[1].split("##")[0]
     assert "| No control: 2 flows | 0.2 +-0.25 | **fails** | off: 0.4 fails |" in window
     assert text.count("(santos2003.md)") == 1
+
+
+def test_a_figure_is_written_anew_where_a_value_is_another(tmp_path: Path) -> None:
+    run(tmp_path, ["santos2003/window"], seeds=1)
+    figure, verdicts = tmp_path / "santos2003/window.png", tmp_path / "santos2003" / VERDICTS
+    figure.write_bytes(b"kept")
+    run(tmp_path, ["santos2003/window"], seeds=2)
+    assert figure.read_bytes() == b"kept"
+    (told,) = json.loads(verdicts.read_text())
+    assert told["commit"] and re.fullmatch(r"\d{4}-\d\d-\d\d", told["date"])
+    assert told["claims"][0]["null"]["is"] == "window = 2" and told["claims"][0]["seeds"] == [1, 2]
+    verdicts.write_text(verdicts.read_text().replace("0.9199", "0.8199"))
+    run(tmp_path, ["santos2003/window"], seeds=1)
+    assert figure.read_bytes() != b"kept"
+    run(tmp_path, ["santos2003/window"], seeds=1, cost=0.1)
+    assert len(json.loads(verdicts.read_text())) == 1
 
 
 def test_anchors_are_those_of_git_hosts() -> None:
