@@ -74,6 +74,7 @@ def test_the_overview_lists_what_fails_and_counts_sentences_alone() -> None:
     failing = text.split("## Sentences that fail")[1].split("## Undecided")[0]
     assert "[santos2003](santos2003.md) `fails`" in failing
     assert text.split("## Undecided sentences")[1].split("##")[0].strip() == "None."
+    assert text.endswith("| null | claims | of these nulls hold |\n|---|---|---|\n| off | 1 | 0 |\n")
 
 
 def test_the_page_across_the_papers_has_the_claims_of_a_theme() -> None:

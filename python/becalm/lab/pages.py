@@ -18,6 +18,7 @@ import math
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,6 +132,8 @@ def overview(found: dict[str, list[Report]]) -> str:
         _list(found, UNDECIDED),
         "## Weak sentences",
         _list(found, WEAK),
+        "## Nulls",
+        _nulls(every),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -154,6 +157,19 @@ def _list(found: dict[str, list[Report]], standing: str) -> str:
         if claim.standing == standing
     ]
     return "\n".join([*HEAD, *rows]) if rows else "None."
+
+
+def _nulls(reports: Sequence[Report]) -> str:
+    """Return how many claims are held against each null, and how many of the nulls hold, too."""
+    held = [claim.null for claim in _claims(reports) if claim.null]
+    names = {
+        null.words: "another argument" if " = " in null.words else null.words.partition(":")[0]
+        for null in held
+    }
+    used = Counter(names[null.words] for null in held)
+    passed = Counter(names[null.words] for null in held if null.verdict == HOLDS)
+    rows = [f"| {name} | {count} | {passed[name]} |" for name, count in used.most_common()]
+    return "\n".join(["| null | claims | of these nulls hold |", "|---|---|---|", *rows])
 
 
 def across(found: dict[str, list[Report]]) -> str:
