@@ -162,9 +162,7 @@ def test_claims_of_one_quote_are_one_sentence_judged_by_its_worst() -> None:
         (1, "fails"),
     ]
     assert standings([report]) == {"holds": 1, "weak": 1, "undecided": 1, "fails": 0}
-    assert score([report]).startswith(
-        "1 of 3 sentences of the paper hold, 1 are weak, 1 undecided, 0 fail; not"
-    )
+    assert score([report]).startswith("1 of 3 sentences of the paper hold, 1 weak, 1 undecided, 0 fail; not")
 
 
 def test_a_planted_mechanism_is_noticed_and_an_unchanged_scene_is_not() -> None:

@@ -48,9 +48,7 @@ REPORT = Report(
 
 def test_a_page_begins_with_the_score_and_one_table() -> None:
     text = page("santos2003", [REPORT])
-    score = (
-        "0 of 1 sentences of the paper hold, 0 are weak, 0 undecided, 1 fail; not scored: ours 0 of 1 hold"
-    )
+    score = "0 of 1 sentences of the paper hold, 0 weak, 0 undecided, 1 fail; not scored: ours 0 of 1 hold"
     assert f"**{score}.**" in text
     rows = [line for line in text.splitlines() if line.startswith("| [fig2](#fig2-no-control-2-flows)")]
     assert len(rows) == 3
@@ -114,7 +112,7 @@ def test_the_overview_is_that_of_the_verdicts() -> None:
     assert (DOCS / "README.md").read_text() == overview(found)
     assert (DOCS / ACROSS).read_text() == across(found)
     counts = standings([report for reports in found.values() for report in reports])
-    said = "[{} of {} hold, {} are weak, {} undecided, and each of the {} that fail]"
+    said = "[{} of {} hold, {} weak, {} undecided, and each of the {} that fail]"
     hold, *others = counts.values()
     readme = (DOCS.parents[1] / "README.md").read_text()
     assert said.format(hold, sum(counts.values()), *others) in readme, counts

@@ -201,7 +201,7 @@ def show_reports(reports: Sequence[Report]) -> None:
         for claim in report.claims:
             if claim.standing != "holds":
                 said = "The paper: " if claim.quote else ""
-                held = f", as its null does ({against(claim)})" if claim.standing == "weak" else ""
+                held = f", since its null holds, too ({against(claim)})" if claim.standing == "weak" else ""
                 out.print(
                     f"{claim.id}: {claim.standing}{held}. {said}{claim.sentence}",
                     style=VERDICT_STYLES[claim.standing],

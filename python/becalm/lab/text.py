@@ -89,7 +89,7 @@ def score(reports: Sequence[Report]) -> str:
     text = "No sentence of the paper is quoted"
     if total := sum(counts.values()):
         text = f"{counts[HOLDS]} of {total} sentences of the paper hold, "
-        text += f"{counts[WEAK]} are weak, " if any(claim.null for claim in every) else ""
+        text += f"{counts[WEAK]} weak, " if any(claim.null for claim in every) else ""
         text += f"{counts[UNDECIDED]} undecided, {counts[FAILS]} fail"
     others = [
         f"{kind} {count(of_kind(every, kind), HOLDS)} of {len(of_kind(every, kind))}"
