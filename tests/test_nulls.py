@@ -91,7 +91,8 @@ def test_off_takes_marks_and_responses_away() -> None:
     [
         ([0.5, 0.5], "weak", "off: 0.5 holds"),
         ([-0.5, -0.5], "holds", "off: -0.5 fails"),
-        ([-0.5, 0.9], "holds", "off: 0.2 undecided"),
+        ([-0.5, 0.9], "weak", "off: 0.2 holds"),
+        ([0.5, -0.9], "holds", "off: -0.2 fails"),
         ([math.nan, 0.5], "holds", "off: nan fails"),
         ([None, None], "holds", ""),
     ],

@@ -13,6 +13,7 @@ speaks of. A claim that holds, and whose null holds, is *weak*: it is shown, and
 | `{ control = "off" }` | the same points, and the measure with these arguments in place of its own |
 | `"none: reason"` | nothing: why no null makes sense, such as for arithmetic on printed parameters |
 
+The mean over the seeds decides on a null: it gets no benefit of the doubt, and is never undecided.
 A null in which there is nothing to measure, since what the sentence speaks of does not come about, fails.
 A sentence about what happens without control is no null of itself: its null has control, or another cause.
 """

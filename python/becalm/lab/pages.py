@@ -48,7 +48,8 @@ The score counts sentences of the paper: claims with the same quote, or a part o
 by the worst of them. Each scored claim has a **null**: the same measure and tolerance, with three seeds,
 without what the sentence speaks of, such as congestion control, or with marks at random. A claim that holds
 as its null does, too, is **weak**: a wrong mechanism would pass. It counts neither as holding nor as failing.
-Where no null makes sense, its place has the reason.
+A null is judged by its mean alone, and is never undecided. Where no null makes sense, its place has the
+reason.
 
 Not scored: `ours` (a setting or bound that the quote does not have), `repeated` (another claim judges it),
 `identity` (it follows from the scene itself and cannot fail) and `derived` (a closed form says it; no

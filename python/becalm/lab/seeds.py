@@ -13,7 +13,7 @@ from becalm.lab.expect import Expectation
 from becalm.lab.model import Against, Claim, Experiment, Measured, Point, Report, Statement, Tables
 from becalm.lab.nulls import of
 from becalm.lab.runner import Lab
-from becalm.lab.verdict import FAILS, judge_runs
+from becalm.lab.verdict import FAILS, HOLDS, judge_runs
 from becalm.progress import SweepProgress
 
 Progress: TypeAlias = Callable[[SweepProgress], object]
@@ -182,7 +182,9 @@ def judge(
         against = replace(against, mean=math.nan, verdict=FAILS)
     elif values:
         mean = _rounded(replace(claim, values=values).mean)
-        against = replace(against, mean=mean, verdict=_verdict(statement.expect, values))
+        # The mean alone decides: a null gets no benefit of the doubt.
+        passes = statement.expect.test(mean if isinstance(mean, list) else [mean])
+        against = replace(against, mean=mean, verdict=HOLDS if passes else FAILS)
     return replace(claim, null=against)
 
 
