@@ -163,7 +163,7 @@ release-check: build ## whether this version can be released: numbers, changelog
 	$(BIN)/python tools/release.py check
 
 .PHONY: reproduce
-reproduce: build ## all papers with several seeds, and their pages; takes about an hour of one core
+reproduce: build ## all papers with several seeds, and their pages; takes about two hours of one core
 	$(BIN)/python -m becalm.lab.pages docs/reproductions
 
 .PHONY: compare

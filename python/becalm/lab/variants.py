@@ -33,7 +33,7 @@ def judge_variants(
     """
     rows = []
     for name, experiments in variants.items():
-        found = Measurements(experiments, short=short)
+        found = Measurements(experiments, short=short, nulls=False)
         found.run(experiments, seeds, threads, progress)
         rows += [
             (name, item.paper, f"{item.figure}/{claim.id}", claim.remarks.kind, claim.verdict)
