@@ -71,7 +71,7 @@ time now."""
 AGAIN = """\
 From a clean machine: `git clone` the repository, then `make claims` runs everything with these seeds, and
 names each verdict that is another one; it needs Python, Rust and a C compiler. `make claims-cheap` does it in
-minutes for the experiments that take a second. In a container: `podman build -t becalm .`, then
+a minute for the experiments that take seconds. In a container: `podman build -t becalm .`, then
 `podman run --rm -v "$PWD:/data" becalm reproduce` writes figures, points as CSV and verdicts into `figures`.
 Each verdict in `PAPER/verdicts.json` has its seeds, commit and date; `becalm list figures` has the time
 that an experiment takes."""
