@@ -1,5 +1,6 @@
 """becalm beside other simulators: entries are whole, verdicts are those of the page, errors are noticed."""
 
+import dataclasses
 import json
 import math
 import re
@@ -12,7 +13,7 @@ from becalm.crosscheck import page
 from becalm.crosscheck.entry import Case, Quantity
 from becalm.crosscheck.run import judge
 from becalm.crosscheck.tolerances import KINDS, same_distribution
-from becalm.errors import BecalmError
+from becalm.errors import BecalmError, FabricError
 from becalm.scenario import Scenario
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +39,21 @@ def test_the_page_has_all_entries_and_nothing_unknown() -> None:
     assert told == set(crosscheck.names())
     text = (DOCS / "crosschecks.md").read_text()
     assert all(f"\n## {name}\n" in text for name in told)
+
+
+def test_the_page_on_validation_has_the_numbers_of_all_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import validation
+
+    found = validation.read()
+    programs = found["programs"]
+    agree = sum(row["agrees"] for row in programs)
+    assert f"{agree} agree within tolerances" in " ".join(validation.page(found).split())
+    assert json.loads((DOCS / "validation.json").read_text()) == found
+    # One quantity that no longer agrees changes the page.
+    first = next(row for row in programs if row["agrees"])
+    first |= {"agrees": False, "why": ""}
+    assert f"{agree - 1} agree within tolerances" in " ".join(validation.page(found).split())
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +90,10 @@ def test_distributions_are_told_apart() -> None:
     assert math.isclose(same_distribution(one, [k / 100 + 0.19 for k in range(100)]), 0.05, abs_tol=0.02)
 
 
-def planted(name: str, changes: dict[str, object]) -> list[str]:
-    """Return what agrees in an entry, and no longer does with an error in becalm."""
-    entry = crosscheck.find(name)
+def planted(name: str, changes: dict[str, object], only: str = "") -> list[str]:
+    """Return what agrees in cases of an entry, and no longer does with an error in becalm."""
+    whole = crosscheck.find(name)
+    entry = dataclasses.replace(whole, cases=tuple(case for case in whole.cases if only in case.name))
 
     def wrong(scenario: Scenario) -> Scenario:
         return scenario.replace(changes)
@@ -100,6 +117,20 @@ def test_a_timer_of_dcqcn_that_is_off_by_a_tenth_is_noticed(timer: str) -> None:
 
 def test_late_pauses_are_noticed() -> None:
     assert planted("roce-incast", {"switch.flow_control.pfc.delay": "100 ns"})
+
+
+def test_a_pause_that_takes_twice_as_long_is_noticed() -> None:
+    # Worst case by default at 100 Gb/s: a packet of 9100 B, a frame of 84 B, 394 quanta of 64 B.
+    delay = (9100 + 84 + 394 * 64) * 8 / 100
+    only = "100 Gb/s"
+    assert not planted("sonic-headroom", {"switch.flow_control.pfc.delay": f"{delay:.0f} ns"}, only)
+    assert len(planted("sonic-headroom", {"switch.flow_control.pfc.delay": f"{2 * delay:.0f} ns"}, only)) == 3
+
+
+def test_a_lane_that_is_missing_is_noticed() -> None:
+    one = {"switch.vls": 3, "topology.torus.change_vls": False, "topology.torus.allow_cycles": True}
+    with pytest.raises(FabricError, match="deadlock"):
+        planted("booksim-torus", one, "ring of 8, tornado, load 1.0")
 
 
 def test_unknown_entries_are_named() -> None:

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import examples
+import validation
 
 import becalm
 from becalm import _core
@@ -49,6 +50,7 @@ def pages() -> dict[str, str]:
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
     made["results.md"] = results()
     made["explain.md"] = rules_page()
+    made |= validation.made()
     for kind in SCHEMES:
         for entry in catalogue()[kind]:
             made[f"schemes/{kind}.{entry.name}.md"] = scheme(kind, entry)

@@ -1,7 +1,8 @@
 """Runs all entries and writes what they give: `python tools/crosscheck/pages.py`, or `make crosscheck`.
 
-Writes `docs/crosschecks.md`, a picture per entry, the numbers, `docs/crosschecks/verdicts.json`, and the line
-of the README that has the score. Fails if a quantity is outside of its tolerance and nothing explains it.
+Writes `docs/crosschecks.md`, a picture per entry, the numbers, `docs/crosschecks/verdicts.json`, the page on
+validation, and the line of the README that has the score. Fails if a quantity is outside of its tolerance and
+nothing explains it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from becalm.cli import console
 from becalm.crosscheck import page, picture
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import validation  # noqa: E402
+
 DOCS = ROOT / "docs"
+VOUCHES = "[What vouches for becalm](docs/validation.md): papers, theory, hardware, and,"
 _PLACE = re.compile(r"(<!-- crosscheck -->).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -34,8 +40,9 @@ def main() -> int:
     (DOCS / "crosschecks.md").write_text(page.page(found), encoding="utf-8")
     numbers = [each.to_json() for each in found]
     (folder / "verdicts.json").write_text(jsons.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    validation.write()
     readme = ROOT / "README.md"
-    line = f"Beside [other simulators](docs/crosschecks.md), {page.score(found)}."
+    line = f"{VOUCHES} beside [other simulators](docs/crosschecks.md), {page.score(found)}."
     readme.write_text(_PLACE.sub(rf"\1\n{line}\n\2", readme.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"{page.score(found)}; {time.monotonic() - begin:.0f} s")
     return int(any(each.unexplained for each in found))

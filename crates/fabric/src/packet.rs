@@ -87,6 +87,8 @@ impl Packet {
         }
         let Some(covers) = self.covers.checked_add(later.covers) else { return false };
         (self.covers, self.marks) = (covers, self.marks.saturating_add(later.marks));
+        // Whether it acknowledges the end of a message.
+        self.last |= later.last;
         if later.sequence > self.sequence {
             (self.sequence, self.tie) = (later.sequence, later.tie);
         }
@@ -156,8 +158,9 @@ mod tests {
             ..Packet::default()
         };
         let mut waiting = ack(7, 2, 1);
-        assert!(waiting.absorb(&ack(9, 3, 0)));
-        assert_eq!(waiting, Packet { covers: 5, sequence: 9, tie: 59, ..ack(7, 2, 1) }, "the times of the first");
+        assert!(waiting.absorb(&Packet { last: true, ..ack(9, 3, 0) }));
+        let merged = Packet { covers: 5, sequence: 9, tie: 59, last: true, ..ack(7, 2, 1) };
+        assert_eq!(waiting, merged, "the times of the first, the end of a message");
         assert!(waiting.absorb(&ack(8, 1, 1)), "one that was overtaken");
         assert_eq!((waiting.sequence, waiting.covers, waiting.marks), (9, 6, 2));
         let before = waiting;

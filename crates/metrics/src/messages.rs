@@ -44,11 +44,13 @@ impl Messages {
         let mut acks = self.acks.clone();
         order::sort_by_key(&mut records, |record| (record.flow, record.last));
         order::sort_by(&mut acks, Ord::cmp);
-        let mut acks = acks.into_iter().peekable();
+        let mut rest = &acks[..];
         for record in &mut records {
             let key = (record.flow, record.last);
-            while acks.next_if(|&(flow, last, _)| (flow, last) < key).is_some() {}
-            if let Some((_, _, time)) = acks.next_if(|&(flow, last, _)| (flow, last) == key) {
+            rest = &rest[rest.partition_point(|&(flow, last, _)| (flow, last) < key)..];
+            // An ACK that has taken in others names the last packet of them, which may be one of a later message.
+            let mut covering = rest.iter().take_while(|&&(flow, ..)| flow == record.flow);
+            if let Some(&(_, _, time)) = covering.find(|&&(_, _, time)| time >= record.delivered) {
                 record.acknowledged = time;
             }
         }
@@ -123,5 +125,13 @@ mod tests {
         source.join(target, &|_| true);
         let found: Vec<_> = source.records().iter().map(|record| (record.flow, record.acknowledged)).collect();
         assert_eq!(found, [(0, Time::MAX), (1, us(21))]);
+    }
+
+    #[test]
+    fn an_ack_of_a_later_message_acknowledges_those_before() {
+        let mut messages = Messages::new(us(0));
+        message(&mut messages, 0, 10);
+        messages.delivered(us(30), &Packet { kind: Kind::Ack, ..packet(0, 5, us(1)) });
+        assert_eq!(messages.records()[0].acknowledged, us(30));
     }
 }

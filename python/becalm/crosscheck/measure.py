@@ -124,10 +124,9 @@ def latency_mean(results: Results, group: str | None = None) -> float:
 
 
 @_measure
-def accepted(results: Results, group: str | None = None) -> float:
+def accepted(results: Results) -> float:
     """Delivered bytes over what the hosts' links can carry; the mean over the hosts that send."""
-    groups = results.table("groups")
-    return _number((groups if group is None else groups.filter(pl.col("group") == group))["share"].sum())
+    return _number(results.table("groups")["share"].sum()) / results.table("flows")["source"].n_unique()
 
 
 @_measure

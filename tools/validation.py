@@ -1,0 +1,152 @@
+"""Writes `docs/validation.md`, a paper on what vouches for becalm, and all verdicts, `docs/validation.json`.
+
+Every number comes from the verdicts: those on papers and laws (`docs/reproductions/*/verdicts.json`, by
+`make reproduce`) and those beside other programs (`docs/crosschecks/verdicts.json`, by `make crosscheck`).
+`make docs` writes both files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parents[1] / "docs"
+HOLDS, UNDECIDED, FAILS = "holds", "undecided", "fails"
+CLASSES = {
+    "a": "the sentence contradicts the paper itself or a law",
+    "b": "the paper does not state a parameter that decides",
+    "c": "the model lacks something, or has it otherwise",
+    "metric": "the measure is not quite what the sentence means",
+    "noise": "the effect is smaller than the spread of the runs",
+}
+HARDWARE = "gran2010"
+"""The paper that printed measurements of InfiniBand hardware."""
+Row = Mapping[str, Any]
+
+TEXT = Path(__file__).with_suffix(".template.md")
+"""The page, with a name in braces for each number."""
+
+
+def read(docs: Path = DOCS) -> dict[str, Any]:
+    """Return all verdicts: `papers`, `theory` and what is not scored by claim, `programs` by quantity."""
+    found: dict[str, Any] = {"papers": [], "theory": [], "not_scored": [], "programs": []}
+    for file in sorted((docs / "reproductions").glob("*/verdicts.json")):
+        for figure in json.loads(file.read_text(encoding="utf-8")):
+            for claim in figure["claims"]:
+                kept = {
+                    key: claim[key] for key in ("verdict", "kind", "class", "paper", "mean") if key in claim
+                }
+                row = {"source": file.parent.name, "claim": f"{figure['id']}/{claim['id']}", **kept}
+                found[{"paper": "papers", "derived": "theory"}.get(claim["kind"], "not_scored")].append(row)
+    for entry in json.loads((docs / "crosschecks" / "verdicts.json").read_text(encoding="utf-8")):
+        head = {key: entry[key] for key in ("entry", "program", "version", "made")}
+        found["programs"] += [{**head, **quantity} for quantity in entry["quantities"]]
+    return found
+
+
+def _split(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(row[key], []).append(row)
+    return parts
+
+
+def _counts(rows: Iterable[Row]) -> tuple[int, int, int]:
+    count = Counter(row["verdict"] for row in rows)
+    return count[HOLDS], count[UNDECIDED], count[FAILS]
+
+
+def _claims(rows: list[Row]) -> str:
+    lines = [
+        f"| [{source}](reproductions/{source}.md) | {len(part)} | {' | '.join(map(str, _counts(part)))} |"
+        for source, part in _split(rows, "source").items()
+    ]
+    return "\n".join([*lines, f"| **all** | {len(rows)} | {' | '.join(map(str, _counts(rows)))} |"])
+
+
+def _verdict(row: Row) -> str:
+    return "agree" if row["agrees"] else "explained" if row["why"] else "differ"
+
+
+def _entries(rows: list[Row]) -> str:
+    lines = []
+    for entry, part in _split(rows, "entry").items():
+        count = Counter(map(_verdict, part))
+        near = [abs(row["difference"]) for row in part if row["agrees"] and row["kind"] != "distribution"]
+        largest = f"{max(near):.2%}" if near else ""
+        counts = " | ".join(str(count[name]) for name in ("agree", "explained", "differ"))
+        name = f"[{entry}](crosschecks.md#{entry})"
+        lines.append(f"| {name} | {part[0]['program']} | {len(part)} | {counts} | {largest} |")
+    return "\n".join(lines)
+
+
+def _outside(rows: list[Row]) -> str:
+    why: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if not row["agrees"]:
+            away = (
+                f"p = {row['difference']:.2g}"
+                if row["kind"] == "distribution"
+                else f"{row['difference']:+.1%}"
+            )
+            place = why.setdefault((row["entry"], row["why"] or "no rule is known that causes it"), [])
+            place.append(f"{row['case']}, {row['name']} {away}")
+    return "\n".join(f"- {entry}: {'; '.join(each)}: {reason}." for (entry, reason), each in why.items())
+
+
+def page(found: Mapping[str, list[Row]]) -> str:
+    """Return the text of `docs/validation.md`."""
+    papers, theory, programs = (found[part] for part in ("papers", "theory", "programs"))
+    hardware = [row for row in papers if row["source"] == HARDWARE]
+    verdicts = Counter(map(_verdict, programs))
+    failing = Counter(row.get("class", "") for row in (*papers, *theory) if row["verdict"] == FAILS)
+    versions = {
+        row["program"]: f"{row['program']}: {row['version']}, run on {row['made']}" for row in programs
+    }
+    held, undecided, failed = _counts(papers)
+    hardware_held, hardware_open, hardware_failed = _counts(hardware)
+    return TEXT.read_text(encoding="utf-8").format(
+        sentences=len(papers),
+        papers=len({row["source"] for row in papers}),
+        held=held,
+        open=undecided,
+        failed=failed,
+        derived=len(theory),
+        derived_held=_counts(theory)[0],
+        derived_failed=_counts(theory)[2],
+        quantities=len(programs),
+        programs=len(versions),
+        scenes=len({row["entry"] for row in programs}),
+        agree=verdicts["agree"],
+        explained=verdicts["explained"],
+        differ=verdicts["differ"],
+        theory=_claims(theory),
+        sources=_claims(papers),
+        entries=_entries(programs),
+        made="\n".join(f"- {each}" for each in versions.values()),
+        hardware=len(hardware),
+        hardware_held=hardware_held,
+        hardware_open=hardware_open,
+        hardware_failed=hardware_failed,
+        classes="\n".join(f"| {name} | {text} | {failing[name]} |" for name, text in CLASSES.items()),
+        outside=_outside(programs),
+    )
+
+
+def made() -> dict[str, str]:
+    """Return the text of both files by name."""
+    found = read()
+    return {"validation.md": page(found), "validation.json": json.dumps(found, indent=1) + "\n"}
+
+
+def write() -> None:
+    """Write both files."""
+    for name, text in made().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
