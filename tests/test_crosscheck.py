@@ -128,7 +128,11 @@ def test_a_pause_that_takes_twice_as_long_is_noticed() -> None:
 
 
 def test_a_lane_that_is_missing_is_noticed() -> None:
-    one = {"switch.vls": 3, "topology.torus.change_vls": False, "topology.torus.allow_cycles": True}
+    one: dict[str, object] = {
+        "switch.vls": 3,
+        "topology.torus.change_vls": False,
+        "topology.torus.allow_cycles": True,
+    }
     with pytest.raises(FabricError, match="deadlock"):
         planted("booksim-torus", one, "ring of 8, tornado, load 1.0")
 
