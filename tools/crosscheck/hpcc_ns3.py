@@ -244,10 +244,12 @@ def reference(entry: Entry, case: Case) -> dict[str, float | list[float]]:
         parts = [line.split(",") for line in lines[1:] if line]
         messages = [Message(int(a[1:]), int(b[1:]), int(c), float(d)) for a, b, c, d in parts]
         return slowdowns(run(leaves(8, 4, 4), messages, peer["control"], 0.1))
-    return drawn([_incast(peer, draw) for draw in range(peer.get("draws", 1))])
+    runs = [_incast(peer, draw) for draw in range(peer.get("draws", 1))]
+    times = [1e6 * time for found in runs for time in found.times]
+    return drawn([incast(found, PACKETS[peer["control"]]) for found in runs], times)
 
 
-def _incast(peer: Mapping[str, Any], draw: int) -> dict[str, float]:
+def _incast(peer: Mapping[str, Any], draw: int) -> Outcome:
     """Simulate an incast; several draws start the messages within 1 us."""
     hosts, size = peer["hosts"], peer["size"]
     start = random.Random(draw)
@@ -260,12 +262,12 @@ def _incast(peer: Mapping[str, Any], draw: int) -> dict[str, float]:
     # What the bottleneck takes at least.
     least = hosts * size * 8.4 / (RATE * 1e9)
     until, control = max(2 * least, 1e-3), peer["control"]
-    return incast(run(star(hosts + 1), messages, control, until, peer.get("memory", 32)), PACKETS[control])
+    return run(star(hosts + 1), messages, control, until, peer.get("memory", 32))
 
 
-def drawn(runs: list[dict[str, float]]) -> dict[str, float | list[float]]:
-    """Return the means over draws, and half of their ranges."""
-    found: dict[str, float | list[float]] = {}
+def drawn(runs: list[dict[str, float]], times: list[float]) -> dict[str, float | list[float]]:
+    """Return the means over draws, and half of their ranges; the completion times [us] of all."""
+    found: dict[str, float | list[float]] = {"completions": times}
     for key in runs[0]:
         values = [each[key] for each in runs]
         found[key] = sum(values) / len(values)

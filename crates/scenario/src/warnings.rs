@@ -16,10 +16,24 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid and probably not meant: files that say what can hardly be meant; responses that never hear of congestion; with PFC, headroom that
-    /// can overflow, thresholds at which links run dry, and pauses before marks.
+    /// Settings that are valid and probably not meant: files that say what can hardly be meant; schedules whose messages take
+    /// turns; responses that never hear of congestion; with PFC, headroom that can overflow, thresholds at which links run dry,
+    /// and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
-        [self.file_warnings(), unheard::warnings(&self.sections), self.pause_warnings()].concat()
+        let turns = self.takes_turns().into_iter().collect();
+        [self.file_warnings(), turns, unheard::warnings(&self.sections), self.pause_warnings()].concat()
+    }
+
+    /// Whether messages of a GOAL schedule take turns where nobody has said so: LogGOPSim sends them one after the other.
+    fn takes_turns(&self) -> Option<String> {
+        let adapter = &self.sections.adapter;
+        let unsaid = adapter.injection.given().is_none() && self.sections.jobs.iter().any(|job| job.goal.is_some());
+        unsaid.then(|| {
+            "jobs.goal: messages that a host sends at the same time take turns, packet by packet; LogGOPSim sends them in the \
+             order in which they are posted, as adapter.injection = \"posted\" does. adapter.injection = \"round_robin\" keeps \
+             the turns"
+                .to_owned()
+        })
     }
 
     fn file_warnings(&self) -> Vec<String> {
