@@ -13,8 +13,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from becalm.lab.model import Report
+from becalm.lab.text import sentences
+from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
+
 DOCS = Path(__file__).parents[1] / "docs"
-HOLDS, UNDECIDED, FAILS = "holds", "undecided", "fails"
 CLASSES = {
     "a": "the sentence contradicts the paper itself or a law",
     "b": "the paper does not state a parameter that decides",
@@ -34,13 +37,21 @@ def read(docs: Path = DOCS) -> dict[str, Any]:
     """Return all verdicts: `papers`, `theory` and what is not scored by claim, `programs` by quantity."""
     found: dict[str, Any] = {"papers": [], "theory": [], "not_scored": [], "programs": []}
     for file in sorted((docs / "reproductions").glob("*/verdicts.json")):
-        for figure in json.loads(file.read_text(encoding="utf-8")):
+        figures = json.loads(file.read_text(encoding="utf-8"))
+        head = {"source": file.parent.name}
+        for sentence in sentences([Report.from_json(figure) for figure in figures]):
+            claims = [claim.id for claim in sentence.claims]
+            classes = [each.remarks.class_ for each in sentence.claims if each.standing == sentence.standing]
+            row = {**head, "claims": claims, "verdict": sentence.standing, "class": classes[0]}
+            found["papers"].append(row)
+        for figure in figures:
             for claim in figure["claims"]:
                 kept = {
                     key: claim[key] for key in ("verdict", "kind", "class", "paper", "mean") if key in claim
                 }
-                row = {"source": file.parent.name, "claim": f"{figure['id']}/{claim['id']}", **kept}
-                found[{"paper": "papers", "derived": "theory"}.get(claim["kind"], "not_scored")].append(row)
+                row = {**head, "claims": [f"{figure['id']}/{claim['id']}"], **kept}
+                if claim["kind"] != "paper":
+                    found["theory" if claim["kind"] == "derived" else "not_scored"].append(row)
     for entry in json.loads((docs / "crosschecks" / "verdicts.json").read_text(encoding="utf-8")):
         head = {key: entry[key] for key in ("entry", "program", "version", "made")}
         found["programs"] += [{**head, **quantity} for quantity in entry["quantities"]]
@@ -54,9 +65,9 @@ def _split(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
     return parts
 
 
-def _counts(rows: Iterable[Row]) -> tuple[int, int, int]:
+def _counts(rows: Iterable[Row]) -> tuple[int, int, int, int]:
     count = Counter(row["verdict"] for row in rows)
-    return count[HOLDS], count[UNDECIDED], count[FAILS]
+    return count[HOLDS], count[WEAK], count[UNDECIDED], count[FAILS]
 
 
 def _claims(rows: list[Row]) -> str:
@@ -106,17 +117,18 @@ def page(found: Mapping[str, list[Row]]) -> str:
     versions = {
         row["program"]: f"{row['program']}: {row['version']}, run on {row['made']}" for row in programs
     }
-    held, undecided, failed = _counts(papers)
-    hardware_held, hardware_open, hardware_failed = _counts(hardware)
+    held, weak, undecided, failed = _counts(papers)
+    hardware_held, hardware_weak, hardware_open, hardware_failed = _counts(hardware)
     return TEXT.read_text(encoding="utf-8").format(
         sentences=len(papers),
         papers=len({row["source"] for row in papers}),
         held=held,
+        weak=weak,
         open=undecided,
         failed=failed,
         derived=len(theory),
         derived_held=_counts(theory)[0],
-        derived_failed=_counts(theory)[2],
+        derived_failed=_counts(theory)[3],
         quantities=len(programs),
         programs=len(versions),
         scenes=len({row["entry"] for row in programs}),
@@ -129,6 +141,7 @@ def page(found: Mapping[str, list[Row]]) -> str:
         made="\n".join(f"- {each}" for each in versions.values()),
         hardware=len(hardware),
         hardware_held=hardware_held,
+        hardware_weak=hardware_weak,
         hardware_open=hardware_open,
         hardware_failed=hardware_failed,
         classes="\n".join(f"| {name} | {text} | {failing[name]} |" for name, text in CLASSES.items()),
