@@ -96,7 +96,8 @@ def test_a_tree_is_full_when_nine_tenths_are_lost() -> None:
     share = np.interp(times, [0, 100], [0.9, 0.4])
     table = pl.DataFrame({"us": times, "share": share, "network": "32", "buffer": 4})
     assert onset._filled_us({"onset": table}, {"network": "32", "buffer": 4}) == pytest.approx(90, abs=2)
-    assert onset.traversals({"onset": table}, "32", 4) == pytest.approx(90 / (3 * 4 * PACKET_US), rel=0.03)
+    empty = PACKET_US + 7 * 0.04
+    assert onset.traversals({"onset": table}, "32", 4) == pytest.approx(90 / empty, rel=0.03)
 
 
 def test_the_guideline_is_the_managers() -> None:

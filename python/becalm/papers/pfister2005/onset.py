@@ -9,7 +9,7 @@ import polars as pl
 from becalm.lab.model import Experiment, Label, Outcome, Tables
 from becalm.papers.pfister2005.draw import onsets
 from becalm.papers.pfister2005.measure import Run, measured, one
-from becalm.papers.pfister2005.scene import NETWORKS, PACKET_US, HotSpot
+from becalm.papers.pfister2005.scene import HOP_US, NETWORKS, PACKET_US, HotSpot
 
 if TYPE_CHECKING:
     from becalm.papers.pfister2005.scene import Network
@@ -96,9 +96,11 @@ def _cold(outcome: Outcome) -> pl.DataFrame:
 
 
 def traversals(tables: Tables, network: str, buffer: int) -> float:
-    """Time in which the tree fills, in times of a packet through full input buffers on the longest path."""
+    """Time in which the tree fills, in times of a packet through the empty network on its longest path."""
     switches = 2 * LEVELS[network] - 1
-    return _filled_us(tables, {"network": network, "buffer": buffer}) / (switches * buffer * PACKET_US)
+    return _filled_us(tables, {"network": network, "buffer": buffer}) / (
+        PACKET_US + (2 * switches + 1) * HOP_US
+    )
 
 
 def _filled_us(tables: Tables, where: dict[str, Label]) -> float:

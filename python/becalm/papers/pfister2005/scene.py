@@ -73,6 +73,8 @@ def _two_levels(name: str, leaves: int, tops: int, parallel: int) -> Network:
     return Network(name, 16 * leaves, 16, {"fat_tree": {"levels": [leaf, top]} | _LINKS})
 
 
+HOP_US = 0.04
+"""Delay of a cable, and of a switch, in us."""
 _LINKS: Table = {"rate": RATE, "delay": "40 ns"}
 """Round trip of a cable and two forwarding delays: 160 ns, a quarter of a packet."""
 

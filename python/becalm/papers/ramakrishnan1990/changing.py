@@ -70,8 +70,9 @@ def _fig10() -> Experiment:
 
 
 def undershoot(tables: Tables) -> float:
-    """How far the window first falls below the new maximally efficient one, over the latter."""
-    return 1 - float(stretch(tables, SLOWER, SLOWER + INITIAL).min()) / SLOW.knee
+    """How far the window first falls below the range in which it stays, over the lower end of that range."""
+    later = float(stretch(tables, FASTER - SETTLED, FASTER).min())
+    return 1 - float(stretch(tables, SLOWER, SLOWER + INITIAL).min()) / later
 
 
 def returns(tables: Tables) -> float:

@@ -119,9 +119,9 @@ def _cutoff_points(short: bool) -> list[Point]:
 
 
 def at_cutoff(tables: Tables, threshold: int, cutoff: float) -> float:
-    """Power at a cutoff over the largest power of all cutoffs."""
-    best = max(curve(tables, "cutoff", "power", threshold=threshold))
-    return at(tables, "power", threshold=threshold, cutoff=cutoff) / best
+    """Power at a cutoff over the largest power of the other cutoffs."""
+    others = [at(tables, "power", threshold=threshold, cutoff=other) for other in CUTOFFS if other != cutoff]
+    return at(tables, "power", threshold=threshold, cutoff=cutoff) / max(others)
 
 
 def spread_of_power(tables: Tables, threshold: int) -> float:
