@@ -49,5 +49,5 @@ PHASE = ""
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
-    fig3, fig5 = cases.experiments()
-    return [*onset.experiments(), fig3, *mistakes.experiments(), fig5, *guideline.experiments()]
+    fig3, fig5, *others = cases.experiments()
+    return [*onset.experiments(), fig3, *mistakes.experiments(), fig5, *others, *guideline.experiments()]

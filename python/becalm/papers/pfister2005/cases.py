@@ -12,8 +12,8 @@ ON = "with control"
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 3 and 5."""
-    return [_fig3(), _fig5()]
+    """Fig. 3 and 5, hot spots that last, and the parameters of Fig. 3 in another network."""
+    return [_fig3(), _fig5(), _lasting(), _borrowed()]
 
 
 def _runs(name: str, controls: dict[str, Control | None], chosen: tuple[int, ...], hot: float) -> list[Run]:
@@ -58,6 +58,41 @@ def _fig5() -> Experiment:
         points=lambda short: [run.point() for run in _runs_fig5(short)],
         measure=measured(_runs_fig5),
         draw=lambda tables: cases(tables, 31, (OFF, ON), (ON,)),
+    )
+
+
+def _runs_lasting(short: bool) -> list[Run]:
+    spot = HotSpot(NETWORKS["32"], 4, IN_FIG3, hot=10 if short else 100, after=0.3)
+    return [Run({"case": 4, "control": ON}, spot)]
+
+
+def _lasting() -> Experiment:
+    return Experiment(
+        "pfister2005/lasting",
+        "32 ports, load 0.9, all sources hot for 100 ms",
+        cost=20,
+        points=lambda short: [run.point() for run in _runs_lasting(short)],
+        measure=measured(_runs_lasting),
+        draw=lambda tables: cases(tables, 31, (ON,), (ON,)),
+    )
+
+
+def _runs_borrowed(short: bool) -> list[Run]:
+    network = NETWORKS["128 (8x8)"]
+    return [
+        Run({"case": 4, "control": name}, HotSpot(network, 4, control, hot=2.5 if short else 10, after=0.3))
+        for name, control in (("Fig. 3's", IN_FIG3), ("Fig. 5's", IN_FIG5))
+    ]
+
+
+def _borrowed() -> Experiment:
+    return Experiment(
+        "pfister2005/borrowed",
+        "128 ports, load 0.9, all sources hot: the parameters of 32 ports and those of 128",
+        cost=40,
+        points=lambda short: [run.point() for run in _runs_borrowed(short)],
+        measure=measured(_runs_borrowed),
+        draw=lambda tables: cases(tables, 31, ("Fig. 3's", "Fig. 5's"), ("Fig. 3's", "Fig. 5's")),
     )
 
 

@@ -26,7 +26,7 @@ __all__ = ["NULLS", "PHASE", "experiments"]
 
 ORDER = (
     *("windows", "fig2", "filter", "fig4", "fig5", "bits", "probability", "fig6", "fig7", "fig8", "integer"),
-    *("search", "factor", "fig9", "fig10", "fig11", "fig12", "fig13"),
+    *("search", "factor", "fig9", "fig10", "fig11", "fig12", "fig13", "initial"),
 )
 """The figures and remarks in the paper's order."""
 

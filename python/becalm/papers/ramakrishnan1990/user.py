@@ -8,7 +8,7 @@ from becalm.lab.model import Experiment, Label, Point, Tables
 from becalm.lab.tables import axis, mean
 from becalm.papers.ramakrishnan1990.draw import window_panels, windows
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing, with_windows
-from becalm.papers.ramakrishnan1990.scene import Path, User, feedback
+from becalm.papers.ramakrishnan1990.scene import Path, Table, User, feedback
 from becalm.theory import jain
 
 KNEE = Path().network.knee
@@ -38,9 +38,14 @@ LATE = (ADDITIVE.duration / 2, ADDITIVE.duration)
 """The second half of Fig. 7."""
 
 
+INITIAL = (5, 15, 30, 60)
+"""First windows of the second user, who begins with the first one; that one begins with 1."""
+DECREASES: dict[str, Table] = {"additive": {"decrease": {"additive": {"by": 1}}}, "multiplicative": {}}
+
+
 def experiments() -> list[Experiment]:
-    """Fig. 4, 5, 7 and 8, and the use of old bits."""
-    return [_fig4(), _fig5(), _bits(), _fig7(), _fig8()]
+    """Fig. 4, 5, 7 and 8, the use of old bits, and other first windows."""
+    return [_fig4(), _fig5(), _bits(), _fig7(), _fig8(), _initial()]
 
 
 def _rhythms(_: bool) -> list[Point]:
@@ -184,3 +189,30 @@ def nearly_equal(tables: Tables) -> float:
     """Share of the starts at which the smaller mean window is at least 90% of the larger."""
     pairs = [_means_together(tables, "multiplicative", joins) for joins in axis(tables, "joins")]
     return mean([float(min(pair) >= (1 - NEARLY) * max(pair)) for pair in pairs])
+
+
+def _initial() -> Experiment:
+    return Experiment(
+        "ramakrishnan1990/initial",
+        "Two users of other first windows, constant sizes",
+        cost=2,
+        points=lambda _: [
+            Point({"decrease": name, "initial": first}, _unlike(parameters, first).scenario())
+            for name, parameters in DECREASES.items()
+            for first in INITIAL
+        ],
+        measure=with_windows,
+        draw=lambda tables: windows(tables, KNEE, decrease="multiplicative", initial=INITIAL[-1]),
+    )
+
+
+def _unlike(parameters: Table, first: int) -> Path:
+    response = feedback(**parameters)
+    second = User(response=feedback(initial=first, **parameters))
+    return replace(ADDITIVE, users=(User(), second), response=response)
+
+
+def jain_unlike(tables: Tables, initial: int, decrease: str) -> float:
+    """Fairness index of the mean windows in the second half of the run."""
+    where: dict[str, Label] = {"decrease": decrease, "initial": initial}
+    return jain([float(stretch(tables, *LATE, user, **where).mean()) for user in (FIRST, SECOND)])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
-from becalm.lab.dumbbell import FOUR_BYPASSES, ONE_PACKET, Dumbbell
+from becalm.lab.dumbbell import FOUR_BYPASSES, NO_CONTROL, ONE_PACKET, Dumbbell
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
@@ -16,18 +17,21 @@ from becalm.papers.common.marking import INPUT_TRIGGERED
 from becalm.papers.common.measure import summary
 from becalm.papers.santos2003 import curves
 from becalm.papers.santos2003.dynamic import scene
+from becalm.papers.santos2003.static import RESPONSES
 
 SWITCHES = 32
 """Section IV-B: the diameter of the example network."""
 STARTS = {"maximum": 1.0, "slow": curves.RMIN}
 """Rates of a new flow: R_max, or R_min, from where FIMD doubles them as slow start doubles a window."""
+HALF = 5
+"""Fast, and slow, flows of each switch."""
 BURST_KIB = 32
 """A short-lived flow: 16 packets."""
 
 
 def experiments() -> list[Experiment]:
-    """The example of section IV-B, the choice of section VI-B, and counters against a scan (IV-A)."""
-    return [_diameter(), _start(), _scan()]
+    """Section IV-B's example, VI-B's choice, counters against a scan (IV-A), what V-A says of fairness."""
+    return [_diameter(), _start(), _scan(), _unequal(), _unfair()]
 
 
 def _diameter() -> Experiment:
@@ -158,3 +162,82 @@ def _merits(tables: Tables, method: str) -> list[float]:
     ratio = at(tables, "ratio", method=method)
     links = [at(tables, link, method=method) for link in ("root", "inter_switch")]
     return [*links, min(ratio, 1 / ratio)]
+
+
+def _unequal() -> Experiment:
+    return Experiment(
+        "santos2003/unequal",
+        "Flows of two rates, one twice the other, without a response",
+        cost=3,
+        points=lambda short: [Point({"buffer": 8}, _fast_and_slow(short))],
+        measure=_shares_marked,
+        draw=lambda tables: bars(tables, "side", "faster", "share of packets marked, fast over slow flows"),
+    )
+
+
+def _halves(scene: Dumbbell) -> dict[str, Any]:
+    """The scene with each side in two groups: `fast` ones, and `slow` ones that start later."""
+    data = scene.scenario()
+    groups = []
+    for flow in data["flows"]:
+        for name, first in (("fast", 1), ("slow", HALF + 1)):
+            hosts = [f"{flow['from'][0][0]}{first}..{flow['from'][0][0]}{first + HALF - 1}"]
+            groups.append({**flow, "name": f"{name} {flow['name']}", "from": hosts})
+    return {**data, "flows": groups}
+
+
+def _fast_and_slow(short: bool) -> dict[str, Any]:
+    """The root link loaded to 95% by packets at random times; no flow is held back."""
+    scene = replace(Dumbbell(buffer=8, marking=INPUT_TRIGGERED, response=NO_CONTROL).long(short), victim=None)
+    data = _halves(scene)
+    for flow in data["flows"]:
+        load = (2 if "fast" in flow["name"] else 1) * 0.95 / (6 * HALF)
+        flow["traffic"] = {"poisson": {"load": load, "message": "2048 B"}}
+    return data
+
+
+def _shares_marked(outcomes: list[Outcome]) -> Tables:
+    """`points`: by side, the share of packets that are marked of fast flows over that of slow ones."""
+    (outcome,) = outcomes
+    rows = []
+    for side in ("local", "remote"):
+        fast, slow = (_share_marked(outcome, f"{name} {side}") for name in ("fast", "slow"))
+        rows.append({"side": side, "faster": fast / slow if slow else math.nan})
+    return {"points": pl.DataFrame(rows)}
+
+
+def _share_marked(outcome: Outcome, group: str) -> float:
+    flows = outcome.results.flows.filter(pl.col("group") == group)
+    return float(flows["marked"].sum()) / max(1, int(flows["delivered_packets"].sum()))
+
+
+def _unfair() -> Experiment:
+    return Experiment(
+        "santos2003/unfair",
+        "Half of the flows of each switch start at R_max, half at R_min",
+        cost=12,
+        points=lambda short: [
+            Point({"response": response}, _from_extremes(response, short)) for response in RESPONSES
+        ],
+        measure=_slow_to_fast,
+        draw=lambda tables: bars(tables, "response", "remote", "rate of flows from R_min / from R_max"),
+    )
+
+
+def _from_extremes(response: str, short: bool) -> dict[str, Any]:
+    scene = Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}).long(short)
+    data = _halves(replace(scene, victim=None, warmup=scene.duration / 2))
+    for flow in data["flows"]:
+        initial = 1.0 if "fast" in flow["name"] else curves.RMIN
+        flow["response"] = {response: {"initial": initial}}
+    return data
+
+
+def _slow_to_fast(outcomes: list[Outcome]) -> Tables:
+    """`points`: by response and side, the rate of flows from R_min over that of those from R_max."""
+    rows = []
+    for outcome in outcomes:
+        shares = {row["group"]: row["share"] for row in outcome.results.groups.iter_rows(named=True)}
+        ratios = {side: shares[f"slow {side}"] / shares[f"fast {side}"] for side in ("local", "remote")}
+        rows.append({**outcome.labels, **ratios})
+    return {"points": pl.DataFrame(rows)}
