@@ -163,9 +163,11 @@ def _joined(path: Path, joins: float) -> Path:
     return replace(path, users=(first, replace(second, start=joins)))
 
 
-def total_time(tables: Tables) -> float:
-    """When the last packet arrived, mean over the starts of the second user."""
-    return mean([_finished(tables, joins) for joins in axis(tables, "joins")])
+def in_time(tables: Tables) -> float:
+    """Number of starts of the second user at which the last packet arrived nearly when it could at best."""
+    best = len(PAIR.users) * WORK * max(PAIR.service)
+    finished = [_finished(tables, joins) for joins in axis(tables, "joins")]
+    return float(sum(abs(time - best) <= NEARLY * best for time in finished))
 
 
 def _finished(tables: Tables, joins: float) -> float:

@@ -228,8 +228,8 @@ def _from_extremes(response: str, short: bool) -> dict[str, Any]:
     scene = Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}).long(short)
     data = _halves(replace(scene, victim=None, warmup=scene.duration / 2))
     for flow in data["flows"]:
-        initial = 1.0 if "fast" in flow["name"] else curves.RMIN
-        flow["response"] = {response: {"initial": initial}}
+        if "slow" in flow["name"]:
+            flow["response"] = {response: {"initial": curves.RMIN}}
     return data
 
 
