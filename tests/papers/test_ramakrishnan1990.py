@@ -10,8 +10,9 @@ import pytest
 
 from becalm import Scenario
 from becalm.lab import Claim, reproduce
-from becalm.papers.ramakrishnan1990.changing import SLOW
+from becalm.papers.ramakrishnan1990.changing import FASTER, SLOW, SLOWER, undershoot
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
+from becalm.papers.ramakrishnan1990.router import CUTOFFS, at_cutoff
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
 from becalm.papers.ramakrishnan1990.special import CROWD
 from becalm.papers.ramakrishnan1990.windows import single_maximum
@@ -149,3 +150,18 @@ def test_maxima_of_power_that_can_be_told_apart(powers: list[float], maxima: int
         }
     )
     assert single_maximum({"points": points}, [1.0]) == [maxima, maxima]
+
+
+def test_the_best_cutoff_is_better_than_every_other_one() -> None:
+    powers = [1.0, 2.0, 1.5, 1.0, 1.0, 1.0, 1.0]
+    tables = {"points": pl.DataFrame({"threshold": 2, "cutoff": CUTOFFS, "power": powers})}
+    assert at_cutoff(tables, 2, 0.25) == pytest.approx(2 / 1.5)
+    assert at_cutoff(tables, 2, 0.4) == pytest.approx(1.5 / 2)
+
+
+@pytest.mark.parametrize(("first", "below"), [(6.0, 1 / 7), (7.0, 0.0)])
+def test_an_undershoot_is_below_the_range_that_follows(first: float, below: float) -> None:
+    times = [SLOWER, SLOWER + 500, SLOWER + 1000, FASTER - 400, FASTER - 200, FASTER]
+    sizes = [13.0, first, 7.0, 7.0, 8.0, 7.0]
+    table = pl.DataFrame({"time": times, "name": "user 1", "window": sizes})
+    assert undershoot({"windows": table}) == pytest.approx(below)

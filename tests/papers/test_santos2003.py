@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from becalm.papers.santos2003 import curves
+from becalm.papers.santos2003 import curves, remarks
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ def test_aimd_is_a_straight_line() -> None:
 def test_lipd_at_a_fourth_of_the_rate() -> None:
     """Inter-packet delay 3: dr/dt = r^2 / T_rec."""
     assert curves.slope("lipd", 0.25) == pytest.approx(0.25**2 / curves.RECOVERY_MS, rel=1e-2)
+
+
+def test_each_side_is_halved_into_fast_and_slow_flows() -> None:
+    flows = remarks._fast_and_slow(short=True)["flows"]
+    assert [(flow["name"], flow["from"]) for flow in flows] == [
+        ("fast local", ["B1..B5"]),
+        ("slow local", ["B6..B10"]),
+        ("fast remote", ["A1..A5"]),
+        ("slow remote", ["A6..A10"]),
+    ]
+    loads = [flow["traffic"]["poisson"]["load"] for flow in flows]
+    assert sum(loads) * remarks.HALF == pytest.approx(0.95)
+    assert loads[0] == 2 * loads[1]

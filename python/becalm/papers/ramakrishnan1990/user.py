@@ -217,4 +217,5 @@ def _unlike(parameters: Table, first: int) -> Path:
 def jain_unlike(tables: Tables, initial: int, decrease: str) -> float:
     """Fairness index of the mean windows in the second half of the run."""
     where: dict[str, Label] = {"decrease": decrease, "initial": initial}
-    return jain([float(stretch(tables, *LATE, user, **where).mean()) for user in (FIRST, SECOND)])
+    low, high = LATE
+    return jain([float(stretch(tables, low, high, user, **where).mean()) for user in (FIRST, SECOND)])
