@@ -129,3 +129,10 @@ def test_only_h2_has_a_neighbour() -> None:
     flows = Bed(neighbour=True).scenario_data()["flows"]
     assert [flow["name"] for flow in flows] == ["F1", "F2", "F3", "F4", "F5", "F6"]
     assert (flows[-1]["from"], flows[-1]["to"]) == (flows[1]["from"], ["H1"])
+
+
+def test_a_change_is_a_share_of_the_value_before() -> None:
+    rows = [("PTRANS", "b", 0.5), ("PTRANS", "c", 0.8), ("PTRANS", "a", 1.0)]
+    tables = {"points": pl.DataFrame(rows, schema=["row", "case", "value"], orient="row")}
+    assert table3.change(tables, "PTRANS") == pytest.approx(0.6)
+    assert table3.change(tables, "PTRANS", above="b", below="a") == pytest.approx(0.5)

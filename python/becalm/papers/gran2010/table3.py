@@ -236,6 +236,11 @@ def ratio(tables: Tables, row: str, above: str = "b", below: str = "a") -> float
     return at(tables, "value", row=row, case=above) / at(tables, "value", row=row, case=below)
 
 
+def change(tables: Tables, row: str, above: str = "c", below: str = "b") -> float:
+    """How much a value in one column differs from that in another, as a share of the latter."""
+    return abs(ratio(tables, row, above, below) - 1)
+
+
 def expected_ratio(tables: Tables, above: str = "b", test: str = "bandwidth") -> float:
     """Value of the random ring in one column over that in column a): geometric means over all draws."""
     mean_of = {
