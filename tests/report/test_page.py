@@ -122,6 +122,45 @@ def test_every_replication_can_be_chosen(shown: Any, results: becalm.Results) ->
     wait(shown, "document.querySelector('#hottest tbody .link button') !== null")
 
 
+def test_tiles_count_the_whole_table(shown: Any, results: becalm.Results) -> None:  # noqa: ANN401
+    tree = results.tables["tree"].filter(pl.col("replication") == 0)
+    told = shown.execute_script(
+        "return [...document.querySelectorAll('.tiles > div')].slice(0, 2).map((e) => e.children[1].textContent)"
+    )
+    assert told == [f"{tree.filter(pl.col('role') == role).height:,}" for role in ("root", "branch")]
+
+
+def test_cells_of_times_stand_beside_the_others(shown: Any) -> None:  # noqa: ANN401
+    laid = "getComputedStyle(document.querySelector('#groups td.time')).display"
+    assert shown.execute_script(f"return {laid}") == "table-cell"
+
+
+def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    """A run that ends with its jobs is drawn up to there, not to the duration that it may have."""
+    job = {"name": "job", "hosts": ["H0", "H1", "H4", "H8"], "repeat": 2}
+    job |= {"collective": {"all_reduce": {"bytes": "1 MiB", "algorithm": "ring"}}}
+    incast = {"name": "incast", "from": ["H2", "H3", "H5"], "to": ["H1"]}
+    scene = becalm.Scenario(
+        {
+            "run": {"duration": "50 ms", "end": "jobs"},
+            "topology": SCENE["topology"],
+            "jobs": [job],
+            "flows": [incast],
+            "observe": {"spans": True, "frames": "50 us"},
+        }
+    )
+    results = becalm.run(scene)
+    end = results.tables["jobs"]["end"].max()
+    assert isinstance(end, float) and end < 0.02
+    (tmp_path / "jobs.html").write_text(becalm.report(results), encoding="utf-8")
+    shown = opened(browser, tmp_path / "jobs.html")
+    told = "document.querySelector('.periods svg').getAttribute('aria-label')"
+    share = float(shown.execute_script(f"return {told}").split(" in a role for ")[1].split(" %")[0])
+    span = results.tables["spans"].with_columns(long=pl.col("end") - pl.col("begin"))
+    longest = span.group_by("from", "from_port", "vl").agg(pl.col("long").sum())["long"].max()
+    assert isinstance(longest, float) and 100 * longest / 0.05 < share <= 100 * longest / end + 0.1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(shown: Any, scheme: str) -> None:  # noqa: ANN401
     assert violations(shown, scheme) == []

@@ -24,7 +24,7 @@ export function periods(page: RunPage, store: Store): HTMLElement | null {
   of.forEach((row, i) => {
     const picture = shape("svg", { viewBox: `0 0 ${steps} 10`, preserveAspectRatio: "none", role: "img" });
     const kind = row.root > row.branch ? "root" : "branch";
-    picture.setAttribute("aria-label", `${kind}; in a role for ${percent((row.root + row.branch) / page.duration)} of the run`);
+    picture.setAttribute("aria-label", `${kind}; in a role for ${percent((row.root + row.branch) / page.runs[store.now.run].end)} of the run`);
     boxes(picture, roles.subarray(i * steps, (i + 1) * steps));
     const button = el("button", { type: "button", class: "link" }, linkName(page, row.link));
     button.addEventListener("click", () => store.set({ chosen: row.link }));

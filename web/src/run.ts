@@ -62,7 +62,7 @@ export function start(page: RunPage): State {
     lane: 0,
     mode: frames ? "occupancy" : "utilization",
     focus: page.fabric.hosts > MANY && treeLinks(run).length > 0,
-    chosen: longestRoot(run)?.link ?? -1,
+    chosen: run.roles?.first?.link ?? -1,
     hovered: -1,
   };
 }
@@ -74,15 +74,6 @@ function leftOut(page: RunPage): string[] {
   if (page.every > 1) made.push(`One of ${page.every} frames is shown, so that the page stays small: becalm report --max-size sets how small.`);
   if (page.omitted.length > 0) made.push(`Links over time are shown without ${page.omitted.map((name) => names[name]).join(" and ")}; becalm report --full keeps all.`);
   return made;
-}
-
-/** The output that was a root for longest. */
-function longestRoot(run: Run): { link: number; since: number } | null {
-  const tree = run.tables.find((each) => each.name === "tree");
-  if (!tree) return null;
-  const [link, role, since, share] = ["link", "role", "since", "root_share"].map((name) => tree.columns.findIndex((column) => column.name === name));
-  const roots = tree.rows.filter((row) => row[role] === "root").sort((a, b) => Number(b[share]) - Number(a[share]));
-  return roots.length > 0 ? { link: Number(roots[0][link]), since: Number(roots[0][since]) } : null;
 }
 
 /** The time at which the tree has most outputs: what a reader came to see. */
@@ -102,13 +93,11 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   const find = (name: string) => run.tables.find((each) => each.name === name);
   const tiles: [string, string, string][] = [];
   const at = (data: Table, row: number, name: string): Cell => data.rows[row]?.[data.columns.findIndex((column) => column.name === name)] ?? null;
-  const tree = find("tree");
-  if (tree) {
-    const roots = tree.rows.filter((row) => row[tree.columns.findIndex((column) => column.name === "role")] === "root").length;
-    const main = longestRoot(run);
-    const first = main ? `most of the time ${linkName(page, main.link)}, since ${withUnit(main.since, "s")}` : "no congestion for 1% of the window";
-    tiles.push([roots === 1 ? "root" : "roots", String(roots), first]);
-    tiles.push(["branches", (tree.total - roots).toLocaleString("en"), "outputs that wait for credit"]);
+  if (run.roles) {
+    const { roots, branches, first } = run.roles;
+    const main = first ? `most of the time ${linkName(page, first.link)}, since ${withUnit(first.since, "s")}` : "no link was congested for 1% of the time";
+    tiles.push([roots === 1 ? "root" : "roots", roots.toLocaleString("en"), main]);
+    tiles.push(["branches", branches.toLocaleString("en"), "outputs that wait for credit"]);
   }
   const victims = find("victims");
   if (victims) {

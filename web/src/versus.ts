@@ -193,9 +193,8 @@ function figures(sides: Side[]): HTMLElement {
     row("    latency, 99% within", value("latency_p99"));
     row("    marked packets", value("marked_share"));
   });
-  const roots = (run: Run) => roles(run, "root");
-  row("roots of congestion", (_, run) => count(roots(run)));
-  row("branches", (_, run) => count((find(run, "tree")?.total ?? 0) - roots(run)));
+  row("roots of congestion", (_, run) => (run.roles ? count(run.roles.roots) : "–"));
+  row("branches", (_, run) => (run.roles ? count(run.roles.branches) : "–"));
   row("hosts that are victims", (_, run) => count(run.victims.length));
   row("busiest link", (page, run) => {
     const link = find(run, "hottest")?.rows[0]?.[0];
@@ -216,12 +215,6 @@ function cell(run: Run, name: string, row: number, column: string): string {
   const data = find(run, name);
   const at = data?.columns.findIndex((each) => each.name === column) ?? -1;
   return data && at >= 0 ? written(data.columns[at], data.rows[row]?.[at] ?? null) : "–";
-}
-
-function roles(run: Run, role: string): number {
-  const data = find(run, "tree");
-  const at = data?.columns.findIndex((each) => each.name === "role") ?? -1;
-  return data?.rows.filter((row) => row[at] === role).length ?? 0;
 }
 
 function tables(sides: Side[], chosen: number, store: Store, choose: (side: number) => void): HTMLElement[] {

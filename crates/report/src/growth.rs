@@ -17,15 +17,14 @@ const SHOWN: usize = 24;
 const LEAST: f32 = 0.1;
 
 /// Numbers of roots and branches over time, and the periods of the outputs that were roots or branches for longest;
-/// null without spans.
-pub(crate) fn growth(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
+/// null without spans. `whole` is the end of the run.
+pub(crate) fn growth(scenario: &Scenario, tables: &Tables, whole: f64, pack: &mut Pack) -> Value {
     if tables.columns("spans").is_empty() {
         return Value::Null;
     }
-    let duration = (*scenario.sections().run.duration).as_secs();
     let (begin, end) = (tables.numbers("spans", "begin"), tables.numbers("spans", "end"));
     let roots: Vec<bool> = tables.text("spans", "role").iter().map(|role| role == "root").collect();
-    let step = duration / STEPS as f64;
+    let step = whole / STEPS as f64;
     // Mean numbers within each step, so that no short period is lost or seems long.
     let mut counts = [vec![0.0; STEPS], vec![0.0; STEPS]];
     for ((&begin, &end), &root) in begin.iter().zip(&end).zip(&roots) {

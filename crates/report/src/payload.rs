@@ -2,6 +2,7 @@
 
 use becalm_metrics::frames::byte;
 use becalm_scenario::Scenario;
+use becalm_scenario::sections::run::End;
 use serde_json::{Value, json};
 
 use crate::pack::{Deflate, Filter, Pack};
@@ -97,19 +98,32 @@ fn one(scenario: &Scenario, run: &Run, schema: &Schema, frames: Value, pack: &mu
     shown.extend(ranking::victims(tables, schema));
     shown.extend(ranking::tree(scenario, tables, schema));
     shown.extend(ranking::others(tables, schema));
+    let end = end(scenario, tables);
     json!({
+        "end": end,
+        "roles": ranking::roles(scenario, tables),
         "replication": run.replication,
         "fingerprint": run.fingerprint,
         "packetHops": run.packet_hops,
         "frames": frames,
         "links": links(scenario, tables, pack),
         "crossing": crossing::crossing(scenario, tables, pack),
-        "growth": growth::growth(scenario, tables, pack),
+        "growth": growth::growth(scenario, tables, end, pack),
         "overTime": groups::over_time(scenario, tables, pack),
         "latencies": groups::latencies(scenario, tables, pack),
         "victims": pack.words(&ranking::victim_nodes(scenario, tables)),
         "tables": shown.iter().map(Shown::json).collect::<Vec<_>>(),
     })
+}
+
+/// When a run ended, in seconds: after its last job, where the scenario says so and all jobs ended. It goes on to the next
+/// step of its recordings, which the last period in a tree shows.
+fn end(scenario: &Scenario, tables: &Tables) -> f64 {
+    let (run, ends) = (&scenario.sections().run, tables.numbers("jobs", "end"));
+    let duration = (*run.duration).as_secs();
+    let with_jobs = matches!(*run.end, End::Jobs) && !ends.is_empty() && ends.iter().all(|end| end.is_finite());
+    let last = ends.into_iter().chain(tables.numbers("spans", "end")).fold(0.0, f64::max);
+    if with_jobs { last.min(duration) } else { duration }
 }
 
 /// The texts of a page's header, without the declarations, which columns have by then.
@@ -223,6 +237,53 @@ mod tests {
         assert_eq!((&shown["about"], &shown["rows"]), (&json!("One."), &json!([["b", 0.5], ["a", 0.25]])));
         assert_eq!(shown["columns"][1], json!({"name": "part", "kind": "share", "unit": "", "meaning": "It."}));
         assert!(header["about"]["schema"].is_null());
+    }
+
+    fn small(run: &str) -> Scenario {
+        let text = format!(
+            "[run]\nduration = \"10 ms\"\n{run}\n[topology.dumbbell]\n[[jobs]]\nname = \"j\"\nhosts = [\"B1\", \"B2\"]\n\
+             collective.all_reduce = {{bytes = \"1 MiB\", algorithm = \"ring\"}}\n"
+        );
+        Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn tables(name: &str, columns: Vec<(&str, becalm_metrics::Data)>) -> Tables {
+        let mut tables = Tables::default();
+        let column = |(name, data): (&str, _)| crate::Column { name: name.to_string(), unit: String::new(), data };
+        tables.insert(name.to_string(), columns.into_iter().map(column).collect());
+        tables
+    }
+
+    #[test]
+    fn roots_and_branches_are_counted_beyond_the_rows_of_a_table() {
+        let role: Vec<String> = (0..200).map(|row| if row < 90 { "root" } else { "branch" }.to_string()).collect();
+        let column = |of: fn(usize) -> f64| (0..200).map(of).collect::<Vec<f64>>();
+        let given = tables(
+            "tree",
+            vec![
+                ("role", role.into()),
+                ("since", column(|row| row as f64).into()),
+                ("root_share", column(|row| 1.0 - row as f64 / 200.0).into()),
+                ("contributors", column(|row| f64::from(u8::from(row == 70 || row == 80))).into()),
+            ],
+        );
+        let scenario = small("");
+        let made = ranking::roles(&scenario, &given);
+        // Row 0 was a root for longest, but no flows oversubscribe it.
+        let lanes = usize::from(scenario.sections().vls());
+        assert_eq!(made, json!({"roots": 90, "branches": 110, "first": {"link": 70 / lanes, "since": 70.0}}));
+        let shown = ranking::tree(&scenario, &given, &Schema::of(&json!({}))).unwrap().json();
+        assert!(shown["rows"].as_array().unwrap().len() < 90);
+        assert!(ranking::roles(&scenario, &Tables::default()).is_null());
+    }
+
+    #[test]
+    fn a_run_ends_with_its_last_job_where_the_scenario_says_so() {
+        let jobs = |ends: Vec<f64>| tables("jobs", vec![("end", ends.into())]);
+        let with_jobs = small("end = \"jobs\"");
+        assert_eq!(end(&with_jobs, &jobs(vec![1e-3, 2e-3])), 2e-3);
+        assert_eq!(end(&with_jobs, &jobs(vec![1e-3, f64::NAN])), 10e-3);
+        assert_eq!(end(&small(""), &jobs(vec![1e-3, 2e-3])), 10e-3);
     }
 
     #[test]

@@ -149,6 +149,23 @@ pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema)
     (!roles.is_empty()).then_some(shown)
 }
 
+/// How many outputs are roots and branches, however many rows a page shows, and the foremost root: of those that flows
+/// oversubscribe, or else of all, the one that was a root for longest. Null without the table.
+pub(crate) fn roles(scenario: &Scenario, tables: &Tables) -> Value {
+    let roles = tables.text("tree", "role");
+    if roles.is_empty() {
+        return Value::Null;
+    }
+    let lanes = usize::from(scenario.sections().vls());
+    let [share, since, flows] = ["root_share", "since", "contributors"].map(|name| tables.numbers("tree", name));
+    let crowded = |row: usize| flows.get(row).is_some_and(|&flows| flows > 0.0);
+    let mut roots = ranked(share.len(), |row| share[row], |row| roles[row] == "root");
+    order::sort_by_key(&mut roots, |&row| !crowded(row));
+    let first = roots.first().map(|&row| json!({"link": row / lanes, "since": since[row]}));
+    let branches = roles.iter().filter(|role| *role == "branch").count();
+    json!({"roots": roots.len(), "branches": branches, "first": first})
+}
+
 /// `victims`: hosts and groups with victims of congestion, those that lose most first.
 pub(crate) fn victims<'a>(tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
     let mut rows = hurt(tables);
