@@ -124,9 +124,8 @@ def test_every_replication_can_be_chosen(shown: Any, results: becalm.Results) ->
 
 def test_tiles_count_the_whole_table(shown: Any, results: becalm.Results) -> None:  # noqa: ANN401
     tree = results.tables["tree"].filter(pl.col("replication") == 0)
-    told = shown.execute_script(
-        "return [...document.querySelectorAll('.tiles > div')].slice(0, 2).map((e) => e.children[1].textContent)"
-    )
+    values = "[...document.querySelectorAll('.tiles .value')].slice(0, 2)"
+    told = shown.execute_script(f"return {values}.map((each) => each.textContent)")
     assert told == [f"{tree.filter(pl.col('role') == role).height:,}" for role in ("root", "branch")]
 
 
