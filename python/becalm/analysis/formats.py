@@ -67,3 +67,12 @@ def cell(value: Any) -> str:  # noqa: ANN401
     if isinstance(value, float):
         return f"{value:.4g}"
     return "-" if value is None else str(value)
+
+
+def difference(gain: float, low: float, high: float) -> str:
+    """Return in words how much less a loss is, with the 95% interval of the gain."""
+    if low <= 0 <= high:
+        return f"no significant difference (95% interval of the gain {low:.4f} to {high:.4f})"
+    word = "better" if gain > 0 else "worse"
+    ends = sorted((abs(low), abs(high)))
+    return f"{abs(gain):.4f} {word} (95% interval {ends[0]:.4f} to {ends[1]:.4f})"

@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from becalm.cli import crosscheck, look, papers, run, schemes
+from becalm.cli import help as helped
 from becalm.cli.exits import BAD_INPUT, FAILED, guarded, prepare, stop, told
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
@@ -53,9 +54,10 @@ FORMER = {
 """Commands of 0.2, and what has their place."""
 
 app = typer.Typer(
+    cls=helped.Group,
     help="Congestion control in lossless fabrics: simulate, compare, reproduce the papers.",
+    epilog=helped.START,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -75,7 +77,9 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 def _add(group: typer.Typer, commands: Iterable[Command], panel: str | None = None) -> None:
     for command in commands:
         name = command.__name__.rstrip("_").replace("_", "-")
-        group.command(name, rich_help_panel=panel)(guarded(command))
+        example = helped.EXAMPLES.get(name)
+        epilog = f"Example: `{example}`" if example else None
+        group.command(name, cls=helped.Command, epilog=epilog, rich_help_panel=panel)(guarded(command))
 
 
 def _former(name: str, now: str) -> None:

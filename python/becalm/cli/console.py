@@ -13,7 +13,7 @@ from rich.table import Table
 
 from becalm import contents
 from becalm.analysis.formats import MOST_SHARE, cell, number, ratio, seconds, share
-from becalm.mistakes import printable
+from becalm.cli.tables import safe, table
 
 if TYPE_CHECKING:
     from becalm.contents import Entry
@@ -38,25 +38,6 @@ out = Console(highlight=False)
 """Console for results."""
 err = Console(stderr=True, highlight=False)
 """Console for messages and progress."""
-
-
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: int = 1) -> Table:
-    """Return a table whose first `text` columns are left-aligned and the others right-aligned."""
-    result = Table(title=title, title_justify="left", title_style="bold")
-    for index, column in enumerate(columns):
-        # On a narrow screen a name is folded: cut off it could be another's.
-        name = index < text
-        result.add_column(
-            column, justify="left" if name else "right", overflow="fold" if name else "ellipsis"
-        )
-    for row in rows:
-        result.add_row(*[_safe(cell) for cell in row])
-    return result
-
-
-def _safe(text: str) -> str:
-    """Return a text with rich's markup and control characters escaped."""
-    return escape(printable(text))
 
 
 def summary(results: Results) -> list[Table]:
@@ -181,7 +162,7 @@ def show_entries(kind: str, entries: Sequence[Entry]) -> None:
 
 def show_entry(kind: str, entry: Entry) -> None:
     """Print what an item is, and its keys."""
-    out.print(f"{_safe(entry.summary)}.")
+    out.print(f"{safe(entry.summary)}.")
     if entry.parameters:
         keys = [
             (each["name"], contents.expects(each), contents.default(each), each["help"])
@@ -251,8 +232,7 @@ def show_comparison(
     """
     for tables, notes in scenes:
         for title, columns, rows in tables:
-            folded = [column.replace(" ", "\n") for column in columns]
-            out.print(table(f"{title}; {SHORT}" if short else title, folded, rows))
+            out.print(table(f"{title}; {SHORT}" if short else title, columns, rows))
         for note in notes:
             out.print(note)
 
@@ -327,14 +307,14 @@ def show_imported(imported: Imported, file: Path) -> None:
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
     """Print problems of a configuration, or that it has none."""
     if not concerns:
-        out.print(f"{_safe(title)}: no problems found")
+        out.print(f"{safe(title)}: no problems found")
     for concern in concerns:
-        out.print(_safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
+        out.print(safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
 
 
 def say(message: str) -> None:
     """Print one line, however long."""
-    out.print(_safe(message), soft_wrap=True)
+    out.print(safe(message), soft_wrap=True)
 
 
 def show_design(design: Design, folder: Path) -> None:
@@ -347,5 +327,5 @@ def show_design(design: Design, folder: Path) -> None:
         where = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in condition.fails)
         rates = f" at rates of {where}" if where else ""
         note = f": {condition.note}" if condition.note else ""
-        out.print(_safe(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
+        out.print(safe(f"{condition.name}, {condition.text}, does not hold{rates}{note}"))
     say(f"figure, tables and numbers in {folder}")

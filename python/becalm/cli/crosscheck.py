@@ -47,12 +47,13 @@ def crosscheck(
 
 def _show(found: Sequence[Checked], taken: float) -> None:
     from becalm.cli import console
+    from becalm.cli.tables import table
     from becalm.crosscheck import page
 
     for each in found:
         title = f"{each.entry.name}: {each.entry.title}, beside {each.entry.program.name}"
         columns = ("case", "quantity", "reference", "becalm", "difference", "tolerance", "verdict")
-        console.out.print(console.table(title, columns, page.rows(each), text=2))
+        console.out.print(table(title, columns, page.rows(each), text=2))
         for case, name, why in page.reasons(each):
             console.say(f"{case}, {name}: {why}")
     console.say(f"{page.score(found)}; {taken:.0f} s")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from becalm.analysis.measures import WEIGHTS
 from becalm.cli import console
+from becalm.cli.tables import table
 from becalm.tunings.verdict import ALL
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ def show_rows(verdict: Verdict) -> None:
         behind = "-" if row == best else f"{gap.mean:+.3f} ± {gap.high - gap.mean:.3f}"
         cells.append((row, *(f"{verdict.mean(row, group):.3f}" for group in (*groups, ALL)), behind))
     title = f"Loss on {len(verdict.classes)} new cases, by contributors"
-    made = console.table(title, ("with", *groups, ALL, "to the best, ± 95%"), cells)
-    for column in made.columns:
-        column.no_wrap = True
+    made = table(title, ("with", *groups, ALL, "to the best, ± 95%"), cells)
     made.caption = (
         f"loss: {WEIGHTS['lost']:g} x what the background loses + {WEIGHTS['starved']:g} x what "
         f"contributors miss of their link; none: {WEIGHTS['calm']:g} x what background loses to control alone"
@@ -52,7 +51,7 @@ def show_sizes(tried: Sequence[Sizes]) -> None:
     # Rounded down: what is just below the limit is not to look as if it met it.
     rows = [(each.guideline, *(f"{int(each.links[size] * 100)}" for size in sizes)) for each in tried]
     title = "Per cent of the hot link that contributors get, by their number; without control 100"
-    console.out.print(console.table(title, ("settings", *map(str, sizes)), rows))
+    console.out.print(table(title, ("settings", *map(str, sizes)), rows))
     chosen = tried[0]
     where = f"{chosen.guideline} for {chosen.contributors} contributors"
     if chosen.short:

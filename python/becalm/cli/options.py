@@ -15,7 +15,7 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=4096,
-        help="Threads to use; all cores when not given. One run is split only where that can pay.",
+        help="Threads to use; default: all cores, small runs use one.",
     ),
 ]
 MaxMemory = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from becalm import contents, examples
+from becalm import contents, examples, jsons
 from becalm.cli import trace
 from becalm.cli.exits import BAD_INPUT, stop, told
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Responses, Threads, own_schemes
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from becalm.results import Results
     from becalm.scenario import Scenario
 
+SUMMARY = ("groups", "jobs", "completion")
+"""Tables that `run --json` prints."""
 FRAMES = 100
 """Frames of a run whose scenario asks for none."""
 
@@ -59,6 +61,7 @@ def run(
     events: trace.Events = None,
     traced: trace.Chosen = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Run a scenario: a progress bar, a summary, tables in a results folder."""
     import becalm
@@ -86,6 +89,7 @@ def run(
     scenario = _watched(scenario, report)
     choice = traces.choice(scenario)
     default = Path("results") / file.stem
+    quiet = quiet or as_json
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
@@ -93,6 +97,10 @@ def run(
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
     told = [*traces.write(choice), *_written(results, report)]
+    if as_json:
+        summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
+        tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
+        typer.echo(jsons.dumps(summed | tables))
     if not quiet:
         console.show_run(results, place.folder)
         for line in told:

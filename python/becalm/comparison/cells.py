@@ -94,7 +94,8 @@ def _reach(half: str) -> str:
 
 
 def _share(value: float, reach: float) -> str:
-    return f"{100 * value:.1f}%{_reach(f'{100 * reach:.1f}')}"
+    # A queue that empties delivers more than is offered meanwhile.
+    return f"{100 * min(value, 1.0):.1f}%{_reach(f'{100 * reach:.1f}')}"
 
 
 def _time(value: float, reach: float) -> str:

@@ -86,9 +86,9 @@ def feeders(case: Case) -> Iterator[Sentence]:
         groups = ", ".join(f"{name} {number(part * capacity, 'B/s')}" for name, part in parts)
         text = (
             f"{_count(len(flows), 'flow')} from {_count(each.sources, 'host')} "
-            f"{_verb(len(flows), 'cross', 'crosses')} {each.name}: offered are "
-            f"{number(offered, 'B/s')}, its capacity is "
-            f"{number(capacity, 'B/s')}, and {number(got, 'B/s')} arrive (offered by group: {groups})."
+            f"{_verb(len(flows), 'cross', 'crosses')} {each.name}: demand "
+            f"{number(offered, 'B/s')}, capacity {number(capacity, 'B/s')}, delivered {number(got, 'B/s')} "
+            f"(demand by group: {groups})."
         )
         numbers = {
             "flows": len(flows),
@@ -169,7 +169,7 @@ def no_victim(case: Case) -> Iterator[Sentence]:
     """Say that nobody else suffers where there is a bottleneck and no victim."""
     if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
-        text = "No flow without a part in the congestion loses throughput to it."
+        text = "No bystander loses throughput."
         yield Sentence(
             "no-victim", "victims", text, {"victims": 0}, (Reference("victims", rows, ("victims",)),)
         )

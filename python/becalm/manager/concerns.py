@@ -40,7 +40,7 @@ def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Conc
     marking, response = resolved["marking"], resolved["response"]
     if "ibta" not in response:
         (name,) = response
-        return [Concern("response", name, "is not IBTA congestion control; `ibta` is")]
+        return [Concern("response", name, "this scenario has no IBTA congestion control")]
     return [
         *_review_threshold(scenario, marking),
         *_review_marking(facts, marking),

@@ -68,7 +68,7 @@ def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
         yield Setting("marking.queue_threshold.root_only", False, why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     longest = degree * packet_us
-    why = f"max_ipd: {degree} sources share a link if each waits for the others, {packet_us:.4g} us a packet"
+    why = f"max_ipd, the longest delay: lets {degree} sources share one link, {packet_us:.4g} us a packet"
     margin = _margin(degree, facts["packet_time"])
     if margin > 1:
         longest *= margin

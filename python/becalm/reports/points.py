@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from becalm import jsons, provenance
 from becalm._core import pack
+from becalm.analysis.formats import difference
 from becalm.errors import ResultsError
 from becalm.parquet import read_table
 from becalm.reports.again import again_sweep
@@ -156,11 +157,12 @@ def _tune(
     told: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
 ) -> dict[str, Any]:
     gain = {key: jsons.number(value) for key, value in told["gain"].items()}
+    less = difference(gain["guideline"] - gain["tuned"], gain["low"], gain["high"])
     about = heading(title, {key: told[key] for key in ("becalm", "model")}) | {
         "facts": [f"{told['trials']} trials", f"{told['runs']} runs", f"recommended: {told['recommended']}"],
         "notes": [
             f"Loss on fresh seeds: {gain['guideline']:.4g} with {told['guideline']}, "
-            f"{gain['tuned']:.4g} tuned; the difference is {gain['low']:.4g} to {gain['high']:.4g}.",
+            f"{gain['tuned']:.4g} tuned; {less}.",
             *(f"Limit broken: {each}" for each in told["broken"]),
             *(f"At an end of its range: {each}" for each in told["at_end"]),
             str(told["note"]),

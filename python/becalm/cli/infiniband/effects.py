@@ -10,6 +10,7 @@ from rich.table import Table
 from becalm.analysis import formats
 from becalm.analysis.faults import Fault
 from becalm.cli import console
+from becalm.cli.tables import table
 from becalm.whatif.incast import WhatIf
 from becalm.whatif.measured import Root
 
@@ -56,7 +57,7 @@ def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int)
     ]
     if cells:
         columns = ("port", "busy", "waited", "why", "waiting ports")
-        made = console.table(f"Likely roots, {len(roots)}", columns, cells)
+        made = table(f"Likely roots, {len(roots)}", columns, cells)
         made.columns[0].no_wrap = True
         for column in made.columns[3:]:
             column.justify = "left"
@@ -110,7 +111,7 @@ def _tree(found: WhatIf, every: bool) -> Table:
         for each in found.tree[:rows]
     ]
     columns = ("link", "role", "congested", "with control")
-    return console.table(f"Congestion tree, {number} links", columns, cells, text=2)
+    return table(f"Congestion tree, {number} links", columns, cells, text=2)
 
 
 def _victims(found: WhatIf, every: bool) -> Table:
@@ -127,7 +128,7 @@ def _victims(found: WhatIf, every: bool) -> Table:
         for each in found.victims[:rows]
     ]
     columns = ("flow", "before", "incast", "with control", "lost", "with control")
-    made = console.table(f"Victims, {number} flows", columns, cells)
+    made = table(f"Victims, {number} flows", columns, cells)
     made.columns[0].no_wrap = True
     if any(each.own_link for each in found.victims[:rows]):
         made.caption = "* its source contributes to the congestion, too: the two share its link"
@@ -154,4 +155,4 @@ def _rates(found: WhatIf) -> Table:
         for run, name in names.items()
     ]
     columns = ("run", "all other traffic", "lost", "share", f"to {found.hot}")
-    return console.table("Throughput", columns, cells)
+    return table("Throughput", columns, cells)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Fabric
 from becalm.errors import BecalmError
 
@@ -46,6 +47,12 @@ def check_opensm(
     """Check a configuration of OpenSM for values that it changes or ignores; exit code 1 on findings."""
     from becalm.opensm import check, ibnetdiscover
 
+    if file.suffix == ".toml":
+        stop(
+            f"{file}: a scenario, no configuration of OpenSM; "
+            f"`becalm manage {file} --opensm congestion.conf` writes one",
+            BAD_INPUT,
+        )
     discovered = None if fabric is None else ibnetdiscover.read(fabric)
     findings = check.check(file, discovered)
     for finding in findings:

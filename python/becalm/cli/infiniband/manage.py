@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal
 from becalm.cli.options import Fabric
@@ -45,6 +47,9 @@ def manage(
     ] = None,
     fabric: Fabric = None,
     force: Force = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print parameters and concerns as one JSON object.")
+    ] = False,
 ) -> None:
     """Set the parameters of IBTA congestion control for a fabric, and warn of settings that cannot work."""
     import becalm
@@ -64,11 +69,14 @@ def manage(
     check_writable(out, opensm, rollback)
     scenario = becalm.load(file)
     better, derived = manager.DEFAULT, contributors
+    found: dict[str, Any] = {}
     if hot is not None:
         with Screen(1, 0, 1, quiet=False) as screen:
             tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
-        show_tried(tried)
         better = tried.better
+        found["cases"] = tried.verdict.table().to_dicts()
+        if not as_json:
+            show_tried(tried)
     if contributors is None and guideline != manager.AS_IT_IS:
         names = [guideline] if guideline else [better] if hot else list(manager.GUIDELINES)
         manager.check_guideline(names[0])
@@ -78,7 +86,9 @@ def manage(
             else nullcontext() as status
         ):
             sizes = choose(scenario, names, lambda now: status.update(now) if status else None)
-        show_sizes(sizes)
+        found["hot_link"] = [asdict(each) for each in sizes]
+        if not as_json:
+            show_sizes(sizes)
         better, derived = sizes[0].guideline, sizes[0].contributors
     recommendation = manager.recommend(scenario, hot_spot_degree=derived, guideline=guideline or better)
     managed = recommendation.apply(scenario)
@@ -92,6 +102,12 @@ def manage(
     # Before anything is printed: whoever reads it may stop, as `head` does.
     for target, text in made:
         write_new(target, text)
+    if as_json:
+        review = manager.review(managed, hot_spot_degree=contributors)
+        found |= {"guideline": recommendation.guideline, "contributors": derived}
+        found["parameters"] = [asdict(each) for each in recommendation.settings]
+        typer.echo(jsons.dumps(found | {"concerns": [asdict(each) for each in review]}))
+        return
     console.show_settings(recommendation)
     console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=contributors))
     if recommendation.settings:

@@ -25,6 +25,7 @@ def ls(
 ) -> None:
     """List the runs, and the failed ones."""
     from becalm.cli import console
+    from becalm.cli.tables import table
     from becalm.store import Store
     from becalm.store.index import runs
 
@@ -49,7 +50,7 @@ def ls(
         for row in found
     ]
     columns = ("run", "scenario", "seed", "kept", "when (UTC)", "took", "hops", "size")
-    console.out.print(console.table(str(root), columns, rows, text=2))
+    console.out.print(table(str(root), columns, rows, text=2))
     for key, failure in failed.items():
         console.say(f"{key[:16]} failed: {(failure or {}).get('text', 'the note is damaged')}")
     total = sum(row["bytes"] for row in found)

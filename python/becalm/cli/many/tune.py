@@ -175,6 +175,7 @@ def _plan(plan: Plan) -> str:
 def _show(tuned: Tuned) -> None:
     from becalm.cli import console
     from becalm.cli.hot_spots import show_rows
+    from becalm.cli.tables import table
     from becalm.store.export import flat
     from becalm.tunings.tuned import NOTE
 
@@ -183,7 +184,7 @@ def _show(tuned: Tuned) -> None:
         console.say(f"  {key} = {value}")
     show_rows(tuned.verdict)
     console.out.print(
-        console.table(
+        table(
             "Tuned parameters",
             ("parameter", "value", "matters"),
             [
@@ -209,10 +210,8 @@ def _show(tuned: Tuned) -> None:
 def _show_gain(found: Gain, where: str, guideline: str) -> None:
     from becalm.cli import console
 
+    gain = formats.difference(found.guideline - found.tuned, found.low, found.high)
     console.say(
         f"loss {where}: {found.guideline:.4f} with {guideline}, {found.tuned:.4f} tuned "
-        f"({found.ratio:.2f} of it); less by {found.guideline - found.tuned:.4f}, "
-        f"95% interval {found.low:.4f} to {found.high:.4f}"
+        f"({found.ratio:.2f} of it); {gain}"
     )
-    if found.high < 0:
-        console.say(f"{where} the tuned parameters are worse than that")

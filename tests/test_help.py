@@ -1,0 +1,90 @@
+"""Help and tables: nothing is cut, values have one style, each command has an example that it understands."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import becalm
+from becalm.cli import PANELS, app
+from becalm.cli import help as helped
+from becalm.cli.many import store
+
+NAMES = [each.__name__.rstrip("_").replace("_", "-") for panel in PANELS.values() for each in panel]
+CUT = "…"
+
+
+def output(arguments: list[str], columns: int) -> str:
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": str(columns)})
+    assert done.exit_code in (0, 1), done.output
+    return done.output
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("name", [*NAMES, *(f"store {each.__name__.rstrip('_')}" for each in store.COMMANDS)])
+def test_help_is_whole(name: str, columns: int) -> None:
+    text = output([*name.split(), "--help"], columns)
+    assert CUT not in text
+    assert not any(kind in text for kind in ("<bool>", "<str>", "<int>", "<float>"))
+    assert max(map(len, text.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_an_example_that_it_understands(name: str) -> None:
+    example = helped.EXAMPLES[name]
+    assert example in " ".join(output([name, "--help"], 200).split())
+    words = shlex.split(example)
+    assert words[:2] == ["becalm", name]
+    group = typer.main.get_command(app)
+    command = group.commands[name]  # type: ignore[attr-defined]
+    command.make_context(name, words[2:])
+
+
+def test_bare_becalm_says_where_to_start() -> None:
+    done = CliRunner().invoke(app, [], env={"COLUMNS": "200"})
+    assert "becalm run --example storage_incast --report incast.html" in done.output
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_no_number_of_a_table_is_cut(tmp_path: Path, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    fabric = tmp_path / "fabric.toml"
+    whole = becalm.load("scenarios/uniform_load.toml")
+    scenario = whole.replace({"run.duration": "1 ms", "run.warmup": None})
+    fabric.write_text(scenario.to_toml())
+    commands = [
+        ["run", "--example", "two_jobs", "--out", str(tmp_path / "jobs")],
+        ["run", "--example", "storage_incast", "--out", str(tmp_path / "incast")],
+        ["manage", str(fabric)],
+        ["whatif", str(fabric), "--hot", scenario.hosts()[0]],
+        ["compare", "--scheme", "lipd", "--scheme", "dcqcn", "--scene", "incast", "--short"],
+        ["list", "response"],
+        ["list", "figures"],
+    ]
+    for command in commands:
+        text = output(command, columns)
+        assert CUT not in text, text
+        assert max(map(len, (line for line in text.splitlines() if "│" in line)), default=0) <= columns
+
+
+def test_run_and_manage_print_json(tmp_path: Path) -> None:
+    file = tmp_path / "fabric.toml"
+    file.write_text(becalm.load("scenarios/uniform_load.toml").replace({"run.duration": "3 ms"}).to_toml())
+    ran = json.loads(output(["run", str(file), "--out", str(tmp_path / "run"), "--json"], 80))
+    assert ran["fingerprint"] == becalm.load_results(tmp_path / "run").fingerprint
+    assert ran["groups"][0]["rate"] > 0
+    managed = json.loads(output(["manage", str(file), "--json"], 80))
+    assert {each["key"] for each in managed["parameters"]} >= {"response.ibta.ccti_timer"}
+    assert managed["hot_link"][0]["guideline"] == managed["guideline"]
+
+
+def test_a_scenario_is_no_configuration_of_opensm() -> None:
+    done = CliRunner().invoke(app, ["check-opensm", "scenarios/uniform_load.toml"])
+    assert done.exit_code == 2
+    (line,) = done.output.splitlines()
+    assert "a scenario, no configuration of OpenSM" in line
