@@ -8,6 +8,7 @@ import { Film } from "./film";
 import { treeLinks } from "./geometry";
 import { periods } from "./gantt";
 import { frame } from "./frame";
+import { jobSection, jobTile } from "./jobs";
 import { type State, Store } from "./state";
 import { counted, table, title, written } from "./tables";
 import { percent, withUnit } from "./units";
@@ -58,11 +59,11 @@ export function start(page: RunPage): State {
   const frames = run.frames;
   return {
     run: 0,
-    time: largestTree(run, page.fabric.from.length),
+    time: worstMoment(run, page.fabric.from.length),
     lane: 0,
     mode: frames ? "occupancy" : "utilization",
     focus: page.fabric.hosts > MANY && treeLinks(run).length > 0,
-    chosen: run.roles?.first?.link ?? -1,
+    chosen: foremost(run),
     hovered: -1,
   };
 }
@@ -76,22 +77,33 @@ function leftOut(page: RunPage): string[] {
   return made;
 }
 
-/** The time at which the tree has most outputs: what a reader came to see. */
-function largestTree(run: Run, links: number): number {
-  const lane = run.frames?.lanes[0];
-  if (!lane) return 0;
-  let [best, most] = [last(run), 0];
-  for (let time = 0; time * links < lane.role.length; time++) {
-    let size = 0;
-    for (let at = time * links; at < (time + 1) * links; at++) if (lane.role[at] > 0) size++;
-    if (size > most) [best, most] = [time, size];
+/** The time at which the tree has most outputs, and of several, or without a tree, at which buffers hold most: what a
+ * reader came to see. */
+function worstMoment(run: Run, links: number): number {
+  let [best, most] = [0, [0, 0]];
+  for (let time = 0; time <= last(run); time++) {
+    const now = [0, 0];
+    for (const { role, occupancy } of run.frames?.lanes ?? []) {
+      for (let at = time * links; at < (time + 1) * links; at++) {
+        if (role[at] > 0) now[0]++;
+        now[1] += occupancy[at];
+      }
+    }
+    if (now[0] > most[0] || (now[0] === most[0] && now[1] > most[1])) [best, most] = [time, now];
   }
   return best;
 }
 
+/** The link that is chosen at first: the foremost root, or else the one with the highest load. */
+function foremost(run: Run): number {
+  const hottest = run.tables.find((each) => each.name === "hottest")?.rows[0]?.[0];
+  return run.roles?.first?.link ?? (typeof hottest === "number" ? hottest : -1);
+}
+
 function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   const find = (name: string) => run.tables.find((each) => each.name === name);
-  const tiles: [string, string, string][] = [];
+  const job = jobTile(run);
+  const tiles: [string, string, string][] = job ? [job] : [];
   const at = (data: Table, row: number, name: string): Cell => data.rows[row]?.[data.columns.findIndex((column) => column.name === name)] ?? null;
   if (run.roles) {
     const { roots, branches, first } = run.roles;
@@ -124,6 +136,8 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   const { time, latency } = runCharts(page, store);
   const rows = periods(page, store);
   const made: HTMLElement[] = [];
+  const jobs = jobSection(run);
+  if (jobs) made.push(jobs);
   const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications, bands their range.` : "";
   if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));
   const pair: HTMLElement[] = [];

@@ -6,6 +6,7 @@ import { Details, linkName } from "./details";
 import { choice, el } from "./dom";
 import { Film } from "./film";
 import { periods } from "./gantt";
+import { jobs, outcome } from "./jobs";
 import { TITLES, start } from "./run";
 import { Store } from "./state";
 import { counted, table, written } from "./tables";
@@ -192,6 +193,13 @@ function figures(sides: Side[]): HTMLElement {
     row("    latency, half of the packets within", value("latency_p50"));
     row("    latency, 99% within", value("latency_p99"));
     row("    marked packets", value("marked_share"));
+  });
+  jobs(known.runs[0]).forEach(({ name }) => {
+    const of = (run: Run) => jobs(run).find((job) => job.name === name);
+    row(`time of ${name}`, (_, run) => {
+      const job = of(run);
+      return job ? outcome(job) : "–";
+    });
   });
   row("roots of congestion", (_, run) => (run.roles ? count(run.roles.roots) : "–"));
   row("branches", (_, run) => (run.roles ? count(run.roles.branches) : "–"));

@@ -187,7 +187,7 @@ def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, str]]:
 
 _PLACES = {
     **{"tree": "tree", "victims": "victims", "groups": "groups", "links": "hottest", "series": "time"},
-    **{"paces": "time", "scenario": "parameters"},
+    **{"paces": "time", "scenario": "parameters", "jobs": "job-times", "ranks": "ranks"},
 }
 """The section of a page that shows each table."""
 _NO_FRAMES = (
