@@ -79,8 +79,8 @@ def test_names_are_text_and_never_markup(shown: Any) -> None:  # noqa: ANN401
 
 
 def test_the_first_hot_link_leads_to_the_hot_host(shown: Any) -> None:  # noqa: ANN401
-    assert text(shown, "#hottest tbody .link button") == "L1S7 → H31"
-    assert text(shown, ".details h3") == "L1S7 → H31"
+    assert text(shown, "#hottest tbody .link button") == "L1S7 -> H31"
+    assert text(shown, ".details h3") == "L1S7 -> H31"
     assert "flows from" in text(shown, ".details")
 
 
@@ -99,11 +99,16 @@ def test_keys_move_the_time_and_the_picture(shown: Any) -> None:  # noqa: ANN401
     assert picture(shown) != first
 
 
-def test_only_the_tree_is_another_picture(shown: Any) -> None:  # noqa: ANN401
-    before = picture(shown)
-    shown.execute_script("document.querySelector('.controls input[type=checkbox]').click()")
-    shown.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-    assert picture(shown) != before
+def test_the_trees_and_the_worst_roots_are_other_pictures(shown: Any) -> None:  # noqa: ANN401
+    drawn = [picture(shown)]
+    for choice in (1, 2):
+        shown.execute_script(
+            f"const list = {DRAWN}.querySelector('select');"
+            f"list.selectedIndex = {choice}; list.dispatchEvent(new Event('change'))"
+        )
+        shown.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        drawn.append(picture(shown))
+    assert len(set(drawn)) == 3
 
 
 def test_a_heading_sorts_its_table(shown: Any) -> None:  # noqa: ANN401
@@ -154,10 +159,49 @@ def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: 
     (tmp_path / "jobs.html").write_text(becalm.report(results), encoding="utf-8")
     shown = opened(browser, tmp_path / "jobs.html")
     told = "document.querySelector('.periods svg').getAttribute('aria-label')"
+    # The section has a bar for each rank, and the tile the time alone and now.
+    bars = shown.execute_script(
+        "return [...document.querySelectorAll('#job-times li')].map((e) => e.innerText)"
+    )
+    assert sum(bar.startswith("rank ") for bar in bars) == 4
+    [row] = results.tables["jobs"].iter_rows(named=True)
+    assert text(shown, ".tiles .value") == f"{row['slowdown']:.2f} ×"
+    assert "alone" in text(shown, "#job-times h3") and "alone" in text(shown, ".tiles .note")
     share = float(shown.execute_script(f"return {told}").split(" in a role for ")[1].split(" %")[0])
     span = results.tables["spans"].with_columns(long=pl.col("end") - pl.col("begin"))
     longest = span.group_by("from", "from_port", "vl").agg(pl.col("long").sum())["long"].max()
     assert isinstance(longest, float) and 100 * longest / 0.05 < share <= 100 * longest / end + 0.1
+
+
+DRAWN = "[...document.querySelectorAll('.controls label')].find((e) => e.textContent.startsWith('Draw'))"
+
+
+def test_a_large_fabric_opens_with_the_tree_of_its_worst_root(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    hot = {"name": "hot", "from": ["H4..H95"], "to": ["H0"]}
+    large = {
+        "run": {"duration": "200 us"},
+        "topology": {"clos": {"leaves": 12, "spines": 4, "hosts_per_leaf": 8}},
+    }
+    (tmp_path / "large.html").write_text(
+        becalm.report(becalm.run(becalm.Scenario({**large, "flows": [hot]})))
+    )
+    shown = opened(browser, tmp_path / "large.html")
+    chosen = f"{DRAWN}.querySelector('select').selectedOptions[0].textContent"
+    assert shown.execute_script(f"return {chosen}") == "the tree of the worst root"
+    assert text(shown, ".details h3") == "leaf0 -> H0"
+
+
+def test_a_run_without_a_tree_opens_at_its_worst_moment(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    """Buffers that hold nothing are no picture: loads are, at the time of the only traffic."""
+    burst = {"name": "burst", "from": ["A1"], "to": ["BC"], "start": "300 us", "stop": "400 us"}
+    calm = {"run": {"duration": "1 ms"}, "topology": {"dumbbell": {}}, "flows": [burst]}
+    calm["observe"] = {"frames": "20 us", "spans": True}
+    (tmp_path / "calm.html").write_text(becalm.report(becalm.run(becalm.Scenario(calm))))
+    shown = opened(browser, tmp_path / "calm.html")
+    mode = "document.querySelector('.controls select').selectedOptions[0].textContent"
+    assert shown.execute_script(f"return {mode}") == "load at this time"
+    assert 300 <= float(text(shown, ".clock").removesuffix(" µs")) <= 420
+    assert len(text(shown, ".details h3").split(" -> ")) == 2
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -12,7 +12,7 @@ export function linkName(page: RunPage, link: number): string {
   const { names, from, to, port } = page.fabric;
   const several = (other: number) => other >= 0 && other < from.length && from[other] === from[link] && to[other] === to[link];
   const ports = several(link - 1) || several(link + 1) ? ` [port ${port[link]}]` : "";
-  return `${names[from[link]]}${ports} → ${names[to[link]]}`;
+  return `${names[from[link]]}${ports} -> ${names[to[link]]}`;
 }
 
 export class Details {
@@ -109,7 +109,7 @@ export class Details {
     if (groups.length === 0) return [el("p", { class: "faint" }, "No flow crosses it.")];
     const top: HTMLElement[] = [];
     for (let i = crossing.topStarts[link]; i < crossing.topStarts[link + 1]; i++) {
-      const way = `${names[crossing.from[i]]} → ${names[crossing.to[i]]}`;
+      const way = `${names[crossing.from[i]]} -> ${names[crossing.to[i]]}`;
       top.push(el("li", {}, `${way}: ${withUnit((crossing.topShare[i] / 65535) * rate, "B/s")}`));
     }
     const fastest = top.length > 0 ? [el("h4", {}, "Fastest flows on it"), el("ul", {}, ...top)] : [];

@@ -79,7 +79,7 @@ export class Painter {
   /** What is the same at all times, drawn once for a layout: cables below, nodes and names above. */
   private still(scene: Scene, ratio: number): void {
     const { width, height, view, theme, geometry, run } = scene;
-    const counts = [geometry.links.length, geometry.pitch, run.replication, run.fingerprint];
+    const counts = [geometry.links.length, geometry.pitch, geometry.rows[0]?.label, run.replication, run.fingerprint];
     const key = [width, height, ratio, view.scale, view.x, view.y, theme.dark, ...counts].join();
     if (key === this.key) return;
     this.key = key;
@@ -258,7 +258,8 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
     const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
     if (x < MARGIN.left - 10 || x > scene.width || y < -20 || y > scene.height + 20) continue;
     const host = fabric.level[node] === 0;
-    const top = dumbbell && host ? y + 4 : host ? y + 18 : y - 9;
+    const head = geometry.rows[0]?.label === "root" && geometry.y[node] === geometry.rows[0].y;
+    const top = dumbbell && host ? y + 4 : host && !head ? y + 18 : y - 9;
     const beside = (width: number) => (!dumbbell || !host ? x : fabric.x[node] < 0.5 ? x - 10 - width / 2 : x + 10 + width / 2);
     const taken = used.get(Math.round(top / LINE)) ?? [];
     const free = (width: number) => {
@@ -300,7 +301,7 @@ function labels(context: CanvasRenderingContext2D, scene: Scene, height: number)
     context.fillRect(0, y - 16, MARGIN.left - 14, 32);
     context.fillStyle = theme.text;
     context.font = "600 12px system-ui, sans-serif";
-    context.fillText(row.level === 0 ? "hosts" : `level ${row.level}`, 12, y - 1);
+    context.fillText(row.label, 12, y - 1);
     context.fillStyle = theme.faint;
     context.font = "11px system-ui, sans-serif";
     const all = row.count.toLocaleString("en");

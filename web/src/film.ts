@@ -3,8 +3,8 @@
 import type { RunPage } from "./data";
 import { choice, el, section, throttled } from "./dom";
 import { Painter, type Scene, ends, roles, values } from "./fabric";
-import { type Geometry, type View, geometry, treeLinks } from "./geometry";
-import type { Mode, Store } from "./state";
+import { type Geometry, type View, geometry, rootTree, treeGeometry, treeLinks } from "./geometry";
+import type { Focus, Mode, Store } from "./state";
 import { STEPS, onTheme, theme } from "./theme";
 import { withUnit } from "./units";
 
@@ -62,7 +62,7 @@ export class Film {
   show(page: RunPage): void {
     this.page = page;
     this.slider.max = String((this.frames?.times.length ?? 1) - 1);
-    if (this.store.now.focus || !this.placed) this.place();
+    if (this.store.now.focus !== "all" || !this.placed) this.place();
     else this.draw();
   }
 
@@ -78,8 +78,8 @@ export class Film {
     const { store } = this;
     const modes = this.modes();
     const lanes = (this.frames?.lanes ?? []).map((lane, i): [number, string] => [i, `VL ${lane.vl}`]);
-    const focus = el("input", { type: "checkbox", checked: store.now.focus });
-    focus.addEventListener("change", () => store.set({ focus: focus.checked }));
+    const parts: [Focus, string][] = [["all", "all of the fabric"], ["trees", "all congestion trees"], ["root", "the tree of the worst root"]];
+    const known = parts.filter(([part]) => part !== "root" || this.page.runs.some((run) => run.roles?.first));
     const last = (this.frames?.times.length ?? 1) - 1;
     this.slider.max = String(last);
     this.slider.value = String(store.now.time);
@@ -89,11 +89,12 @@ export class Film {
     if (last > 0) row.append(el("div", { class: "time" }, this.button, this.slider, this.clock));
     for (const item of [
       choice("Show", modes, store.now.mode, (mode) => store.set({ mode })),
+      choice("Draw", known, store.now.focus, (focus) => store.set({ focus })),
       choice("Lane", lanes, store.now.lane, (lane) => store.set({ lane })),
     ]) {
       if (item) row.append(item);
     }
-    row.append(el("label", { class: "choice" }, focus, " only the congestion tree"), this.zoomButtons(), this.key());
+    row.append(this.zoomButtons(), this.key());
     return row;
   }
 
@@ -200,8 +201,11 @@ export class Film {
   private place(): void {
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
     if (width === 0 || height === 0) return;
-    const focus = this.store.now.focus ? treeLinks(this.run) : null;
-    this.placed = geometry(this.page.fabric, focus && focus.length > 0 ? focus : null, width, height);
+    const { fabric } = this.page;
+    const { focus } = this.store.now;
+    const tree = focus === "root" ? rootTree(fabric, this.run) : null;
+    const links = focus === "trees" ? treeLinks(this.run) : [];
+    this.placed = tree ? treeGeometry(fabric, tree, width, height) : geometry(fabric, links.length > 0 ? links : null, width, height);
     this.view = { scale: 1, x: 0, y: 0 };
     this.draw();
   }

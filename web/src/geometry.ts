@@ -16,7 +16,7 @@ export interface Geometry {
   nodes: number[];
   links: number[];
   /** Rows with a label: level and height in pixels. */
-  rows: { level: number; y: number; count: number; shown: number }[];
+  rows: { label: string; level: number; y: number; count: number; shown: number }[];
   /** Distance between neighbours in the row of hosts. */
   pitch: number;
 }
@@ -43,6 +43,73 @@ export function treeLinks(run: Run): number[] {
 }
 
 const trees = new WeakMap<Run, number[]>();
+
+/** The links of one root's tree, and how far each node is from it; empty without the root. */
+export interface Tree {
+  links: number[];
+  depth: Map<number, number>;
+}
+
+/** The tree of a run's foremost root: upstream of it all links that were rather branches than roots. In fabrics with
+ * levels packets go up and then down: what went up to a switch has come to it from below. */
+export function rootTree(fabric: Fabric, run: Run): Tree | null {
+  const root = run.roles?.first?.link;
+  if (root === undefined) return null;
+  const into = new Map<number, number[]>();
+  for (const link of treeLinks(run)) {
+    if (run.links && run.links.root[link] > run.links.branch[link]) continue;
+    into.set(fabric.to[link], [...(into.get(fabric.to[link]) ?? []), link]);
+  }
+  const up = (link: number) => fabric.form === "rows" && fabric.level[fabric.to[link]] > fabric.level[fabric.from[link]];
+  const depth = new Map([[fabric.to[root], 0], [fabric.from[root], 1]]);
+  const links = [root];
+  const rising = new Set(up(root) ? [fabric.from[root]] : []);
+  // A map gives what is added while it is gone through: nearest nodes come first.
+  for (const [node, steps] of depth) {
+    if (steps === 0) continue;
+    for (const link of into.get(node) ?? []) {
+      const source = fabric.from[link];
+      if (rising.has(node) && !up(link)) continue;
+      if (!depth.has(source)) {
+        depth.set(source, steps + 1);
+        if (up(link)) rising.add(source);
+      }
+      if (depth.get(source) === steps + 1) links.push(link);
+    }
+  }
+  return { links, depth };
+}
+
+/** One root's tree: the root at the top, what waits for it by distance below, hosts at the bottom beside their leaf. */
+export function treeGeometry(fabric: Fabric, { links, depth }: Tree, width: number, height: number): Geometry {
+  const count = fabric.names.length;
+  const blank = () => new Float32Array(count).fill(Number.NaN);
+  const made: Geometry = { x: blank(), y: blank(), nodes: [...depth.keys()], links, rows: [], pitch: 20 };
+  const across = width - MARGIN.left - MARGIN.right;
+  const down = height - MARGIN.top - MARGIN.bottom;
+  const isHost = (node: number) => fabric.level[node] === 0 && (depth.get(node) ?? 0) > 0;
+  const last = Math.max(1, ...made.nodes.filter((node) => !isHost(node)).map((node) => depth.get(node) as number));
+  const hosts = made.nodes.filter(isHost);
+  const bottom = hosts.length > 0 ? last + 1 : last;
+  const row = (node: number) => (isHost(node) ? bottom : (depth.get(node) as number));
+  const leaf = new Map(links.map((link) => [fabric.from[link], fabric.to[link]]));
+  for (let at = 0; at <= bottom; at++) {
+    const nodes = made.nodes.filter((node) => row(node) === at);
+    if (nodes.length === 0) continue;
+    const order = (node: number) => (isHost(node) ? fabric.x[leaf.get(node) as number] : fabric.x[node]);
+    nodes.sort((a, b) => order(a) - order(b) || fabric.x[a] - fabric.x[b] || a - b);
+    const y = MARGIN.top + (down * at) / bottom;
+    nodes.forEach((node, i) => {
+      made.x[node] = MARGIN.left + (across * (i + 0.5)) / nodes.length;
+      made.y[node] = y;
+    });
+    const label = at === 0 ? "root" : at === bottom && hosts.length > 0 ? "hosts" : `${at} ${at === 1 ? "hop" : "hops"} away`;
+    const all = label === "hosts" ? fabric.hosts : nodes.length;
+    made.rows.push({ label, level: at, y, count: all, shown: nodes.length });
+  }
+  made.pitch = across / Math.max(1, hosts.length);
+  return made;
+}
 
 export function geometry(fabric: Fabric, focus: number[] | null, width: number, height: number): Geometry {
   const count = fabric.names.length;
@@ -79,7 +146,7 @@ function inRows(fabric: Fabric, made: Geometry, focus: boolean, width: number, h
       made.y[node] = y;
     });
     const all = fabric.level.reduce((sum, other) => sum + (other === level ? 1 : 0), 0);
-    made.rows.push({ level, y, count: all, shown: nodes.length });
+    made.rows.push({ label: level === 0 ? "hosts" : `level ${level}`, level, y, count: all, shown: nodes.length });
   });
   if (focus) overTheirHosts(fabric, made);
   made.pitch = across / Math.max(1, made.rows[0]?.shown ?? 1);

@@ -13,8 +13,10 @@ import { type State, Store } from "./state";
 import { counted, table, title, written } from "./tables";
 import { percent, withUnit } from "./units";
 
-/** From this many hosts on, only the congestion tree is shown at first. */
-const MANY = 1000;
+/** Above this many hosts, only the tree of the worst root is shown at first. */
+const MANY = 64;
+/** Above this many hosts, only congestion trees are shown at first, if there is no root that lasts. */
+const HUGE = 1000;
 /** Titles of tables, and what their rows are. */
 export const TITLES: Record<string, [string, string]> = {
   groups: ["Groups of flows", ""],
@@ -56,13 +58,15 @@ function last(run: Run): number {
 /** What a page shows at first. */
 export function start(page: RunPage): State {
   const run = page.runs[0];
-  const frames = run.frames;
+  const { frames } = run;
+  // Where no buffer ever holds anything back, buffers are an empty picture.
+  const calm = frames?.lanes.every(({ role }) => role.every((each) => each === 0)) && frames.details.busy;
   return {
     run: 0,
     time: worstMoment(run, page.fabric.from.length),
     lane: 0,
-    mode: frames ? "occupancy" : "utilization",
-    focus: page.fabric.hosts > MANY && treeLinks(run).length > 0,
+    mode: calm ? "busy" : frames ? "occupancy" : "utilization",
+    focus: page.fabric.hosts <= MANY ? "all" : run.roles?.first ? "root" : page.fabric.hosts > HUGE && treeLinks(run).length > 0 ? "trees" : "all",
     chosen: foremost(run),
     hovered: -1,
   };
@@ -77,8 +81,8 @@ function leftOut(page: RunPage): string[] {
   return made;
 }
 
-/** The time at which the tree has most outputs, and of several, or without a tree, at which buffers hold most: what a
- * reader came to see. */
+/** The frame in which the tree has most outputs, and of several that in which buffers hold most: what a reader came to
+ * see. A tree that comes and goes between two frames is in none: then it is the frame after its largest growth. */
 function worstMoment(run: Run, links: number): number {
   let [best, most] = [0, [0, 0]];
   for (let time = 0; time <= last(run); time++) {
@@ -91,7 +95,15 @@ function worstMoment(run: Run, links: number): number {
     }
     if (now[0] > most[0] || (now[0] === most[0] && now[1] > most[1])) [best, most] = [time, now];
   }
-  return best;
+  return most[0] > 0 ? best : (afterGrowth(run) ?? best);
+}
+
+function afterGrowth({ growth, frames }: Run): number | null {
+  if (!growth || !frames) return null;
+  const sizes = Array.from(growth.roots, (roots, step) => roots + growth.branches[step]);
+  const largest = Math.max(...sizes);
+  const found = frames.times.findIndex((time) => time >= (sizes.indexOf(largest) + 0.5) * growth.step);
+  return largest > 0 && found >= 0 ? found : null;
 }
 
 /** The link that is chosen at first: the foremost root, or else the one with the highest load. */

@@ -4,12 +4,15 @@ import type { Detail } from "./data";
 
 export type Mode = "occupancy" | Detail | "utilization" | "stalledWhole";
 
+/** What of the fabric is drawn: the foremost root's tree alone, all trees, everything. */
+export type Focus = "root" | "trees" | "all";
+
 export interface State {
   run: number;
   time: number;
   lane: number;
   mode: Mode;
-  focus: boolean;
+  focus: Focus;
   /** A link by its place, -1 for none: the one that was clicked, and the one under the pointer. */
   chosen: number;
   hovered: number;
