@@ -19,6 +19,7 @@ import becalm
 from becalm.reports import playground
 
 READY = "document.getElementById('page').dataset.ready === 'true' && playground.idle()"
+SCENES = sorted((Path(__file__).parents[2] / "web" / "scenes").glob("*.toml"))
 BROKEN = """\
 [run]
 duration = "1 ms"
@@ -141,6 +142,76 @@ def test_every_scheme_of_the_core_can_be_chosen(shown: Any) -> None:  # noqa: AN
     assert "[marking.queue_threshold]" in scenario and "[marking.ibta]" not in scenario
     assert fingerprints[0] == native(scenario)
     assert shown.execute_script("return document.querySelectorAll('.slider').length") == 9
+
+
+HEARS = {
+    "dcqcn": ("ramp", "rocev2"),
+    "dctcp": ("ramp", "ack"),
+    "swift": ("none", "ack"),
+    "lipd": ("ibta", "ack"),
+}
+
+
+def test_a_response_brings_a_marking_and_an_echo_that_it_hears(shown: Any) -> None:  # noqa: ANN401
+    """The first scene takes every response that needs no code or table of one's own."""
+    lists = {
+        kind: f"document.querySelector('select[data-kind={kind}]')"
+        for kind in ("marking", "echo", "response")
+    }
+    names = shown.execute_script(f"return [...{lists['response']}.options].map((option) => option.value)")
+    for name in set(names) - {"external", "table"}:
+        select_scene(shown, 0)
+        shown.execute_script(
+            f"{lists['response']}.value = '{name}'; {lists['response']}.dispatchEvent(new Event('change'))"
+        )
+        settle(shown)
+        notice = "const n = document.querySelector('.notice'); return n.hidden ? '' : n.textContent"
+        assert shown.execute_script(notice) == "", name
+        assert f"[response.{name}]" in shown.execute_script("return playground.text()")
+        if name in HEARS:
+            chosen = tuple(
+                shown.execute_script(f"return {lists[kind]}.value") for kind in ("marking", "echo")
+            )
+            assert chosen == HEARS[name]
+            assert HEARS[name][1] in text(shown, ".panel p")
+        if name == "dcqcn":
+            assert shown.execute_script("return document.querySelectorAll('.slider').length") > 8
+
+
+def test_sliders_have_units_and_words(shown: Any) -> None:  # noqa: ANN401
+    told = shown.execute_script("return [...document.querySelectorAll('.slider')].map((each) => each.title)")
+    assert all(len(each) > 10 for each in told)
+    assert "KiB" in text(shown, ".slider output")
+    assert "victim" in text(shown, ".key")
+
+
+def test_jobs_have_their_times_in_the_figures(shown: Any) -> None:  # noqa: ANN401
+    select_scene(shown, len(SCENES) - 1)
+    settle(shown)
+    row = (
+        "[...document.querySelectorAll('.figures tr')].find((each) => each.textContent.startsWith('time of'))"
+    )
+    cells = shown.execute_script(f"return [...{row}.children].map((each) => each.textContent)")
+    assert cells[0] == "time of training" and all(
+        cell.split()[0].isdigit() or "." in cell for cell in cells[1:]
+    )
+
+
+def test_on_a_phone_sliders_and_picture_share_a_screen(shown: Any) -> None:  # noqa: ANN401
+    size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        shown.execute_script("document.querySelector('.fabric').scrollIntoView({ block: 'end' })")
+        slider, picture = (
+            shown.execute_script(
+                f"const box = document.querySelector('{name}').getBoundingClientRect(); return [box.top, box.bottom]"
+            )
+            for name in (".slider", ".fabric")
+        )
+        assert slider[0] >= 0 and slider[1] < picture[1] <= 801
+        assert picture[1] - max(picture[0], slider[1]) > 150
+    finally:
+        shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_mistakes_are_shown_at_their_lines(shown: Any) -> None:  # noqa: ANN401

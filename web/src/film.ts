@@ -106,9 +106,8 @@ export class Film {
 
   private key(): HTMLElement {
     const root = el("span", { class: "root" }, "◆");
-    const parts: (Node | string)[] = ["0 ", this.legend, " full  ", root, " root of congestion"];
-    if (this.page.runs.some((run) => run.victims.length > 0)) parts.push("  ", el("span", { class: "victim" }, "■"), " victim");
-    return el("span", { class: "key" }, ...parts);
+    const victim = el("span", { class: "victim" }, "■");
+    return el("span", { class: "key" }, "0 ", this.legend, " full  ", root, " root of congestion  ", victim, " victim");
   }
 
   private zoomButtons(): HTMLElement {

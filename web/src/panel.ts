@@ -1,14 +1,17 @@
 // The panel of a scene: its sliders, and its schemes as lists of all that the core has.
 
-import type { Catalogue, Facts } from "./core";
+import type { Catalogue, Facts, Parameter } from "./core";
 import { el } from "./dom";
-import { KINDS, type Kind, swapped } from "./schemes";
+import { type Topic, pathAt, topicAt, topics } from "./help";
+import { KINDS, type Kind, fitted, swapped } from "./schemes";
 import { type Slider, at, moved, position, positions, sliders } from "./sliders";
 
 interface Control {
   slider: Slider;
   input: HTMLInputElement;
   output: HTMLOutputElement;
+  label: HTMLElement;
+  unit: string;
 }
 
 const TITLES: Record<Kind, string> = { marking: "Marking", echo: "Echo", response: "Response" };
@@ -18,6 +21,9 @@ export class Panel {
   private readonly grid = el("div", { class: "sliders" });
   private readonly lists = new Map<Kind, HTMLSelectElement>();
   private controls: Control[] = [];
+  private readonly note = el("p", { class: "faint", role: "status" });
+  private topics: Topic[] = [];
+  private schemes: Record<Kind, string> | null = null;
   private text = "";
   private catalogue: Catalogue = {};
 
@@ -29,11 +35,12 @@ export class Panel {
       this.lists.set(kind, list);
       row.append(el("label", { class: "choice" }, `${TITLES[kind]} `, list));
     }
-    this.element.append(this.grid, row);
+    this.element.append(this.grid, row, this.note);
   }
 
   describe(catalogue: Catalogue): void {
     this.catalogue = catalogue;
+    this.topics = topics(catalogue);
     for (const [kind, list] of this.lists) {
       list.replaceChildren(...(catalogue[kind] ?? []).map(({ name, doc }) => el("option", { value: name, title: doc.split("\n\n")[0] }, name)));
     }
@@ -46,27 +53,51 @@ export class Panel {
     const same = found.length === this.controls.length && found.every((slider, i) => alike(slider, this.controls[i].slider));
     if (!same) {
       this.controls = found.map((slider) => this.control(slider));
-      this.grid.replaceChildren(...this.controls.map(({ slider, input, output }) => el("label", { class: "slider" }, el("span", {}, slider.name), input, output)));
+      this.grid.replaceChildren(...this.controls.map(({ label }) => label));
     }
     this.controls.forEach((control, i) => {
       control.slider = found[i];
+      this.explain(control);
       show(control);
     });
   }
 
   /** Shows the schemes that a scenario has. */
   know(facts: Facts): void {
+    this.schemes = facts.schemes;
     for (const [kind, list] of this.lists) list.value = facts.schemes[kind];
   }
 
   private control(slider: Slider): Control {
     const input = el("input", { type: "range", min: 0, max: positions(slider), step: 1 });
-    const control = { slider, input, output: el("output", {}) };
+    const output = el("output", {});
+    const control = { slider, input, output, label: el("label", { class: "slider" }, el("span", {}, slider.name), input, output), unit: slider.unit };
     input.addEventListener("input", () => this.changed(moved(this.text, control.slider, at(control.slider, Number(input.value)))));
     return control;
   }
 
+  /** Gives a slider the unit and the words of the key that it moves. */
+  private explain(control: Control): void {
+    const parameter = this.parameter(control.slider.line);
+    control.unit = control.slider.unit || parameter?.unit || "";
+    const range = parameter && (parameter.range || parameter.kind);
+    control.label.title = parameter ? [parameter.help, range].filter(Boolean).join(" – ").replaceAll("`", "") : "";
+  }
+
+  private parameter(line: number): Parameter | undefined {
+    const { path, key } = pathAt(this.text, line);
+    const name = key.split(".").at(-1);
+    return topicAt(this.topics, path, key)?.entry.parameters.find((each) => each.name === name);
+  }
+
   private swap(kind: Kind, name: string): void {
+    this.note.textContent = "";
+    if (kind === "response" && this.schemes) {
+      const { text, changed } = fitted(this.text, name, this.schemes, this.catalogue);
+      if (changed.length > 0) this.note.textContent = `Set with it, since ${name} needs them: ${changed.join(", ")}.`;
+      this.changed(text);
+      return;
+    }
     const scheme = this.catalogue[kind]?.find((entry) => entry.name === name);
     if (scheme) this.changed(swapped(this.text, kind, scheme));
   }
@@ -76,11 +107,11 @@ function alike(a: Slider, b: Slider): boolean {
   return a.line === b.line && a.name === b.name && a.low === b.low && a.high === b.high && a.step === b.step && a.log === b.log && a.unit === b.unit;
 }
 
-function show({ slider, input, output }: Control): void {
+function show({ slider, input, output, unit }: Control): void {
   // A control that is dragged already has its place, which may lie between two values.
   const place = position(slider);
   if (document.activeElement !== input || at(slider, Number(input.value)) !== slider.value) input.value = String(place);
-  const text = `${slider.value} ${slider.unit}`.trim();
+  const text = `${slider.value} ${unit}`.trim();
   output.textContent = text;
   input.setAttribute("aria-valuetext", text);
 }

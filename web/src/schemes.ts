@@ -1,9 +1,24 @@
 // Schemes of a scenario: which it has, and its text with another one. What there is comes from the core's catalogue.
 
-import type { Entry, Parameter } from "./core";
+import type { Catalogue, Entry, Parameter } from "./core";
 
 export const KINDS = ["marking", "echo", "response"] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** What a response hears: its own marking, or the mark of any, and the echo that brings it. */
+const FITS: Record<string, { marking: string | "any"; echo: string }> = {
+  ...Object.fromEntries(["lipd", "fimd", "aimd", "binary_feedback", "table"].map((name) => [name, { marking: "any", echo: "ack" }])),
+  ...Object.fromEntries(["timely", "swift", "hpcc"].map((name) => [name, { marking: "none", echo: "ack" }])),
+  ibta: { marking: "ibta", echo: "ibta" },
+  dcqcn: { marking: "ramp", echo: "rocev2" },
+  dctcp: { marking: "ramp", echo: "ack" },
+};
+/** A marking for a response that hears any, where there is none. */
+const ANY = "input_triggered";
+/** Values of a preset that a scheme takes by default: its parameters have no default of their own. */
+const PRESETS: Record<string, Record<string, number | string>> = {
+  dcqcn: { g: 0.00390625, alpha_timer: "55 us", increase_timer: "55 us", fast_recovery: 5, min_rate: 100 },
+};
 
 /** Parameters of a scheme that get sliders. */
 const MOST_SLIDERS = 5;
@@ -22,6 +37,25 @@ export function swapped(text: string, kind: Kind, scheme: Entry): string {
   const block = table(kind, scheme, kept);
   if (old.length === 0) block.push("");
   return [...rest(0, first), ...block, ...rest(first, lines.length)].join("\n");
+}
+
+/** The text with another response, and with a marking and an echo that it hears, and what was changed for that. */
+export function fitted(text: string, response: string, now: Record<Kind, string>, catalogue: Catalogue): { text: string; changed: string[] } {
+  const changed: string[] = [];
+  const put = (text: string, kind: Kind, name: string) => {
+    const scheme = catalogue[kind]?.find((entry) => entry.name === name);
+    return scheme ? swapped(text, kind, scheme) : text;
+  };
+  let made = put(text, "response", response);
+  const fit = FITS[response];
+  if (!fit) return { text: made, changed };
+  const marking = fit.marking === "any" ? (now.marking === "none" ? ANY : now.marking) : fit.marking;
+  for (const [kind, name] of [["marking", marking], ["echo", fit.echo]] as const) {
+    if (now[kind] === name) continue;
+    made = put(made, kind, name);
+    changed.push(`${kind} ${name}`);
+  }
+  return { text: made, changed };
 }
 
 /** The lines of a kind's tables: headings, keys below them, and keys with dots. */
@@ -52,7 +86,7 @@ function table(kind: Kind, scheme: Entry, old: string[]): string[] {
   const own = (name: string) => old.find((line) => new RegExp(String.raw`^\s*${name}\s*=`).test(line));
   const made: string[] = [];
   for (const parameter of scheme.parameters) {
-    const line = own(parameter.name) ?? (made.length < MOST_SLIDERS ? written(parameter) : null);
+    const line = own(parameter.name) ?? (made.length < MOST_SLIDERS ? written({ ...parameter, default: parameter.default ?? PRESETS[scheme.name]?.[parameter.name] ?? null }) : null);
     if (line) made.push(line);
   }
   return [`[${kind}.${scheme.name}]`, ...made];
