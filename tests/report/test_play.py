@@ -182,7 +182,7 @@ def test_sliders_have_units_and_words(shown: Any) -> None:  # noqa: ANN401
     told = shown.execute_script("return [...document.querySelectorAll('.slider')].map((each) => each.title)")
     assert all(len(each) > 10 for each in told)
     assert "KiB" in text(shown, ".slider output")
-    assert "victim" in text(shown, ".key")
+    assert "victim" in text(shown, ".controls .key")
 
 
 def test_jobs_have_their_times_in_the_figures(shown: Any) -> None:  # noqa: ANN401
@@ -204,7 +204,8 @@ def test_on_a_phone_sliders_and_picture_share_a_screen(shown: Any) -> None:  # n
         shown.execute_script("document.querySelector('.fabric').scrollIntoView({ block: 'end' })")
         slider, picture = (
             shown.execute_script(
-                f"const box = document.querySelector('{name}').getBoundingClientRect(); return [box.top, box.bottom]"
+                f"const box = document.querySelector('{name}').getBoundingClientRect();"
+                "return [box.top, box.bottom]"
             )
             for name in (".slider", ".fabric")
         )

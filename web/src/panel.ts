@@ -1,6 +1,6 @@
 // The panel of a scene: its sliders, and its schemes as lists of all that the core has.
 
-import type { Catalogue, Facts, Parameter } from "./core";
+import type { Catalogue, Facts } from "./core";
 import { el } from "./dom";
 import { type Topic, pathAt, topicAt, topics } from "./help";
 import { KINDS, type Kind, fitted, swapped } from "./schemes";
@@ -15,6 +15,9 @@ interface Control {
 }
 
 const TITLES: Record<Kind, string> = { marking: "Marking", echo: "Echo", response: "Response" };
+
+/** Letters of a unit that stands beside its number; a longer one is in the slider's words only. */
+const LONGEST_UNIT = 8;
 
 export class Panel {
   readonly element = el("div", { class: "panel" });
@@ -76,18 +79,16 @@ export class Panel {
     return control;
   }
 
-  /** Gives a slider the unit and the words of the key that it moves. */
+  /** Gives a slider the unit and the words of the key that it moves, or those of the table around it. */
   private explain(control: Control): void {
-    const parameter = this.parameter(control.slider.line);
-    control.unit = control.slider.unit || parameter?.unit || "";
-    const range = parameter && (parameter.range || parameter.kind);
-    control.label.title = parameter ? [parameter.help, range].filter(Boolean).join(" – ").replaceAll("`", "") : "";
-  }
-
-  private parameter(line: number): Parameter | undefined {
-    const { path, key } = pathAt(this.text, line);
-    const name = key.split(".").at(-1);
-    return topicAt(this.topics, path, key)?.entry.parameters.find((each) => each.name === name);
+    const { path, key } = pathAt(this.text, control.slider.line);
+    const topic = topicAt(this.topics, path, key);
+    const rest = [path, key].join(".").slice((topic?.path.length ?? 0) + 1).split(".");
+    const parameter = topic?.entry.parameters.find((each) => each.name === rest[0]);
+    const unit = rest.length === 1 ? (parameter?.unit ?? "") : "";
+    control.unit = control.slider.unit || (unit.length <= LONGEST_UNIT ? unit : "");
+    const words = parameter ? [parameter.help, `${parameter.range || parameter.kind} ${unit}`.trim()] : [topic?.entry.doc.split("\n\n")[0]];
+    control.label.title = words.filter(Boolean).join(" – ").replaceAll("`", "");
   }
 
   private swap(kind: Kind, name: string): void {

@@ -5,8 +5,9 @@ import type { Catalogue, Entry, Parameter } from "./core";
 export const KINDS = ["marking", "echo", "response"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a response hears: its own marking, or the mark of any, and the echo that brings it. */
-const FITS: Record<string, { marking: string | "any"; echo: string }> = {
+/** What a response hears: a marking, or `any` but none, and the echo that brings it; `kept` where marks do not matter. */
+const FITS: Record<string, { marking: string; echo: string }> = {
+  fixed: { marking: "kept", echo: "ack" },
   ...Object.fromEntries(["lipd", "fimd", "aimd", "binary_feedback", "table"].map((name) => [name, { marking: "any", echo: "ack" }])),
   ...Object.fromEntries(["timely", "swift", "hpcc"].map((name) => [name, { marking: "none", echo: "ack" }])),
   ibta: { marking: "ibta", echo: "ibta" },
@@ -49,7 +50,8 @@ export function fitted(text: string, response: string, now: Record<Kind, string>
   let made = put(text, "response", response);
   const fit = FITS[response];
   if (!fit) return { text: made, changed };
-  const marking = fit.marking === "any" ? (now.marking === "none" ? ANY : now.marking) : fit.marking;
+  const { marking: own } = now;
+  const marking = fit.marking === "kept" ? own : fit.marking !== "any" ? fit.marking : own === "none" ? ANY : own;
   for (const [kind, name] of [["marking", marking], ["echo", fit.echo]] as const) {
     if (now[kind] === name) continue;
     made = put(made, kind, name);
