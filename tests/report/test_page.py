@@ -173,6 +173,20 @@ def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: 
     assert isinstance(longest, float) and 100 * longest / 0.05 < share <= 100 * longest / end + 0.1
 
 
+def test_on_a_phone_periods_have_room_and_numbers_keep_their_units(shown: Any) -> None:  # noqa: ANN401
+    size = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        assert shown.execute_script("return document.querySelector('.periods svg').clientWidth") > 80
+        heights = shown.execute_script(
+            "return [...document.querySelectorAll('#hottest td:not(.text)')].map((each) => each.clientHeight)"
+        )
+        assert heights and max(heights) < 40
+        assert shown.execute_script("return document.documentElement.scrollWidth") <= 400
+    finally:
+        shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 DRAWN = "[...document.querySelectorAll('.controls label')].find((e) => e.textContent.startsWith('Draw'))"
 
 
