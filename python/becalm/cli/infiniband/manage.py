@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -70,13 +71,13 @@ def manage(
     scenario = becalm.load(file)
     better, derived = manager.DEFAULT, contributors
     found: dict[str, Any] = {}
+    shown: list[Callable[[], None]] = []
     if hot is not None:
         with Screen(1, 0, 1, quiet=False) as screen:
             tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
         better = tried.better
         found["cases"] = tried.verdict.table().to_dicts()
-        if not as_json:
-            show_tried(tried)
+        shown.append(lambda: show_tried(tried))
     if contributors is None and guideline != manager.AS_IT_IS:
         names = [guideline] if guideline else [better] if hot else list(manager.GUIDELINES)
         manager.check_guideline(names[0])
@@ -87,8 +88,7 @@ def manage(
         ):
             sizes = choose(scenario, names, lambda now: status.update(now) if status else None)
         found["hot_link"] = [asdict(each) for each in sizes]
-        if not as_json:
-            show_sizes(sizes)
+        shown.append(lambda: show_sizes(sizes))
         better, derived = sizes[0].guideline, sizes[0].contributors
     recommendation = manager.recommend(scenario, hot_spot_degree=derived, guideline=guideline or better)
     managed = recommendation.apply(scenario)
@@ -108,6 +108,8 @@ def manage(
         found["parameters"] = [asdict(each) for each in recommendation.settings]
         typer.echo(jsons.dumps(found | {"concerns": [asdict(each) for each in review]}))
         return
+    for show in shown:
+        show()
     console.show_settings(recommendation)
     console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=contributors))
     if recommendation.settings:
