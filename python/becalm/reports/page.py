@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
@@ -183,8 +182,7 @@ def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, str]]:
         for sentence in found.about(topic):
             tables = [each.table for each in sentence.references]
             anchor = next((_PLACES[name] for name in tables if name in _PLACES), "")
-            text = re.sub(r"(?<=\S)->(?=\S)", " -> ", sentence.text)
-            yield {"topic": title, "text": text, "place": sentence.place, "anchor": anchor}
+            yield {"topic": title, "text": sentence.text, "place": sentence.place, "anchor": anchor}
 
 
 _PLACES = {
