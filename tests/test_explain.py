@@ -19,6 +19,7 @@ from becalm.cli import BAD_INPUT, app
 from becalm.explanations import TOPICS, Explanation
 from becalm.explanations.page import page
 from becalm.explanations.rules import RULES
+from becalm.reports.page import _diagnosis
 from becalm.reports.source import _results
 from explain_scenes import FABRICS, Scene
 
@@ -349,3 +350,10 @@ def test_a_saved_run_has_all_sentences(tmp_path: Path) -> None:
     read = _results(tmp_path / "saved")
     said = [[each.text for each in becalm.explain(found).about("cost")] for found in (results, read)]
     assert said[0] == said[1] and any("PFC pauses" in text for text in said[0])
+
+
+@pytest.mark.parametrize("name", ["storage_incast", "all_reduce_beside_incast", "pfc_spreading"])
+def test_a_page_has_the_sentences_of_explain(name: str) -> None:
+    results = becalm.run(becalm.load(SCENARIOS / f"{name}.toml"))
+    said = [each.text for each in becalm.explain(results).sentences]
+    assert said and sorted(each["text"] for each in _diagnosis(results, 0)) == sorted(said)

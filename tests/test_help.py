@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 from pathlib import Path
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import PANELS, app
 from becalm.cli import help as helped
 from becalm.cli.many import store
+from becalm.cli.tables import table
 
 NAMES = [each.__name__.rstrip("_").replace("_", "-") for panel in PANELS.values() for each in panel]
 CUT = "…"
@@ -81,6 +84,7 @@ def test_run_and_manage_print_json(tmp_path: Path) -> None:
     managed = json.loads(output(["manage", str(file), "--json"], 80))
     assert {each["key"] for each in managed["parameters"]} >= {"response.ibta.ccti_timer"}
     assert managed["hot_link"][0]["guideline"] == managed["guideline"]
+    assert managed["files"] == []
 
 
 def test_a_scenario_is_no_configuration_of_opensm() -> None:
@@ -88,3 +92,17 @@ def test_a_scenario_is_no_configuration_of_opensm() -> None:
     assert done.exit_code == 2
     (line,) = done.output.splitlines()
     assert "a scenario, no configuration of OpenSM" in line
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_table_that_is_too_wide_goes_on_below_with_its_names(width: int) -> None:
+    name = "a switch with a very long name, port 12 -> another switch of that kind"
+    columns = ("link", *(f"column {place}" for place in range(9)))
+    made = table("Wide", columns, [(name, *(f"{place}00,000,000" for place in range(1, 10)))])
+    screen = Console(width=width, file=io.StringIO())
+    screen.print(made)
+    text = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert CUT not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert all(text.count(f"{place}00,000,000") == 1 for place in range(1, 10))
+    assert text.count("a switch") > 1, "each part has the names"

@@ -13,18 +13,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from becalm.lab.model import Report
+from becalm.lab.model import CLASSES, Report
 from becalm.lab.text import sentences
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 
 DOCS = Path(__file__).parents[1] / "docs"
-CLASSES = {
-    "a": "the sentence contradicts the paper itself or a law",
-    "b": "the paper does not state a parameter that decides",
-    "c": "the model lacks something, or has it otherwise",
-    "metric": "the measure is not quite what the sentence means",
-    "noise": "the effect is smaller than the spread of the runs",
-}
 HARDWARE = "gran2010"
 """The paper that printed measurements of InfiniBand hardware."""
 Row = Mapping[str, Any]

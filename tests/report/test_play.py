@@ -16,10 +16,12 @@ import pytest
 from browsing import chromium, requests, text, violations, wait
 
 import becalm
+from becalm import comparison
 from becalm.reports import playground
 
 READY = "document.getElementById('page').dataset.ready === 'true' && playground.idle()"
-SCENES = sorted((Path(__file__).parents[2] / "web" / "scenes").glob("*.toml"))
+ROOT = Path(__file__).parents[2]
+SCENES = sorted((ROOT / "web" / "scenes").glob("*.toml"))
 BROKEN = """\
 [run]
 duration = "1 ms"
@@ -345,3 +347,25 @@ def without_screen() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in gone} | {
         "TMPDIR": tempfile.gettempdir()
     }
+
+
+def test_what_a_response_brings_is_what_becalm_has_elsewhere() -> None:
+    """The page has no copy of becalm's schemes with their values; what it sets must be the same."""
+    source = (ROOT / "web" / "src" / "schemes.ts").read_text()
+    (values,) = re.findall(r"dcqcn: \{ (g: [^}]*) \}", source)
+    preset = {key: _value(value) for key, value in re.findall(r'(\w+): ("[^"]+"|[\d.]+)', values)}
+    two = becalm.load(ROOT / "scenarios" / "dcqcn_two.toml").replace(
+        {"run.duration": "2 ms", "run.warmup": None}
+    )
+    published, page = ({"response": {"dcqcn": each}} for each in ({"preset": "paper"}, preset))
+    assert becalm.run(two.replace(published)).fingerprint == becalm.run(two.replace(page)).fingerprint
+    entries = re.findall(r'^  (\w+): \{ marking: "(\w+)", echo: "(\w+)" \}', source, re.MULTILINE)
+    assert len(entries) >= 3
+    for name, marking, echo in entries:
+        for scheme in comparison.chosen_schemes():
+            if name in scheme.tables.get("response", {}) and marking != "kept":
+                assert [*scheme.tables["marking"], *scheme.tables["echo"]] == [marking, echo], scheme.name
+
+
+def _value(text: str) -> str | float:
+    return text.strip('"') if '"' in text else float(text) if "." in text else int(text)

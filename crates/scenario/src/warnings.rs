@@ -24,7 +24,8 @@ impl Scenario {
         [self.file_warnings(), turns, unheard::warnings(&self.sections), self.pause_warnings()].concat()
     }
 
-    /// Whether messages of a GOAL schedule take turns where nobody has said so: LogGOPSim sends them one after the other.
+    /// A warning about GOAL schedules that leave `adapter.injection` out: their messages take turns, and LogGOPSim sends them one
+    /// after the other.
     fn takes_turns(&self) -> Option<String> {
         let adapter = &self.sections.adapter;
         let unsaid = adapter.injection.given().is_none() && self.sections.jobs.iter().any(|job| job.goal.is_some());

@@ -44,15 +44,14 @@ KINDS = ("paper", "ours", "repeated", "identity", "derived")
 JUDGED = ("paper", "derived")
 """Kinds of claims whose failure is a failure of the experiment."""
 
-CLASSES = ("a", "b", "c", "metric", "noise")
-"""Why a claim does not hold.
-
-- `a`: the sentence contradicts the paper itself, or a law: there is a proof;
-- `b`: the paper does not state a parameter that decides;
-- `c`: the model lacks something, or has it otherwise;
-- `metric`: the measure is not quite what the sentence means;
-- `noise`: the effect is smaller than the spread of the runs.
-"""
+CLASSES = {
+    "a": "the sentence contradicts the paper itself or a law",
+    "b": "the paper does not state a parameter that decides",
+    "c": "the model lacks something, or has it otherwise",
+    "metric": "the measure is not quite what the sentence means",
+    "noise": "the effect is smaller than the spread of the runs",
+}
+"""Why a claim does not hold; with `a` there is a proof."""
 
 
 THEMES = {

@@ -52,16 +52,12 @@ def show(found: WhatIf, *, every: bool = False) -> None:
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
     """Print likely roots by the counters, and the loads of hosts."""
     cells = [
-        (each.port, formats.share(each.busy), f"{each.waited:,}", each.why, _listed(each.waiting, 2))
+        (each.port, each.why, _listed(each.waiting, 2), formats.share(each.busy), f"{each.waited:,}")
         for each in roots[:MOST_ROWS]
     ]
     if cells:
-        columns = ("port", "busy", "waited", "why", "waiting ports")
-        made = table(f"Likely roots, {len(roots)}", columns, cells)
-        made.columns[0].no_wrap = True
-        for column in made.columns[3:]:
-            column.justify = "left"
-        console.out.print(made)
+        columns = ("port", "why", "waiting ports", "busy", "waited")
+        console.out.print(table(f"Likely roots, {len(roots)}", columns, cells, text=3))
     else:
         console.say("no likely root: no busy port with others that wait to send to its switch")
     mean = formats.share(sum(loads.values()) / len(loads)) if loads else "-"
@@ -129,7 +125,6 @@ def _victims(found: WhatIf, every: bool) -> Table:
     ]
     columns = ("flow", "before", "incast", "with control", "lost", "with control")
     made = table(f"Victims, {number} flows", columns, cells)
-    made.columns[0].no_wrap = True
     if any(each.own_link for each in found.victims[:rows]):
         made.caption = "* its source contributes to the congestion, too: the two share its link"
         made.caption_justify = "left"

@@ -106,15 +106,18 @@ def manage(
         review = manager.review(managed, hot_spot_degree=contributors)
         found |= {"guideline": recommendation.guideline, "contributors": derived}
         found["parameters"] = [asdict(each) for each in recommendation.settings]
-        typer.echo(jsons.dumps(found | {"concerns": [asdict(each) for each in review]}))
-        return
-    for show in shown:
-        show()
-    console.show_settings(recommendation)
-    console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=contributors))
-    if recommendation.settings:
-        console.show_concerns("with these parameters", manager.review(managed, hot_spot_degree=contributors))
-    for target, _ in made:
-        console.say(f"written to {target}")
+        found["concerns"] = [asdict(each) for each in review]
+        found["files"] = [str(target) for target, _ in made]
+        typer.echo(jsons.dumps(found))
+    else:
+        for show in shown:
+            show()
+        console.show_settings(recommendation)
+        console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=contributors))
+        if recommendation.settings:
+            own = manager.review(managed, hot_spot_degree=contributors)
+            console.show_concerns("with these parameters", own)
+        for target, _ in made:
+            console.say(f"written to {target}")
     if told:
         typer.echo(told, err=True)

@@ -1,4 +1,4 @@
-"""What claims of ramakrishnan1990 are held against: bits that nobody sets, or that mean nothing; other users.
+"""What claims of ramakrishnan1990 are held against: no feedback bits, random bits, or other users.
 
 Without bits a window grows for ever, by one packet every two windows.
 """
