@@ -172,7 +172,11 @@ def delay_steps(name: str, params: dict[str, Any]) -> list[tuple[int, int, int]]
         raise Unfit(f"response.{name}: the module's delays are whole packet times: rmax must be 1")
     if name == "table":
         return [(slower, acks, faster) for slower, acks, faster in params["steps"]]
-    if name not in LAWS or not params["discrete"] or params.get("m", 2.0) != 2.0:
+    if (
+        name not in LAWS
+        or not params["discrete"]
+        or (params.get("m", 2.0), params["rounding"]) != (2.0, "slower")
+    ):
         raise Unfit(f"response.{name}: valid: ibta, table, and with discrete = true: {', '.join(LAWS)}")
     return list(tabulate.tabulate(LAWS[name](rmin=params["rmin"])).steps)
 

@@ -31,9 +31,9 @@ def fixed(rate: float) -> Table:
     return {"fixed": {"rate": rate, "window": 1}}
 
 
-def discrete(response: str) -> Table:
+def discrete(response: str, rounding: str) -> Table:
     """Return a response with the 256 inter-packet delays of InfiniBand."""
-    return {response: {"discrete": True}}
+    return {response: {"discrete": True, "rounding": rounding}}
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,30 @@
 
 use std::fmt;
 
-use super::law::{Law, MOST_DELAYS};
+use super::law::{Law, MOST_DELAYS, Settings};
 
 /// Slack for delays that are integers except for rounding.
 const SLACK: f64 = 1e-9;
+
+becalm_schema::words! {
+    /// Which integer delay stands for one between two.
+    pub enum Rounding {
+        /// The longer one: the table is never faster than the law.
+        Slower = "slower",
+        /// The nearest one: in a climb without marks, the delay nearest to that of the law.
+        Nearest = "nearest",
+    }
+}
+
+impl Rounding {
+    /// The integer delay that stands for `delay`.
+    pub(super) fn of(self, delay: f64) -> usize {
+        match self {
+            Rounding::Slower => delay_above(delay),
+            Rounding::Nearest => delay.round().max(0.0) as usize,
+        }
+    }
+}
 
 /// The step at one inter-packet delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +107,7 @@ impl Table {
         let settings = law.settings();
         let slowest = (settings.rmax / settings.rmin + SLACK) as usize;
         let last = slowest.clamp(1, Table::LARGEST) - 1;
-        Table { steps: (0..=last).map(|index| step(law, settings.rmax, index, last)).collect() }
+        Table { steps: (0..=last).map(|index| step(law, &settings, index, last)).collect() }
     }
 
     /// The steps.
@@ -115,19 +135,40 @@ impl Table {
 }
 
 /// The step of one index: the unmarked ACKs after which the law has gained at least one index, and where it is then.
-fn step(law: &(impl Law + ?Sized), rmax: f64, index: usize, last: usize) -> Step {
+fn step(law: &(impl Law + ?Sized), settings: &Settings, index: usize, last: usize) -> Step {
+    let Settings { rmax, rounding, .. } = *settings;
     let start = rmax / (1.0 + index as f64);
-    let slower = delay_above(rmax / law.decrease(start) - 1.0).clamp(index, last) as u16;
+    // A mark slows down by one delay at least.
+    let slower = rounding.of(rmax / law.decrease(start) - 1.0).clamp((index + 1).min(last), last) as u16;
     if index == 0 {
         return Step { slower, acks: 1, faster: 0 };
     }
-    let goal = rmax / index as f64 * (1.0 - SLACK);
-    let (mut rate, mut acks) = (start, 0);
-    while rate < goal {
+    let (acks, rate) = match rounding {
+        Rounding::Slower => gained(law, start, rmax, rmax / index as f64),
+        Rounding::Nearest => crossed(law, rmax, index as f64),
+    };
+    Step { slower, acks, faster: rounding.of(rmax / rate - 1.0).min(index - 1) as u16 }
+}
+
+/// The unmarked ACKs after which the law has come from `rate` to `goal`, and where it is then.
+fn gained(law: &(impl Law + ?Sized), mut rate: f64, rmax: f64, goal: f64) -> (u32, f64) {
+    let mut acks = 0;
+    while rate < goal * (1.0 - SLACK) {
         rate = law.increase(rate).min(rmax);
         acks += 1;
     }
-    Step { slower, acks, faster: delay_above(rmax / rate - 1.0).min(index - 1) as u16 }
+    (acks, rate)
+}
+
+/// The ACKs nearest to the time in which the law crosses the half delays around `delay`, and where it is then.
+///
+/// So the steps of a climb add up to the law's time.
+fn crossed(law: &(impl Law + ?Sized), rmax: f64, delay: f64) -> (u32, f64) {
+    let [slow, fast] = [0.5, -0.5].map(|half| rmax / (1.0 + delay + half));
+    let period = (1.0 + delay) / rmax;
+    let acks = (law.growth_time(slow, fast) / period).round().max(1.0);
+    let time = acks * period;
+    (acks as u32, if time < law.growth_time(slow, rmax) { law.grown(slow, time) } else { rmax })
 }
 
 /// The shortest integer delay that is not shorter than `delay`.
@@ -138,10 +179,17 @@ fn delay_above(delay: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::response::{Settings, aimd, fimd, lipd};
+    use crate::response::{aimd, fimd, lipd};
 
-    fn laws() -> [Box<dyn Law>; 3] {
-        [Box::new(lipd::Params::default()), Box::new(fimd::Params::default()), Box::new(aimd::Params::default())]
+    fn laws() -> Vec<Box<dyn Law>> {
+        let each = |rounding| -> [Box<dyn Law>; 3] {
+            [
+                Box::new(lipd::Params { rounding, ..lipd::Params::default() }),
+                Box::new(fimd::Params { rounding, ..fimd::Params::default() }),
+                Box::new(aimd::Params { rounding, ..aimd::Params::default() }),
+            ]
+        };
+        [Rounding::Slower, Rounding::Nearest].into_iter().flat_map(each).collect()
     }
 
     #[test]
@@ -174,11 +222,32 @@ mod tests {
                 time += 1.0 + f64::from(position.index);
                 table.acked(&mut position, false);
             }
-            let Settings { rmin, rmax, .. } = law.settings();
-            let expected = law.growth_time(rmin, rmax);
-            // Each index waits for a whole number of ACKs, so the table is the slower of the two.
-            assert!((1.0..1.35).contains(&(time / expected)), "{time} for {expected}");
+            let Settings { rmin, rmax, rounding, .. } = law.settings();
+            // Each index waits for a whole number of ACKs, so the table is the slower of the two, unless it rounds.
+            let (goal, near) = match rounding {
+                Rounding::Slower => (rmax, 1.0..1.35),
+                Rounding::Nearest => (rmax / 1.5, 0.9..1.1),
+            };
+            let ratio = time / law.growth_time(rmin, goal);
+            assert!(near.contains(&ratio), "{rounding:?}: {ratio}");
         }
+    }
+
+    #[test]
+    fn the_nearest_delay_is_kept_between_half_a_delay_on_either_side() {
+        let law = aimd::Params { rounding: Rounding::Nearest, ..aimd::Params::default() };
+        let table = Table::derive(&law);
+        for index in [1_u16, 4, 30] {
+            let delay = f64::from(index);
+            let time = law.growth_time(1.0 / (delay + 1.5), 1.0 / (delay + 0.5));
+            // Each ACK takes a packet's time and the delay.
+            let waited = f64::from(table.steps()[usize::from(index)].acks) * (1.0 + delay);
+            assert!((waited / time - 1.0).abs() < 0.1, "{index}: {waited} for {time}");
+        }
+        // A decrease by less than half a delay is a decrease nevertheless.
+        let gentle = Table::derive(&aimd::Params { m: 1.01, ..law });
+        assert_eq!(gentle.steps()[3].slower, 4);
+        assert_eq!((Rounding::Nearest.of(2.4), Rounding::Nearest.of(2.6), Rounding::Slower.of(2.4)), (2, 3, 3));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use becalm_schema::Conflict;
 
+use super::discrete::Rounding;
 use super::window::Window;
 
 /// Smallest rate that can be set, as a share of the link's.
@@ -22,6 +23,8 @@ pub struct Settings {
     pub window: Window,
     /// Whether rates are limited to those of integer inter-packet delays.
     pub discrete: bool,
+    /// Which integer delay stands for one between two.
+    pub rounding: Rounding,
     /// Whether the rate outlives a pause of the flow.
     pub persistent: bool,
 }
@@ -63,6 +66,8 @@ macro_rules! rate_params {
                 pub window: $crate::response::Window = $crate::response::Window(1); "packets",
                 /// Whether rates are limited to rmax / (1 + i) with an integer inter-packet delay i.
                 pub discrete: bool = false,
+                /// Which integer delay stands for one between two, if `discrete` is set.
+                pub rounding: $crate::response::Rounding = $crate::response::Rounding::Slower,
                 /// Whether the rate outlives a pause of the flow; if not, the flow begins again at `initial`.
                 pub persistent: bool = true,
                 $($own)*
@@ -82,6 +87,7 @@ macro_rules! rate_params {
                     initial: self.initial.unwrap_or(self.rmax),
                     window: self.window,
                     discrete: self.discrete,
+                    rounding: self.rounding,
                     persistent: self.persistent,
                 }
             }

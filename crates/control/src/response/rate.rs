@@ -33,7 +33,7 @@ impl<L: Law + Clone> RateControl<L> {
             false => Rate::Continuous(settings.initial),
             true => {
                 let table = Arc::new(Table::derive(law));
-                Rate::Discrete { position: table.position(settings.rmax / settings.initial - 1.0), table }
+                Rate::Discrete { position: first(&table, &settings), table }
             }
         };
         RateControl { law: Arc::new((law.clone(), settings)), rate }
@@ -61,12 +61,17 @@ impl<L: Law + Clone> RateControl<L> {
     }
 
     fn restart(&mut self) {
-        let Settings { rmax, initial, .. } = *self.settings();
+        let settings = *self.settings();
         match &mut self.rate {
-            Rate::Continuous(rate) => *rate = initial,
-            Rate::Discrete { table, position } => *position = table.position(rmax / initial - 1.0),
+            Rate::Continuous(rate) => *rate = settings.initial,
+            Rate::Discrete { table, position } => *position = first(table, &settings),
         }
     }
+}
+
+/// The position of a new flow.
+fn first(table: &Table, settings: &Settings) -> Position {
+    table.position(settings.rounding.of(settings.rmax / settings.initial - 1.0) as f64)
 }
 
 impl<L: Law + Clone> Response for RateControl<L> {

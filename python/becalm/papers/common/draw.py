@@ -92,7 +92,7 @@ def _buffer_panel(
 
 
 def response_curves(tables: Tables, axis: str, x: str, *, log: bool = False) -> Figure:
-    """Draw the utilization of the root and of the inter-switch link per response; discrete rates dashed."""
+    """Draw the utilization of the root and of the inter-switch link per response; discrete rates dashed or dotted."""
     points = tables["points"].with_columns(
         pl.concat_str("response", "rates", separator=" ").alias("line"),
     )
@@ -122,7 +122,8 @@ def _response_label(response: str, rates: str, all_rates: Sequence[str]) -> str:
 
 def _response_style(response: str, rates: str) -> dict[str, Any]:
     style = {"color": SCHEMES[response], "marker": MARKERS[RESPONSES.index(response)]}
-    return {**style, "linestyle": "--", "markerfacecolor": "none"} if rates == "discrete" else style
+    dash = {"discrete": "--", "discrete, slower": ":"}.get(rates)
+    return {**style, "linestyle": dash, "markerfacecolor": "none"} if dash else style
 
 
 def dynamic_curves(tables: Tables) -> Figure:

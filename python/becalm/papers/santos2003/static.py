@@ -129,7 +129,11 @@ def _fig6_points(short: bool) -> list[Point]:
 
 
 def _rates(response: str) -> list[tuple[str, Table]]:
-    return [("continuous", {response: {}}), ("discrete", discrete(response))]
+    return [
+        ("continuous", {response: {}}),
+        ("discrete", discrete(response, "nearest")),
+        ("discrete, slower", discrete(response, "slower")),
+    ]
 
 
 def _line(tables: Tables, response: str, column: str, rates: str = "continuous") -> list[float]:
@@ -142,13 +146,15 @@ def at_small(tables: Tables, response: str, column: str) -> list[float]:
     return [at(tables, column, response=response, rates="continuous", buffer=buffer) for buffer in buffers]
 
 
-def _gaps(tables: Tables, column: str) -> list[float]:
-    """Distances between the discrete and the continuous curves."""
+def _gaps(tables: Tables, column: str, rates: str, of: int) -> list[float]:
+    """Distances of the discrete curves to the continuous ones, of the same responses or `of` places on."""
     return [
         abs(left - right)
-        for response in RESPONSES
+        for place, response in enumerate(RESPONSES)
         for left, right in zip(
-            _line(tables, response, column), _line(tables, response, column, "discrete"), strict=True
+            _line(tables, RESPONSES[(place + of) % len(RESPONSES)], column),
+            _line(tables, response, column, rates),
+            strict=True,
         )
     ]
 
@@ -157,14 +163,14 @@ def _median(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def discrete_nearly_continuous(tables: Tables) -> list[float]:
+def discrete_nearly_continuous(tables: Tables, rates: str = "discrete", of: int = 0) -> list[float]:
     """Largest distance between the discrete and the continuous curves: root, inter-switch."""
-    return [max(_gaps(tables, link)) for link in ("root", "inter_switch")]
+    return [max(_gaps(tables, link, rates, of)) for link in ("root", "inter_switch")]
 
 
-def dashed_lines_hidden(tables: Tables) -> list[float]:
+def dashed_lines_hidden(tables: Tables, of: int = 0) -> list[float]:
     """Median distance between the discrete and the continuous curves: root, inter-switch."""
-    return [_median(_gaps(tables, link)) for link in ("root", "inter_switch")]
+    return [_median(_gaps(tables, link, "discrete", of)) for link in ("root", "inter_switch")]
 
 
 def mean_over_buffers(tables: Tables, response: str, column: str) -> float:
