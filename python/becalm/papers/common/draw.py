@@ -92,7 +92,7 @@ def _buffer_panel(
 
 
 def response_curves(tables: Tables, axis: str, x: str, *, log: bool = False) -> Figure:
-    """Draw the utilization of the root and of the inter-switch link per response; discrete rates dashed or dotted."""
+    """Draw utilization of root and inter-switch link per response; discrete rates dashed or dotted."""
     points = tables["points"].with_columns(
         pl.concat_str("response", "rates", separator=" ").alias("line"),
     )

@@ -9,7 +9,7 @@ what is not modelled: [gran2010/readings.md](gran2010/readings.md).
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.gran2010 import adapters, cct, fig7, fig10, fig13, sizes, surfaces, table3
+from becalm.papers.gran2010 import adapters, cct, fig7, fig10, fig13, readings, sizes, surfaces, table3
 from becalm.papers.gran2010.nulls import NULLS
 
 __all__ = ["NULLS", "PHASE", "experiments"]
@@ -31,4 +31,5 @@ def experiments() -> list[Experiment]:
         *table3.experiments(),
         *cct.experiments(),
         *adapters.experiments(),
+        *readings.experiments(),
     ]

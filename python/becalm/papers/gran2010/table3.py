@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
+from becalm.lab.model import Change, Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at, mean
 from becalm.papers.gran2010 import kernels
 from becalm.papers.gran2010.kernels import LONG, SHORT, Kernel
@@ -90,23 +90,23 @@ REDUCED = ("ping-pong", "ring", "FFT")
 def experiments() -> list[Experiment]:
     """Table III."""
     return [
-        Experiment(
-            "gran2010/table3",
-            "HPC Challenge on the hosts of the victim, with and without congestion",
-            cost=9,
-            points=_points,
-            measure=_measure,
-            draw=_draw,
+        experiment(
+            "table3", "HPC Challenge on the hosts of the victim, with and without congestion", lambda bed: bed
         )
     ]
 
 
-def _points(short: bool) -> list[Point]:
-    return [
-        Point({"kernel": kernel, "case": case}, _scenario(kernel, control))
-        for kernel in (REDUCED if short else KERNELS)
-        for case, control in CASES.items()
-    ]
+def experiment(name: str, title: str, read: Change) -> Experiment:
+    """Return the experiment under a reading of the bed."""
+
+    def points(short: bool) -> list[Point]:
+        return [
+            Point({"kernel": kernel, "case": case}, read(_scenario(kernel, control)))
+            for kernel in (REDUCED if short else KERNELS)
+            for case, control in CASES.items()
+        ]
+
+    return Experiment(f"gran2010/{name}", title, cost=9, points=points, measure=_measure, draw=_draw)
 
 
 def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
