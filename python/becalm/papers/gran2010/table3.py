@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import accumulate, product
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -146,11 +146,11 @@ def _measure(outcomes: list[Outcome]) -> Tables:
     rings: list[dict[str, Label]] = []
     for outcome in outcomes:
         name = str(outcome.labels["kernel"])
-        times = _times(KERNELS[name](), outcome.results.tables["ops"])
+        resolved = outcome.results.scenario.resolved
+        times = _times(KERNELS[name](), outcome.results.tables["ops"], resolved["jobs"][0]["eager"])
         if name == "ring":
             of_rings = {test: _rings(test, times) for test in kernels.RANDOM_RINGS}
-            seed = outcome.results.scenario.resolved["run"]["seed"]
-            found = _ring(of_rings, f"{seed} {outcome.labels['case']}")
+            found = _ring(of_rings, f"{resolved['run']['seed']} {outcome.labels['case']}")
             rings += [
                 {**outcome.labels, "test": test, "ring": ring, "value": value}
                 for test, values in of_rings.items()
@@ -162,17 +162,29 @@ def _measure(outcomes: list[Outcome]) -> Tables:
     return {"points": pl.DataFrame(rows), "rings": pl.DataFrame(rings)}
 
 
-def _times(kernel: Kernel, ops: pl.DataFrame) -> dict[str, list[list[float]]]:
-    """Return the seconds of every rank in every measurement, by the measurement's name."""
+def _times(kernel: Kernel, ops: pl.DataFrame, eager: str | None) -> dict[str, list[list[float]]]:
+    """Return the seconds of every rank in every measurement, by the measurement's name.
+
+    A message above `eager` is three operations of its sender, and three of its receiver.
+    """
     starts: dict[int, list[float]] = {}
     ends: dict[int, list[float]] = {}
     for rank in range(kernels.RANKS):
         own = ops.filter(pl.col("rank") == rank).sort("op")
-        starts[rank], ends[rank] = own["start"].to_list(), own["end"].to_list()
+        parts = [_parts(op, eager) for op in kernel.ops if op["rank"] == rank]
+        last = list(accumulate(parts, initial=-1))
+        starts[rank] = own["start"].gather([place + 1 for place in last[:-1]]).to_list()
+        ends[rank] = own["end"].gather(last[1:]).to_list()
     return {
         name: [[ends[rank][last] - starts[rank][first] for rank, first, last in spans] for spans in runs]
         for name, runs in kernel.spans.items()
     }
+
+
+def _parts(op: Table, eager: str | None) -> int:
+    """Return the operations that one of a kernel becomes; sizes are whole numbers of bytes."""
+    size = str(op.get("send") or op.get("recv") or "0 B")
+    return 1 if eager is None or int(size.split()[0]) <= int(eager.split()[0]) else 3
 
 
 def _ping_pong(times: dict[str, list[list[float]]]) -> dict[str, float]:
