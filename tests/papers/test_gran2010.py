@@ -8,7 +8,9 @@ from collections import Counter
 import polars as pl
 import pytest
 
+from becalm import Scenario, run
 from becalm.lab import Claim, reproduce
+from becalm.lab.discovery import select
 from becalm.papers.gran2010 import kernels, table3
 from becalm.papers.gran2010.cct import encode, table, wanted_us
 from becalm.papers.gran2010.scene import Bed
@@ -136,3 +138,15 @@ def test_a_change_is_a_share_of_the_value_before() -> None:
     tables = {"points": pl.DataFrame(rows, schema=["row", "case", "value"], orient="row")}
     assert table3.change(tables, "PTRANS") == pytest.approx(0.6)
     assert table3.change(tables, "PTRANS", above="b", below="a") == pytest.approx(0.5)
+
+
+def test_a_message_by_rendezvous_is_timed_from_its_question_to_its_data() -> None:
+    (experiment,) = select(["gran2010/table3_eager"])
+    points = [each for each in experiment.points(False) if each.labels == {"kernel": "PTRANS", "case": "a"}]
+    (scenario,) = [Scenario(each.scenario) for each in points]
+    ops = run(scenario).tables["ops"]
+    kernel = table3.KERNELS["PTRANS"]()
+    assert ops.height == len(kernel.ops) + 8, "each of two messages is two operations more at either end"
+    found = table3._times(kernel, ops, scenario.resolved["jobs"][0]["eager"])
+    span = ops.select(pl.col("end").max() - pl.col("start").min()).item()
+    assert max(found["time"][0]) == pytest.approx(span)
