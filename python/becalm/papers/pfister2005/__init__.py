@@ -38,7 +38,7 @@ What other readings give, and what was tried where the paper does not come out:
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.pfister2005 import cases, guideline, mistakes, onset
+from becalm.papers.pfister2005 import cases, guideline, mistakes, networks, onset
 from becalm.papers.pfister2005.nulls import NULLS
 
 __all__ = ["NULLS", "PHASE", "experiments"]
@@ -50,4 +50,5 @@ PHASE = ""
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
     fig3, fig5, *others = cases.experiments()
-    return [*onset.experiments(), fig3, *mistakes.experiments(), fig5, *others, *guideline.experiments()]
+    last = [*guideline.experiments(), *networks.experiments()]
+    return [*onset.experiments(), fig3, *mistakes.experiments(), fig5, *others, *last]

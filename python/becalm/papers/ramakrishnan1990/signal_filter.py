@@ -65,6 +65,12 @@ def by_filter(tables: Tables, column: str, filter: str) -> float:
     return _of(tables, column, filter)
 
 
+def more_idle(tables: Tables) -> float:
+    """Share of time in which the bottleneck idles: with the length itself, less with averages over cycles."""
+    averaged, instantaneous = (_of(tables, "throughput", name) for name in ("cycles", "instantaneous"))
+    return (averaged - instantaneous) * max(Path().service)
+
+
 def adaptive_is_fair(tables: Tables) -> list[float]:
     """Jain's index with averages over regeneration cycles: two users, eight users."""
     return [_of(tables, "jain", "cycles"), _of(tables, "jain", "many users")]

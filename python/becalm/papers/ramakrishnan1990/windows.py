@@ -20,6 +20,7 @@ from becalm.papers.ramakrishnan1990.measure import summary
 from becalm.papers.ramakrishnan1990.scene import (
     EXPONENTIAL,
     SATELLITE,
+    SERVICE,
     UNMARKED,
     Path,
     window,
@@ -33,6 +34,9 @@ FIXED = Path(marking=UNMARKED, duration=21_000, warmup=1_000, step=1_000)
 RANDOM = replace(FIXED, duration=100_000, warmup=2_000)
 SPREAD = 0.01
 """Spread of a run's power between seeds: powers that are closer are not told apart."""
+DEGRADED = 0.05
+"""By how much longer a response is a degradation."""
+HALF = 0.5
 PATHS = {
     "primary": FIXED,
     "overloaded": replace(FIXED, satellite=0.0),
@@ -163,3 +167,24 @@ def best_with(tables: Tables, alpha: float) -> float:
 def satellite_holds_many(tables: Tables) -> float:
     """Mean number of packets on the satellite hop with a window of 16."""
     return SATELLITE * at(tables, "throughput", path="primary", service="constant", window=16)
+
+
+def used_before_degradation(tables: Tables, service: str) -> float:
+    """Largest utilization of the bottleneck at which the response takes 5% longer than alone, or less."""
+    alone = at(tables, "response", path="primary", service=service, window=1)
+    used = [load for load, response in _loads(tables, service) if response <= (1 + DEGRADED) * alone]
+    return max(used)
+
+
+def degradation_at_half_load(tables: Tables, service: str) -> float:
+    """Response time at the first window that uses more than half of the bottleneck, over that alone."""
+    alone = at(tables, "response", path="primary", service=service, window=1)
+    return next(response for load, response in _loads(tables, service) if load > HALF) / alone
+
+
+def _loads(tables: Tables, service: str) -> list[tuple[float, float]]:
+    """Utilization of the bottleneck and response time, by window."""
+    columns = (
+        curve(tables, "window", name, path="primary", service=service) for name in ("throughput", "response")
+    )
+    return [(max(SERVICE) * throughput, response) for throughput, response in zip(*columns, strict=True)]

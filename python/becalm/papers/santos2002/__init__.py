@@ -6,7 +6,7 @@ J. R. Santos, Y. Turner, G. Janakiraman, HP Laboratories HPL-2002-224 and IEEE G
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.common import hardware, nulls
+from becalm.papers.common import delays, hardware, nulls
 from becalm.papers.common.reading import Reading
 from becalm.papers.santos2002 import buffers, flows, policies, remarks
 
@@ -28,5 +28,6 @@ def experiments() -> list[Experiment]:
             *flows.experiments(),
             hardware.experiment("santos2002"),
             *remarks.experiments(),
+            delays.experiment("santos2002"),
         ]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -9,9 +10,9 @@ import polars as pl
 from becalm.lab.dumbbell import FOUR_BYPASSES, Dumbbell
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at, curve, only
-from becalm.papers.common.draw import bars, headroom_curves
-from becalm.papers.common.marking import INPUT_TRIGGERED
-from becalm.papers.common.measure import summary
+from becalm.papers.common.draw import bars, headroom_curves, rates_over_time
+from becalm.papers.common.marking import INPUT_TRIGGERED, fair_state, output_triggered
+from becalm.papers.common.measure import summary, with_series
 
 SMALL, LARGE = 4, 10
 """Buffers in slots: the paper's, and the largest of Fig. 4 that ten flows and a victim can fill."""
@@ -19,13 +20,17 @@ HEADROOM = {SMALL: (0, 1, 2, 3), LARGE: (0, 2, 4, 6)}
 """Free slots with which a buffer counts as full already."""
 RECENTLY = "20 us"
 """About ten packet times."""
+LONG = 8
+"""Output threshold of Fig. 3(d), in packets."""
+SIZES = (4, 6, 8, 10)
+"""Buffers in slots, up to the largest of Fig. 4 that ten flows and a victim can fill."""
 FLOWS = 10
 """Flows of each switch of the row that congest its far end."""
 
 
 def experiments() -> list[Experiment]:
-    """Footnotes 3 and 4."""
-    return [_headroom(), _blocked()]
+    """Footnotes 3 and 4; what section IV says of a trigger at outputs alone, and of the rate of marks."""
+    return [_headroom(), _blocked(), _output_only(), _marks()]
 
 
 def _headroom() -> Experiment:
@@ -134,3 +139,44 @@ def differences(tables: Tables) -> list[float]:
     """What sparing changes: utilization of the root link, of both inter-switch links, the victim's rate."""
     columns = ("root", "middle", "first", "victim")
     return [abs(at(tables, name, spared="yes") - at(tables, name, spared="no")) for name in columns]
+
+
+def _output_only() -> Experiment:
+    pure = {"queue_threshold": {"high": LONG / SMALL, "low": LONG / SMALL, "root_only": False}}
+    policies = {"both": output_triggered(LONG), "output": pure}
+    return Experiment(
+        "santos2002/output_only",
+        "Marks where more than 8 packets wait for an output, with and without marks at full input buffers",
+        cost=1,
+        points=lambda _: [
+            Point({"marking": name}, Dumbbell(marking=policy).scenario()) for name, policy in policies.items()
+        ],
+        measure=with_series,
+        draw=lambda tables: rates_over_time(tables, "Marks at a long output queue alone", marking="output"),
+    )
+
+
+def _marks() -> Experiment:
+    return Experiment(
+        "santos2002/marks",
+        "Input-triggered marking of flows that do not respond, against the size of the buffers",
+        cost=8,
+        points=lambda _: [
+            replace(fair_state("input", INPUT_TRIGGERED, buffer), labels={"buffer": buffer})
+            for buffer in SIZES
+        ],
+        measure=summary,
+        draw=lambda tables: bars(_with_share(tables), "buffer", "marked", "share of packets marked"),
+    )
+
+
+def _with_share(tables: Tables) -> Tables:
+    marked, sent = (
+        sum(pl.col(f"{side}_{what}") for side in ("local", "remote")) for what in ("marked", "delivered")
+    )
+    return {"points": tables["points"].with_columns(marked=marked / sent)}
+
+
+def share_marked(tables: Tables) -> list[float]:
+    """Share of the packets of local and remote flows that are marked, from the smallest buffer on."""
+    return curve(_with_share(tables), "buffer", "marked")

@@ -6,7 +6,7 @@ J. R. Santos, Y. Turner, G. Janakiraman, IEEE INFOCOM, 2003.
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.common import hardware, nulls
+from becalm.papers.common import delays, hardware, nulls
 from becalm.papers.common.reading import Reading
 from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
 
@@ -29,5 +29,6 @@ def experiments() -> list[Experiment]:
             *dynamic.experiments(),
             hardware.experiment("santos2003"),
             *remarks.experiments(),
+            delays.experiment("santos2003"),
         ]
     )

@@ -1,0 +1,56 @@
+"""What both papers say of delays: small buffers keep them alike with and without congestion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from becalm.lab.dumbbell import NO_CONTROL, ONE_PACKET, Dumbbell
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.tables import at, only
+from becalm.papers.common.draw import bars
+
+NORMAL = 0.8
+"""Load of the root link in normal operation: high, and no congestion."""
+DEEP = 64
+"""Slots of a buffer that is not small."""
+FLOWS = 10
+
+
+def experiment(paper: str) -> Experiment:
+    """Return the experiment of a paper."""
+    return Experiment(
+        f"{paper}/delays",
+        "Time in switch B with normal load, with congestion, and with congestion and buffers of 64 packets",
+        cost=2,
+        points=_points,
+        measure=_measure,
+        draw=lambda tables: bars(tables, "case", "delay", "packet times in the switch"),
+    )
+
+
+def _points(_: bool) -> list[Point]:
+    small = Dumbbell(local=FLOWS, remote=FLOWS, response=ONE_PACKET, victim=None)
+    scenes = {
+        "normal": replace(small, load=NORMAL / (2 * FLOWS)),
+        "congested": small,
+        "deep": replace(small, response=NO_CONTROL, buffer=DEEP),
+    }
+    return [Point({"case": case}, scene.scenario()) for case, scene in scenes.items()]
+
+
+def _measure(outcomes: list[Outcome]) -> Tables:
+    """`points`: by Little's law, packets in the switch over those that its root link sends in a time."""
+    rows = []
+    for outcome in outcomes:
+        results = outcome.results
+        inside = sum(results.buffers.filter(pl.col("switch") == "B")["mean_packets"].to_list())
+        sent = only(results.links, {"from": "B", "to": "BC"})["utilization"]
+        rows.append({**outcome.labels, "delay": inside / sent})
+    return {"points": pl.DataFrame(rows)}
+
+
+def over_normal(tables: Tables, case: str = "congested") -> float:
+    """Time in the switch over that with normal load."""
+    return at(tables, "delay", case=case) / at(tables, "delay", case="normal")

@@ -1,0 +1,209 @@
+"""pfister2005: what the text says of any network, on other topologies than fat trees, and of virtual lanes.
+
+All sources send uniform background traffic, and after a millisecond each diverts its part of 300% of the hot
+link, as in section V. Means are taken from the second millisecond of the hot period on. A torus of 8 x 8, a
+dragonfly of 9 groups and an Omega network of three stages of 4 x 4 elements, with 64 sources on the left and
+64 destinations on the right, stand for other topologies. Its cables go both ways, for notifications alone. A
+folded Benes network is a fat tree: it has the name of `topology.tree` with its wires in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
+from becalm.lab.tables import at
+from becalm.papers.common.draw import bars
+from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, Control, Table, guideline
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+START, STEADY, END = 1.0, 3.0, 6.0
+"""When the hot period begins, when its means begin, and the end of the run, in ms."""
+STAGES, WAYS = 3, 4
+"""Of the Omega network: stages, and inputs and outputs of an element."""
+LINKS: Table = {"rate": RATE, "delay": "40 ns"}
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """A topology with its sources and destinations, and the virtual lanes that its routes need."""
+
+    topology: Table
+    sources: list[str]
+    destinations: list[str]
+    vls: int = 1
+
+
+def _omega() -> Fabric:
+    """Stages of elements, each joined to the next by a perfect shuffle; routes are the only shortest ones."""
+    ends = WAYS**STAGES
+    width = ends // WAYS
+    switches = [f"E{stage}_{place}" for stage in range(STAGES) for place in range(width)]
+    shuffled = [line * WAYS % ends + line * WAYS // ends for line in range(ends)]
+    cables = [[f"S{line}", f"E0_{to // WAYS}"] for line, to in enumerate(shuffled)]
+    cables += [
+        [f"E{stage}_{line // WAYS}", f"E{stage + 1}_{to // WAYS}"]
+        for stage in range(STAGES - 1)
+        for line, to in enumerate(shuffled)
+    ]
+    cables += [[f"E{STAGES - 1}_{line // WAYS}", f"D{line}"] for line in range(ends)]
+    left, right = ([f"{side}{line}" for line in range(ends)] for side in "SD")
+    edges = {"hosts": [*left, *right], "switches": switches, "cables": [{"between": each} for each in cables]}
+    return Fabric({"edges": edges | LINKS}, left, right)
+
+
+def _direct(topology: str, keys: Table, hosts: int) -> Fabric:
+    names = [f"H{host}" for host in range(hosts)]
+    return Fabric({topology: keys | LINKS}, names, names, vls=2)
+
+
+def _tree() -> Fabric:
+    names = [f"H{host}" for host in range(32)]
+    return Fabric(NETWORKS["32"].topology, names, names)
+
+
+FABRICS = {
+    "torus": _direct("torus", {"sides": [8, 8]}, 64),
+    "dragonfly": _direct(
+        "dragonfly", {"switches_per_group": 4, "hosts_per_switch": 2, "global_links": 2}, 72
+    ),
+    "omega": _omega(),
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All sources hot on a fabric."""
+
+    fabric: Fabric
+    load: float = 0.5
+    control: Control | None = None
+    lanes: int = 1
+    """2: hot traffic has a virtual lane of its own."""
+    queue: int | None = 128
+    """Packets that a host's send queue holds, as in the figures; `None`: any number, and flows in turn."""
+
+    @property
+    def hot(self) -> float:
+        """Share of a link that a source diverts."""
+        return SEVERITY / (len(self.fabric.sources) - 1)
+
+    def offered(self) -> float:
+        """What all sources together offer to cold destinations in the hot period, as a share of a link."""
+        return (len(self.fabric.sources) - 1) * (self.load - self.hot)
+
+    def scenario(self) -> Table:
+        """Return the scenario as `becalm.Scenario` takes it."""
+        control = self.control.tables() if self.control else _OFF
+        queue = (
+            {"injection": "round_robin"}
+            if self.queue is None
+            else {"injection": "posted", "queue": self.queue}
+        )
+        return {
+            "run": {"duration": f"{END} ms", "warmup": f"{STEADY} ms"},
+            "topology": self.fabric.topology,
+            "switch": {
+                "buffer": "72 KiB",
+                "forwarding_delay": "40 ns",
+                "arbiter": {"round_robin": {}},
+                "vls": max(self.fabric.vls, self.lanes),
+            },
+            "adapter": queue,
+            "packet": {"mtu": "2048 B", "header": "0 B"},
+            "flows": [self._flow("cold"), self._flow("hot")],
+            "observe": {"links": []},
+            **control,
+        }
+
+    def _flow(self, name: str) -> Table:
+        """All but the source beside the hot destination take part, so that all sources are alike."""
+        *sources, _ = self.fabric.sources
+        *cold, hot = self.fabric.destinations
+        later = {"changes": [{"at": f"{START} ms", "load": self.load - self.hot}]} if name == "cold" else {}
+        poisson = {
+            "load": self.load if later else self.hot,
+            "message": "2048 B",
+            "paced": self.control is not None,
+        }
+        return {
+            "name": name,
+            "from": sources,
+            "to": cold if name == "cold" else [hot],
+            "start": "0 ms" if later else f"{START} ms",
+            "traffic": {"poisson": poisson | later},
+            "sl": self.lanes - 1 if name == "hot" else 0,
+        }
+
+
+_OFF: Table = {
+    "marking": {"none": {}},
+    "echo": {"ibta": {"transport": "unreliable"}},
+    "response": {"none": {"window": "unlimited"}},
+}
+
+SCENES: Mapping[str, Mapping[tuple[Label, ...], Scene]] = {
+    "topologies": {
+        (fabric, control): Scene(
+            FABRICS[fabric], control=guideline(len(FABRICS[fabric].sources)) if control == "on" else None
+        )
+        for fabric in FABRICS
+        for control in ("off", "on")
+    },
+    "gated": {
+        (load, control): Scene(_tree(), load=load, control=IN_FIG3 if control == "on" else None)
+        for load in (0.5, 0.9)
+        for control in ("off", "on")
+    },
+    "lanes": {
+        (lanes, load): Scene(_tree(), load=load, lanes=lanes, queue=None)
+        for lanes in (1, 2)
+        for load in (0.5, 0.9)
+    },
+}
+AXES = {"topologies": ("fabric", "control"), "gated": ("load", "control"), "lanes": ("lanes", "load")}
+TITLES = {
+    "topologies": "A torus, a dragonfly and an Omega network, load 0.5, all sources hot",
+    "gated": "32 ports, all sources hot: what the cold flows get against what the hot ones get",
+    "lanes": "32 ports, all sources hot: hot traffic on the lane of the other, and on one of its own",
+}
+
+
+def experiments() -> list[Experiment]:
+    """Section II on other networks, and section V's remark on virtual lanes."""
+    return [_experiment(name) for name in SCENES]
+
+
+def _experiment(name: str) -> Experiment:
+    scenes, axes = SCENES[name], AXES[name]
+
+    def points(_: bool) -> list[Point]:
+        return [
+            Point(dict(zip(axes, place, strict=True)), scene.scenario()) for place, scene in scenes.items()
+        ]
+
+    def measure(outcomes: list[Outcome]) -> Tables:
+        """`points`: `cold`, what arrives of what is offered; `gated`: that over the same of hot traffic."""
+        rows = []
+        for outcome in outcomes:
+            scene = scenes[tuple(outcome.labels[axis] for axis in axes)]
+            shares = dict(outcome.results.groups.select("group", "share").iter_rows())
+            cold, hot = shares["cold"] / scene.offered(), shares["hot"] / SEVERITY
+            rows.append({**outcome.labels, "cold": cold, "hot": shares["hot"], "gated": cold / hot})
+        return {"points": pl.DataFrame(rows).with_columns(bar=pl.concat_str(axes, separator=" "))}
+
+    def draw(tables: Tables) -> Figure:
+        return bars(tables, "bar", "cold", "cold traffic that arrives, of what is offered")
+
+    return Experiment(f"pfister2005/{name}", TITLES[name], cost=10, points=points, measure=measure, draw=draw)
+
+
+def cold(tables: Tables, **where: Label) -> float:
+    """Part of the cold traffic that arrives."""
+    return at(tables, "cold", **where)
