@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from becalm.lab.discovery import select
+from becalm.lab.model import Report
 from becalm.lab.variants import divided, judge_variants, not_failing
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
 from becalm.papers.common.reading import Reading, different
@@ -26,8 +27,8 @@ BEGIN, END = "<!-- tools/readings.py: begin -->", "<!-- tools/readings.py: end -
 SIGNS = {HOLDS: "+", UNDECIDED: "?", FAILS: "**-**"}
 
 
-def tables(judged: pl.DataFrame, readings: Sequence[Reading], how: str) -> str:
-    """Return both tables: sentences that hold by reading, and verdicts of those that some reading fails."""
+def tables(judged: Mapping[str, Sequence[Report]], readings: Sequence[Reading], how: str) -> str:
+    """Return both tables: sentences that hold by reading, and verdicts of claims that some reading fails."""
     counts = {(row["variant"], row["paper"]): row for row in not_failing(judged).iter_rows(named=True)}
     head = ["| | reads | bypass | full | method | " + " | ".join(PAPERS) + " | both |", "|---" * 8 + "|"]
     rows = []
@@ -42,12 +43,12 @@ def tables(judged: pl.DataFrame, readings: Sequence[Reading], how: str) -> str:
 
 def _verdicts(split: pl.DataFrame, readings: Sequence[Reading]) -> str:
     numbers = " | ".join(str(number) for number in range(1, len(readings) + 1))
-    head = [f"| sentence | {numbers} |", "|---" * (len(readings) + 1) + "|"]
+    head = [f"| claim | {numbers} |", "|---" * (len(readings) + 1) + "|"]
     rows = [
         f"| {row['paper']} `{row['claim']}` | {' | '.join(SIGNS[row[each.name]] for each in readings)} |"
         for row in split.iter_rows(named=True)
     ]
-    legend = "Sentences that some reading fails: `+` holds, `?` undecided, `-` fails; columns as above."
+    legend = "Claims that some reading fails: `+` holds, `?` undecided, `-` fails; columns as above."
     return "\n\n".join([legend, "\n".join([*head, *rows])])
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from becalm.lab.model import KINDS, Experiment
+from becalm.lab.model import KINDS, Experiment, Report
 from becalm.lab.seeds import Measurements, Progress
+from becalm.lab.text import of_kind, standings
 from becalm.lab.verdict import FAILS
 
 
@@ -17,7 +18,7 @@ def judge_variants(
     short: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> pl.DataFrame:
+) -> dict[str, list[Report]]:
     """Run the experiments of each variant and judge their statements.
 
     Args:
@@ -28,33 +29,41 @@ def judge_variants(
         progress: called after every finished run of a variant.
 
     Returns:
-        One row per variant and statement: `variant`, `paper`, `claim` (`figure/id`), `kind`, `verdict`.
+        The reports of each variant, without nulls.
 
     """
-    rows = []
+    judged = {}
     for name, experiments in variants.items():
         found = Measurements(experiments, short=short, nulls=False)
         found.run(experiments, seeds, threads, progress)
-        rows += [
-            (name, item.paper, f"{item.figure}/{claim.id}", claim.remarks.kind, claim.verdict)
-            for item in experiments
-            for claim in found.report(item).claims
-        ]
-    return pl.DataFrame(rows, schema=["variant", "paper", "claim", "kind", "verdict"], orient="row")
+        judged[name] = [found.report(item) for item in experiments]
+    return judged
 
 
-def not_failing(judged: pl.DataFrame) -> pl.DataFrame:
+def not_failing(judged: Mapping[str, Sequence[Report]]) -> pl.DataFrame:
     """Count sentences of each paper that hold or are undecided: `variant`, `paper`, `hold`, `of`."""
-    return (
-        judged.filter(pl.col("kind") == KINDS[0])
-        .group_by("variant", "paper", maintain_order=True)
-        .agg((pl.col("verdict") != FAILS).sum().alias("hold"), pl.len().alias("of"))
-    )
+    rows = []
+    for name, reports in judged.items():
+        for paper in dict.fromkeys(_paper(report) for report in reports):
+            counts = standings([report for report in reports if _paper(report) == paper])
+            total = sum(counts.values())
+            rows.append((name, paper, total - counts[FAILS], total))
+    return pl.DataFrame(rows, schema=["variant", "paper", "hold", "of"], orient="row")
 
 
-def divided(judged: pl.DataFrame) -> pl.DataFrame:
-    """Return the sentences that fail under some variants: `paper`, `claim`, and a verdict per variant."""
-    scored = judged.filter(pl.col("kind") == KINDS[0])
+def divided(judged: Mapping[str, Sequence[Report]]) -> pl.DataFrame:
+    """Return the scored claims that fail under some variants: `paper`, `claim`, and a verdict per variant."""
+    rows = [
+        (name, _paper(report), f"{report.id.split('/')[1]}/{claim.id}", claim.verdict)
+        for name, reports in judged.items()
+        for report in reports
+        for claim in of_kind(report.claims, KINDS[0])
+    ]
+    scored = pl.DataFrame(rows, schema=["variant", "paper", "claim", "verdict"], orient="row")
     failing = scored.filter(pl.col("verdict") == FAILS).select("paper", "claim").unique()
     chosen = scored.join(failing, on=["paper", "claim"], how="semi", maintain_order="left")
     return chosen.pivot("variant", index=["paper", "claim"], values="verdict", aggregate_function="first")
+
+
+def _paper(report: Report) -> str:
+    return report.id.split("/")[0]

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from becalm.lab.model import Experiment, Point, Tables
+import polars as pl
+
+from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.nulls import respond
 from becalm.lab.tables import at, curve
+from becalm.papers.common.draw import bars as plain_bars
 from becalm.papers.gran2010.cct import HOST_LINK, PACKET_US, PAPER, encode, wanted_us
 from becalm.papers.gran2010.draw import bars, levels
-from becalm.papers.gran2010.measure import point, with_all_flows
+from becalm.papers.gran2010.measure import CONTRIBUTORS, point, with_all_flows
 from becalm.papers.gran2010.scene import HOST_GBPS, WIRE, Bed
 
 MINIMA = (0, 48, 80, 100)
@@ -21,8 +25,8 @@ ENTRIES = (1, 3, 5)
 
 
 def experiments() -> list[Experiment]:
-    """Control per service level, `CCTI_Min`, `Victim_Mask`, and longer tables."""
-    return [_level(), _minimum(), _mask(), _entries()]
+    """Control per service level, `CCTI_Min`, `Victim_Mask`, longer tables, and who is notified."""
+    return [_level(), _minimum(), _mask(), _entries(), _notified()]
 
 
 def steady(scenario: int = 1) -> Bed:
@@ -114,3 +118,24 @@ def fine_enough(tables: Tables) -> list[float]:
     if shared[0]:
         found.append([sum(values) for values in zip(*shared, strict=True)])
     return [values[0] / max(values) for values in found]
+
+
+def _notified() -> Experiment:
+    return Experiment(
+        "gran2010/notified",
+        "Notifications of contributors with unequal shares of the congested link, which do not respond",
+        cost=3,
+        points=lambda _: [
+            replace(each, scenario=respond({"none": {}})(each.scenario)) for each in [point(steady())]
+        ],
+        measure=_notifications,
+        draw=lambda tables: plain_bars(tables, "flow", "over", "share of marks over share of the link"),
+    )
+
+
+def _notifications(outcomes: list[Outcome]) -> Tables:
+    """`points`: by contributor, its share of the marks over its share of the congested link."""
+    (outcome,) = outcomes
+    flows = outcome.results.flows.filter(pl.col("group").is_in(CONTRIBUTORS)).sort("group")
+    shares = [pl.col(name) / pl.col(name).sum() for name in ("marked", "rate")]
+    return {"points": flows.select(flow="group", over=shares[0] / shares[1])}

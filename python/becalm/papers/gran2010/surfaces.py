@@ -112,6 +112,11 @@ def longer_timers_forgive(tables: Tables) -> list[float]:
     return [_range(curve(tables, "rate", "F1", timer=timer)) for timer in (150, 500, 2000)]
 
 
+def impact_of_the_rate(tables: Tables, timer: int) -> float:
+    """The victim's largest less smallest throughput over the marking rates."""
+    return _range(curve(tables, "rate", "F1", timer=timer))
+
+
 def victim_rises_with_the_timer(tables: Tables) -> list[float]:
     """The victim's mean throughput over the marking rates at timers 25, 150, 500 and 2000."""
     return [mean(curve(tables, "rate", "F1", timer=timer)) for timer in (25, 150, 500, 2000)]
