@@ -1,10 +1,10 @@
 """pfister2005: what the text says of any network, on other topologies than fat trees, and of virtual lanes.
 
 All sources send uniform background traffic, and after a millisecond each diverts its part of 300% of the hot
-link, as in section V. Means are taken from the second millisecond of the hot period on. A torus of 8 x 8, a
+link, as in section V. Means are those of the last quarter of 10 ms, as in `cold_late`. A torus of 8 x 8, a
 dragonfly of 9 groups and an Omega network of three stages of 4 x 4 elements, with 64 sources on the left and
 64 destinations on the right, stand for other topologies. Its cables go both ways, for notifications alone. A
-folded Benes network is a fat tree: it has the name of `topology.tree` with its wires in another order.
+folded Benes network is the fat tree of `topology.tree` with its wires in another order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, C
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-START, STEADY, END = 1.0, 3.0, 6.0
+START, STEADY, END = 1.0, 8.5, 11.0
 """When the hot period begins, when its means begin, and the end of the run, in ms."""
 STAGES, WAYS = 3, 4
 """Of the Omega network: stages, and inputs and outputs of an element."""

@@ -26,7 +26,18 @@ __all__ = ["NULLS", "PHASE", "experiments"]
 
 ORDER = (
     *("windows", "fig2", "filter", "fig4", "fig5", "bits", "probability", "fig6", "fig7", "fig8", "integer"),
-    *("search", "factor", "fig9", "fig10", "fig11", "fig12", "fig13", "initial"),
+    *(
+        "search",
+        "factor",
+        "fig9",
+        "fig10",
+        "fig11",
+        "fig12",
+        "fig13",
+        "initial",
+        "fig2_overloaded",
+        "fig6_overloaded",
+    ),
 )
 """The figures and remarks in the paper's order."""
 
