@@ -126,7 +126,8 @@ def _notified() -> Experiment:
         "Notifications of contributors with unequal shares of the congested link, which do not respond",
         cost=3,
         points=lambda _: [
-            replace(each, scenario=respond({"none": {}})(each.scenario)) for each in [point(steady())]
+            replace(each, scenario=respond({"none": {}})(each.scenario))
+            for each in [point(replace(steady(), tail=3.0))]
         ],
         measure=_notifications,
         draw=lambda tables: plain_bars(tables, "flow", "over", "share of marks over share of the link"),

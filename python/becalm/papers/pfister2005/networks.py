@@ -87,7 +87,8 @@ class Scene:
     lanes: int = 1
     """2: hot traffic has a virtual lane of its own."""
     queue: int | None = 128
-    """Packets that a host's send queue holds, as in the figures; `None`: any number, and flows in turn."""
+    """Packets that a host's send queue holds, as in the figures; `None`: any number."""
+    injection: str = "posted"
 
     @property
     def hot(self) -> float:
@@ -101,11 +102,7 @@ class Scene:
     def scenario(self) -> Table:
         """Return the scenario as `becalm.Scenario` takes it."""
         control = self.control.tables() if self.control else _OFF
-        queue = (
-            {"injection": "round_robin"}
-            if self.queue is None
-            else {"injection": "posted", "queue": self.queue}
-        )
+        queue = {} if self.queue is None else {"queue": self.queue}
         return {
             "run": {"duration": f"{END} ms", "warmup": f"{STEADY} ms"},
             "topology": self.fabric.topology,
@@ -115,7 +112,7 @@ class Scene:
                 "arbiter": {"round_robin": {}},
                 "vls": max(self.fabric.vls, self.lanes),
             },
-            "adapter": queue,
+            "adapter": {"injection": self.injection, **queue},
             "packet": {"mtu": "2048 B", "header": "0 B"},
             "flows": [self._flow("cold"), self._flow("hot")],
             "observe": {"links": []},
@@ -157,17 +154,26 @@ SCENES: Mapping[str, Mapping[tuple[Label, ...], Scene]] = {
         for control in ("off", "on")
     },
     "gated": {
-        (load, control): Scene(_tree(), load=load, control=IN_FIG3 if control == "on" else None)
+        (load, control, queue): Scene(
+            _tree(),
+            load=load,
+            control=IN_FIG3 if control == "on" else None,
+            queue=128 if queue == "128" else None,
+        )
         for load in (0.5, 0.9)
-        for control in ("off", "on")
+        for control, queue in (("off", "128"), ("on", "128"), ("off", "endless"))
     },
     "lanes": {
-        (lanes, load): Scene(_tree(), load=load, lanes=lanes, queue=None)
+        (lanes, load): Scene(_tree(), load=load, lanes=lanes, queue=None, injection="round_robin")
         for lanes in (1, 2)
         for load in (0.5, 0.9)
     },
 }
-AXES = {"topologies": ("fabric", "control"), "gated": ("load", "control"), "lanes": ("lanes", "load")}
+AXES = {
+    "topologies": ("fabric", "control"),
+    "gated": ("load", "control", "queue"),
+    "lanes": ("lanes", "load"),
+}
 TITLES = {
     "topologies": "A torus, a dragonfly and an Omega network, load 0.5, all sources hot",
     "gated": "32 ports, all sources hot: what the cold flows get against what the hot ones get",
