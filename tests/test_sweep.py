@@ -9,9 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import becalm
+from becalm.plot.sweep import draw_sweep
+from becalm.quantities import axis
+from becalm.reports.points import verdicts
 from becalm.store import Store
 from becalm.sweeps.changes import expand, label
 
@@ -136,7 +140,6 @@ def test_more_replications_run_only_those(scenario: becalm.Scenario, tmp_path: P
 
 def test_takes_values_of_numpy_and_polars(scenario: becalm.Scenario) -> None:
     import numpy as np
-    import polars as pl
 
     load = "flows.victim.traffic.poisson.load"
     swept = becalm.sweep(scenario, {"run.seed": np.arange(1, 3), load: np.linspace(0.1, 0.3, 2)})
@@ -171,15 +174,66 @@ def test_shows_itself_in_notebooks(scenario: becalm.Scenario) -> None:
 def test_plots_a_column_over_a_key(scenario: becalm.Scenario) -> None:
     swept = becalm.sweep(scenario, GRID, replications=2)
     figure = swept.plot("share")
-    (axes,) = figure.axes
-    assert axes.get_xlabel() == "switch.buffer (packets)"
+    assert [axes.get_title() for axes in figure.axes] == ["response = lipd", "response = fimd(m=4.0)"]
+    assert {axes.get_xlabel() for axes in figure.axes} == {"switch.buffer (packets)"}
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
     (legend,) = figure.legends
-    assert len(legend.get_texts()) == 2 * 3
+    assert len(legend.get_texts()) == 3
     assert swept.plot("jain", x="response").axes[0].get_xlabel() == "response"
     with pytest.raises(ValueError, match="no column of numbers; valid: "):
         swept.plot("speed")
     with pytest.raises(ValueError, match=r"no key of the sweep; valid: switch\.buffer, response"):
         swept.plot(x="speed")
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (["32 KiB", "512 B", "1 MiB"], ([32768, 512, 1048576], "B")),
+        (["10 us", "1 ms", "2us"], ([10, 1000, 2], "us")),
+        (["100 Gb/s", "25 GB/s"], ([100, 200], "Gb/s")),
+        (["2 packets", "4 packets"], ([2, 4], "packets")),
+        ([4, 0.5, "1e3"], ([4, 0.5, 1000], "")),
+        (["2 packets", "4 KiB"], None),
+        (["lipd", "fimd"], None),
+        ([True, False], None),
+        ([None, 3], None),
+        ([], None),
+    ],
+)
+def test_quantities_are_places_on_one_axis(values: list[Any], found: tuple[list[float], str] | None) -> None:
+    made = axis(values)
+    assert (made is None) == (found is None)
+    if made and found:
+        assert made[0] == pytest.approx(found[0]) and made[1] == found[1]
+
+
+def test_bars_of_a_sweep_are_intervals_of_the_mean() -> None:
+    rates = [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
+    table = pl.DataFrame(
+        {"buffer": ["512 B"] * 3 + ["1 KiB"] * 3, "replication": [0, 1, 2] * 2, "rate": rates}
+    )
+    (axes,) = draw_sweep(table, ["buffer"], "rate").axes
+    bars: Any = axes.containers[0]
+    (low, high), _ = (segment[:, 1] for segment in bars.lines[2][0].get_segments())
+    assert (low, high) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))
+    assert [tuple(point) for point in bars.lines[0].get_xydata()] == [(512, 2), (1024, 5)]
+
+
+def test_the_verdict_names_the_best_point_where_it_is_more_than_chance() -> None:
+    def said(rates: list[float]) -> list[str]:
+        half = len(rates) // 2
+        points = {"buffer": ["8 KiB"] * half + ["16 KiB"] * half, "group": ["hot"] * len(rates)}
+        return list(verdicts(pl.DataFrame({**points, "rate": rates}), ["buffer"]))
+
+    assert said([1e9, 1.1e9, 1.2e9, 2e9, 2.1e9, 2.2e9]) == [
+        "hot has its largest rate, 2.10 GB/s, at `buffer` = 16 KiB; "
+        "its smallest, 1.10 GB/s, at `buffer` = 8 KiB (difference: 95% interval 1.00 GB/s to 1.00 GB/s)."
+    ]
+    assert said([1e9, 2e9, 1.1e9, 2.2e9]) == [
+        "hot: no significant difference in rate between the points, by the seeds."
+    ]
+    assert "(difference: one seed)" in said([1e9, 2e9])[0]
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", bytes(40_000), b"\x89PNG\r\n"])

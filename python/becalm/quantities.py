@@ -2,12 +2,52 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
 from becalm._core import seconds as core_seconds
 from becalm.errors import BecalmError
 from becalm.mistakes import short
 
 UNITS = ("ps", "ns", "us", "ms", "s")
 """Units of time."""
+_PREFIXES = {
+    "": 1.0,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+    "Ti": 2.0**40,
+}
+_SIZES = {f"{prefix}B": factor for prefix, factor in _PREFIXES.items()}
+_RATES = {
+    f"{prefix}{unit}/s": part * factor
+    for prefix, factor in _PREFIXES.items()
+    for unit, part in (("b", 1.0), ("B", 8.0))
+}
+_TIMES = {unit: 10.0 ** (3 * place - 12) for place, unit in enumerate(UNITS)}
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]\S*|)\s*")
+
+
+def axis(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Return numbers and quantities as numbers of one unit, the smallest of theirs; None: there is none.
+
+    `512 B` and `16 KiB` are 512 and 16384 of `B`; `4 packets` and `8 packets` are 4 and 8 of `packets`.
+    """
+    parts = [None if isinstance(value, bool) else _QUANTITY.fullmatch(str(value)) for value in values]
+    found = [(float(part[1]), part[2]) for part in parts if part]
+    units = {unit for _, unit in found}
+    if not found or len(found) < len(parts):
+        return None
+    for scale in (dict.fromkeys(units, 1.0) if len(units) == 1 else {}, _SIZES, _RATES, _TIMES):
+        if units <= scale.keys():
+            unit = min(units, key=scale.__getitem__)
+            return [number * scale[own] / scale[unit] for number, own in found], unit
+    return None
 
 
 def seconds(text: str) -> float:

@@ -325,10 +325,12 @@ def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: A
 def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
     from becalm.cli import app
 
-    scene = becalm.Scenario({**SCENE, "run": {"duration": "400 us"}, "observe": {}})
+    marking = {"marking": {"input_triggered": {}}, "echo": {"ack": {}}}
+    scene = becalm.Scenario({**SCENE, **marking, "run": {"duration": "400 us"}, "observe": {}})
     (tmp_path / "scene.toml").write_text(scene.to_toml())
     (tmp_path / "sweep.toml").write_text(
-        'scenario = "scene.toml"\nstore = "store"\n[grid]\n"switch.buffer" = ["8 packets", "16 packets"]\n'
+        'scenario = "scene.toml"\nstore = "store"\n[seeds]\ncount = 3\n'
+        '[grid]\n"response" = [{ lipd = {} }, { fimd = {} }]\n"switch.buffer" = ["64 KiB", "32768 B"]\n'
     )
     for arguments in (["sweep", "sweep.toml"], ["report", "sweep.toml", "--out", "page.html", "--runs"]):
         named = [str(tmp_path / each) if each.endswith((".toml", ".html")) else each for each in arguments]
@@ -339,7 +341,15 @@ def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path
     links = shown.execute_script(
         "return [...document.querySelectorAll('#runs a')].map((each) => each.getAttribute('href'))"
     )
-    assert len(links) == 2 and all((tmp_path / link).is_file() for link in links)
+    assert len(links) == 12 and all((tmp_path / link).is_file() for link in links)
+    titles = shown.execute_script(
+        "return [...document.querySelectorAll('#panels figcaption')].map((each) => each.textContent)"
+    )
+    rates = [f"rate: response = {each}, over switch.buffer (GB/s)" for each in ("lipd", "fimd")]
+    assert titles[:2] == rates
+    assert len(shown.find_elements("css selector", "#panels .uplot")) == len(titles)
+    assert "95% intervals" in text(shown, "#panels p")
+    assert "cold: no significant difference in rate" in text(shown, ".notes")
     shown.execute_script("document.querySelector('#runs a').click()")
     wait(shown, "document.querySelector('.fabric canvas') !== null")
 
@@ -370,3 +380,7 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     ]
     assert text(shown, ".notes code") == "a"
     assert "no" in text(shown, "#trials tbody")
+    titles = shown.execute_script(
+        "return [...document.querySelectorAll('#comparison figcaption')].map((each) => each.textContent)"
+    )
+    assert "background: delivered of what it offered" in titles

@@ -123,7 +123,9 @@ export interface Panel {
   title: string;
   unit: string;
   kind: Column["kind"];
-  x: { name: string; values: Cell[] };
+  x: { name: string; values: Cell[]; unit: string };
+  /** The end of the vertical axis, the same for all charts of a measure. */
+  top?: number;
   lines: { name: string; values: (number | null)[]; low?: (number | null)[]; high?: (number | null)[] }[];
 }
 

@@ -6,6 +6,7 @@ import { el, section } from "./dom";
 import { frame } from "./frame";
 import { counted, table, written } from "./tables";
 import { onTheme, theme } from "./theme";
+import { ticks } from "./units";
 
 export function sweepPage(page: SweepPage, root: HTMLElement): void {
   const parts: HTMLElement[] = [];
@@ -14,7 +15,9 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
     parts.push(section("comparison", "Guideline against the best parameters", note, el("div", { class: "multiples" }, ...page.comparison.map(compared))));
   }
   if (page.scatters.length > 0) parts.push(section("scatter", "Trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
-  if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", el("div", { class: "multiples" }, ...page.panels.map(panel))));
+  const banded = page.panels.some((data) => data.lines.some((line) => line.low));
+  const note = banded ? [el("p", { class: "faint" }, "Means over the seeds; bands are their 95% intervals.")] : [];
+  if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", ...note, el("div", { class: "multiples" }, ...page.panels.map(panel))));
   const tables = page.tables.map((data) => {
     const caption = el("p", { class: "faint" }, `${counted(data)} ${data.total === 1 ? "row" : "rows"}`);
     return section(data.name, data.title, caption, table(data, {}));
@@ -24,16 +27,12 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
 
 /** A measure over one key: lines where the key has numbers, bars where it has names. */
 function panel(data: Panel): HTMLElement {
-  const numbers = data.x.values.map((value) => (typeof value === "number" ? value : Number.NaN));
-  const unit = data.kind === "share" ? "%" : data.unit;
-  const title = `${data.title} over ${data.x.name}`;
-  if (numbers.every((value) => Number.isFinite(value)) && numbers.length > 1) {
-    const order = numbers.map((_, i) => i).sort((a, b) => numbers[a] - numbers[b]);
-    const sorted = (values: (number | null)[] | undefined) => (values ? order.map((i) => values[i]) : undefined);
-    const lines = data.lines.map((line) => ({ name: line.name, values: sorted(line.values) ?? [], low: sorted(line.low), high: sorted(line.high) }));
-    return chart({ title, x: order.map((i) => numbers[i]), xUnit: "", yUnit: unit, lines, height: 200, marked: true });
-  }
-  return bars(title, data);
+  const x = data.x.values.filter((value) => typeof value === "number");
+  const title = `${data.title}, over ${data.x.name}`;
+  if (x.length < data.x.values.length || x.length < 2) return bars(title, data);
+  const yRange: [number, number] | undefined = data.top ? [0, 1.08 * data.top] : undefined;
+  const yUnit = data.kind === "share" ? "%" : data.unit;
+  return chart({ title, x, xUnit: data.x.unit, yUnit, lines: data.lines, height: 200, marked: true, yRange });
 }
 
 /** A measure of the candidates, by case: a bar each, the guideline first. */
@@ -79,12 +78,14 @@ function scatter(data: Scatter): HTMLElement {
     context.fillStyle = colours.faint;
     context.font = "11px system-ui, sans-serif";
     for (const share of [0, 0.5, 1]) {
-      const [across, down] = [64 + share * (width - 84), height - 34 - share * (height - 48)];
+      const down = height - 34 - share * (height - 48);
       context.strokeRect(64, down, width - 84, 0);
       context.textAlign = "right";
       context.fillText(written(data.y, y[0] + share * (y[1] - y[0])), 58, down + 4);
-      context.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
-      context.fillText(written(data.x, x[0] + share * (x[1] - x[0])), across, height - 18);
+    }
+    for (const value of ticks(x, data.x.kind === "count")) {
+      context.textAlign = value === x[0] ? "left" : value === x[1] ? "right" : "center";
+      context.fillText(written(data.x, value), to(value, x, 64, width - 20), height - 18);
     }
     context.textAlign = "center";
     context.fillText(data.x.name, 64 + (width - 84) / 2, height - 4);

@@ -56,3 +56,10 @@ export function scaled(largest: number, unit: string): [number, string] {
 export function share(byte: number): number {
   return byte / 255;
 }
+
+/** Where an axis has numbers: both ends and the middle; whole numbers where a part of one means nothing. */
+export function ticks([low, high]: [number, number], whole: boolean): number[] {
+  if (!whole) return [low, (low + high) / 2, high];
+  const [first, last] = [Math.ceil(low), Math.floor(high)];
+  return [...new Set([first, Math.round((first + last) / 2), last])];
+}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from becalm.plot.style import figure
+from becalm.intervals import mean_interval
+from becalm.plot.style import HEIGHT, WIDTH, legend, panels
+from becalm.quantities import axis
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ROWS = (
@@ -29,15 +31,17 @@ ROWS = (
 )
 """Columns that say what a row of a table is about."""
 MOST = 12
-"""Curves of a figure, at most."""
-
-_NUMBER = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
+"""Curves of a panel, at most."""
+MOST_PANELS = 12
+"""Panels of a figure, at most."""
 
 
 def draw_sweep(
     table: pl.DataFrame, keys: Sequence[str], y: str, *, x: str | None = None, unit: str = ""
 ) -> Figure:
-    """Draw a column over a key: means over the replications, bars from the smallest to the largest.
+    """Draw a column over a key: means over the replications with 95% intervals.
+
+    A second key has a panel for each of its values.
 
     Args:
         table: a table of a sweep, with its keys as columns.
@@ -47,11 +51,9 @@ def draw_sweep(
         unit: of `y`, for the axis.
 
     Raises:
-        ValueError: no such column, no key that changes, or more curves than can be told apart.
+        ValueError: no such column, no key that changes, or more curves or panels than can be told apart.
 
     """
-    import polars as pl
-
     numbers = [name for name in table.columns if table[name].dtype.is_numeric() and name not in keys]
     if y not in numbers:
         raise ValueError(f"{y}: no column of numbers; valid: {', '.join(numbers)}")
@@ -59,47 +61,57 @@ def draw_sweep(
     x = x or next(iter(varying or keys), None)
     if x is None:
         raise ValueError("the sweep changes no key")
-    by = [*(key for key in varying if key != x), *(name for name in ROWS if name in table.columns)]
-    by = [name for name in by if table[name].n_unique() > 1]
-    whole = table.group_by(x, *by, maintain_order=True).agg(
-        pl.col(y).mean().alias("mean"), pl.col(y).min().alias("low"), pl.col(y).max().alias("high")
-    )
-    curves = whole.group_by(by, maintain_order=True) if by else [((), whole)]
-    listed = list(curves)
-    if len(listed) > MOST:
-        raise ValueError(f"{len(listed)} curves; at most {MOST} can be told apart: filter the table first")
-    made, axes = figure()
-    places, ticks = _axis(table[x].to_list())
-    for name, curve in listed:
-        at = [places[value] for value in curve[x].to_list()]
-        order = sorted(range(len(at)), key=at.__getitem__)
-        mean, low, high = ([curve[column][place] for place in order] for column in ("mean", "low", "high"))
-        below = [middle - end for middle, end in zip(mean, low, strict=True)]
-        above = [end - middle for middle, end in zip(mean, high, strict=True)]
-        text = ", ".join(str(each) for each in name) or None
-        axes.errorbar(
-            [at[place] for place in order], mean, yerr=[below, above], marker="o", capsize=2, label=text
+    others = [key for key in varying if key != x]
+    second = others.pop(0) if others else None
+    by = [*others, *(name for name in ROWS if name in table.columns and table[name].n_unique() > 1)]
+    parts = table.partition_by(second, maintain_order=True) if second else [table]
+    if len(parts) > MOST_PANELS:
+        raise ValueError(
+            f"{len(parts)} values of {second}; at most {MOST_PANELS} have room: filter the table first"
         )
-    if ticks is not None:
-        axes.set_xticks(range(len(ticks)), [str(each) for each in ticks])
-    axes.set_xlabel(x if ticks is not None else f"{x}{_unit(table[x].to_list())}")
-    axes.set_ylabel(f"{y} ({unit})" if unit else y)
+    columns = min(len(parts), 3)
+    size = (WIDTH, HEIGHT) if len(parts) == 1 else (0.6 * WIDTH, 0.7 * HEIGHT)
+    made, areas = panels(-(-len(parts) // columns), columns, width=size[0], height=size[1])
+    shown = _Axis(table[x].unique(maintain_order=True).to_list())
+    for axes, part in zip(areas, parts, strict=False):
+        curves = list(part.group_by(by, maintain_order=True)) if by else [((), part)]
+        if len(curves) > MOST:
+            raise ValueError(
+                f"{len(curves)} curves; at most {MOST} can be told apart: filter the table first"
+            )
+        for name, curve in curves:
+            shown.draw(axes, curve, x, y, ", ".join(str(each) for each in name) or None)
+        axes.set_xlabel(f"{x} ({shown.unit})" if shown.unit else x)
+        axes.set_ylabel(f"{y} ({unit})" if unit else y)
+        if second:
+            axes.set_title(f"{second} = {part[second][0]}", fontsize="medium")
+    for axes in areas[len(parts) :]:
+        axes.remove()
+    ends = [axes.get_ylim() for axes in areas[: len(parts)]]
+    for axes in areas[: len(parts)]:
+        axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
     if by:
-        handles, labels = axes.get_legend_handles_labels()
-        made.legend(handles, labels, title=", ".join(by), fontsize="small", loc="outside right center")
+        legend(made, *areas[: len(parts)], title=", ".join(by))
     return made
 
 
-def _axis(values: list[Any]) -> tuple[dict[Any, float], list[Any] | None]:
-    """Return the place of every value, and what to write at the ticks where values are no numbers."""
-    seen = list(dict.fromkeys(values))
-    parts = [_NUMBER.fullmatch(str(value)) for value in seen]
-    units = {part[2] for part in parts if part}
-    if all(parts) and len(units) == 1:
-        return {value: float(part[1]) for value, part in zip(seen, parts, strict=True) if part}, None
-    return {value: float(place) for place, value in enumerate(seen)}, seen
+class _Axis:
+    """The horizontal axis: numbers and quantities where they are, names side by side."""
 
+    def __init__(self, values: list[Any]) -> None:
+        found = axis(values)
+        self.unit = found[1] if found else ""
+        self.names = None if found else values
+        self.places = dict(zip(values, found[0] if found else range(len(values)), strict=True))
 
-def _unit(values: list[Any]) -> str:
-    part = _NUMBER.fullmatch(str(values[0]))
-    return f" ({part[2]})" if part and part[2] else ""
+    def draw(self, axes: Axes, curve: pl.DataFrame, x: str, y: str, name: str | None) -> None:
+        """Draw the means of a curve, with bars of their intervals."""
+        by_value = {value[0]: part[y].drop_nulls().drop_nans().to_list() for value, part in curve.group_by(x)}
+        points = sorted(
+            (self.places[value], mean_interval(found)) for value, found in by_value.items() if found
+        )
+        bars = [[each.mean - each.low for _, each in points], [each.high - each.mean for _, each in points]]
+        means = [each.mean for _, each in points]
+        axes.errorbar([at for at, _ in points], means, yerr=bars, marker="o", capsize=2, label=name)
+        if self.names is not None:
+            axes.set_xticks(range(len(self.names)), [str(each) for each in self.names])

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from becalm import jsons, provenance
 from becalm._core import pack
-from becalm.analysis.formats import difference
+from becalm.analysis.formats import difference, number
 from becalm.errors import ResultsError
+from becalm.intervals import mean_interval
 from becalm.parquet import read_table
+from becalm.quantities import axis
 from becalm.reports.again import again_sweep
 from becalm.reports.page import flat, heading
 
@@ -50,6 +52,14 @@ KEY = 16
 """Letters of a run's key in the name of its page."""
 MOST_LINES = 6
 """Lines of a chart that can still be told apart."""
+MOST_PANELS = 60
+"""Charts of a page."""
+MEANINGS = {
+    "background": "background: delivered of what it offered",
+    "background_uncapped": "background: delivered of what it offered, without a cap",
+    "hot_link": "hot link: used of its rate",
+}
+"""Measures of a tuning whose names do not say of what they are a share."""
 
 
 def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes:
@@ -70,9 +80,10 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     base, store, plan, whole = _stored(file)
     results = SweepResults([Point(point, store) for point in whole])
     groups, keys = results.table("groups"), results.keys
+    panels = _panels(groups, keys)
     about = heading(title or file.stem, provenance.describe()) | {
         "facts": [f"{len(whole)} of {len(plan.points)} points", f"{plan_runs(plan)} runs in the store"],
-        "notes": [] if len(whole) == len(plan.points) else ["Points whose runs are missing are not shown."],
+        "notes": [*verdicts(groups, keys), *_left_out(len(whole) < len(plan.points), len(panels))],
         "parameters": [[key, str(value)] for key, value in flat(whole[0].scenario.resolved)],
         "scenario": file.read_text(encoding="utf-8"),
         "again": again_sweep(file, base),
@@ -80,7 +91,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     page = {
         "kind": "sweep",
         "about": about,
-        "panels": list(_panels(groups, keys)),
+        "panels": panels[:MOST_PANELS],
         "scatters": [],
         "tables": [
             # `share` sums up the links of all hosts: it says nothing about one of them.
@@ -174,7 +185,7 @@ def _tune(
         "title": "Importance",
         "unit": "",
         "kind": "share",
-        "x": {"name": "parameter", "values": list(importance)},
+        "x": {"name": "parameter", "values": list(importance), "unit": ""},
         "lines": [{"name": "share", "values": list(importance.values())}],
     }
     return {
@@ -207,8 +218,8 @@ def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, 
             parts = [own.filter(own["case"] == case) if by_case else own for case in cases]
             values = [part[measure].mean() if part.height else None for part in parts]
             lines.append({"name": name, "values": [_cell(value) for value in values]})
-        title = measure.replace("_", " ")
-        x = {"name": "case", "values": cases}
+        title = MEANINGS.get(measure, measure.replace("_", " "))
+        x = {"name": "case", "values": cases, "unit": ""}
         kind, unit = TUNED.get(measure, ("number", ""))
         yield {"title": title, "unit": unit, "kind": kind, "x": x, "lines": lines}
 
@@ -237,52 +248,93 @@ def _scatters(told: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, A
         ]
         points.sort(key=lambda point: str(point["kind"]) == "best of all")
         ends = {}
-        for axis, name in (("x", x), ("y", y)):
+        for side, name in (("x", x), ("y", y)):
             kind, unit = TUNED.get(name, ("count" if name == "number" else "number", ""))
-            ends[axis] = {"name": name.replace("_", " "), "kind": kind, "unit": unit}
+            words = "trial" if name == "number" else MEANINGS.get(name, name.replace("_", " "))
+            ends[side] = {"name": words, "kind": kind, "unit": unit}
         made.append({"title": f"{ends['y']['name']} over {ends['x']['name']}", **ends, "points": points})
     return made
 
 
+def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:
+    """Say for each group at which point its rate is largest, and whether that is more than chance."""
+    for group in groups["group"].unique(maintain_order=True).to_list()[:MOST_LINES] if keys else ():
+        own = groups.filter(groups["group"] == group)
+        points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
+        if len(points) < 2 or len({len(rates) for _, rates in points}) > 1:
+            continue
+        points.sort(key=lambda each: sum(each[1]))
+        (worst, low), (best, high) = points[0], points[-1]
+        more = mean_interval([one - other for one, other in zip(high, low, strict=True)])
+        if len(low) > 1 and more.low <= 0 <= more.high:
+            yield f"{group}: no significant difference in rate between the points, by the seeds."
+            continue
+        ends = (
+            f"95% interval {number(more.low, 'B/s')} to {number(more.high, 'B/s')}"
+            if len(low) > 1
+            else "one seed"
+        )
+        at = ", ".join(f"`{key}` = {value}" for key, value in zip(keys, best, strict=True))
+        other = ", ".join(f"`{key}` = {value}" for key, value in zip(keys, worst, strict=True))
+        rates = number(sum(high) / len(high), "B/s"), number(sum(low) / len(low), "B/s")
+        yield (
+            f"{group} has its largest rate, {rates[0]}, at {at}; "
+            f"its smallest, {rates[1]}, at {other} (difference: {ends})."
+        )
+
+
+def _left_out(missing: bool, panels: int) -> Iterator[str]:
+    if missing:
+        yield "Points whose runs are missing are not shown."
+    if panels > MOST_PANELS:
+        yield f"The first {MOST_PANELS} of {panels} charts are shown; the tables have all points."
+
+
 def _panels(groups: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return charts of all measures and groups over the first key; lines are values of the others."""
+    """Return charts of all measures over the first key with numbers, one for each value of the others."""
     if not keys:
         return []
-    first, others = keys[0], list(keys[1:])
+    places = {key: axis(groups[key].unique(maintain_order=True).to_list()) for key in keys}
+    varying = [key for key in keys if groups[key].n_unique() > 1] or list(keys)
+    first = next((key for key in varying if places[key]), varying[0])
+    others = [key for key in keys if key != first]
+    values, unit = groups[first].unique(maintain_order=True).to_list(), ""
+    shown = values
+    if found := places[first]:
+        pairs = sorted(zip(found[0], values, strict=True), key=lambda pair: pair[0])
+        shown, values, unit = [pair[0] for pair in pairs], [pair[1] for pair in pairs], found[1]
+    names = groups["group"].unique(maintain_order=True).to_list()
     made = []
-    for group in groups["group"].unique(maintain_order=True):
-        own = groups.filter(groups["group"] == group)
-        for name, kind, unit in MEASURES:
-            if name not in own.columns or own[name].drop_nulls().drop_nans().is_empty():
-                continue
-            x = own[first].unique(maintain_order=True).to_list()
-            parts = own.partition_by(others, maintain_order=True) if others else [own]
-            lines = [_line(part, first, others, x, name) for part in parts[:MOST_LINES]]
-            made.append(
-                {
-                    "title": f"{group}: {name.replace('_', ' ')}",
-                    "unit": unit,
-                    "kind": kind,
-                    "x": {"name": first, "values": x},
-                    "lines": lines,
-                }
-            )
+    for measure, kind, measured in MEASURES:
+        if measure not in groups.columns:
+            continue
+        alike: list[dict[str, Any]] = []
+        for part in groups.partition_by(others, maintain_order=True) if others else [groups]:
+            lines = [
+                _line(part.filter(part["group"] == name), first, values, measure, name) for name in names
+            ]
+            lines = [line for line in lines if any(value is not None for value in line["values"])]
+            point = ", ".join(f"{key} = {part[key][0]}" for key in others)
+            title = ": ".join(each for each in (measure.replace("_", " "), point) if each)
+            for start in range(0, len(lines), MOST_LINES):
+                x = {"name": first, "values": shown, "unit": unit}
+                few = lines[start : start + MOST_LINES]
+                alike.append({"title": title, "unit": measured, "kind": kind, "x": x, "lines": few})
+        ends = [line.get("high", line["values"]) for panel in alike for line in panel["lines"]]
+        top = max((value for end in ends for value in end if value is not None), default=0.0)
+        made += [panel | {"top": top} for panel in alike]
     return made
 
 
-def _line(
-    part: pl.DataFrame, first: str, others: Sequence[str], x: Sequence[Any], name: str
-) -> dict[str, Any]:
-    """Return the medians of a measure over the replications, with their range."""
+def _line(part: pl.DataFrame, first: str, x: Sequence[Any], measure: str, name: str) -> dict[str, Any]:
+    """Return the means of a measure over the seeds, with their 95% intervals."""
     found: dict[str, list[float | None]] = {"values": [], "low": [], "high": []}
     for value in x:
-        values = part.filter(part[first] == value)[name].drop_nulls().drop_nans()
-        measured = (values.median(), values.min(), values.max()) if len(values) else (None, None, None)
-        for key, number in zip(found, measured, strict=True):
-            found[key].append(None if number is None else float(number))  # type: ignore[arg-type]
-    label = ", ".join(f"{key} = {part[key][0]}" for key in others) or name
+        values = part.filter(part[first] == value)[measure].drop_nulls().drop_nans().to_list()
+        for key, end in zip(found, mean_interval(values) if values else (None,) * 3, strict=True):
+            found[key].append(end)
     several = found["low"] != found["high"]
-    return {"name": label, **(found if several else {"values": found["values"]})}
+    return {"name": name, **(found if several else {"values": found["values"]})}
 
 
 def _table(

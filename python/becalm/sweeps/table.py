@@ -78,8 +78,9 @@ class SweepResults(Tables, Sequence[Point]):
     def plot(self, column: str = "share", *, table: str = "groups", x: str | None = None) -> Figure:
         """Draw a column of a table over a key of the grid.
 
-        One curve for each group (or whatever the table has rows for) and each choice of the other keys: the
-        mean over the replications, with bars from the smallest to the largest.
+        One curve for each group, or whatever the table has rows for: the mean over the replications with
+        its 95% interval. Quantities such as `16 KiB` are on an axis of numbers; a second key has a panel
+        for each of its values.
 
         Args:
             column: what to draw.
