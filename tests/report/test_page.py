@@ -325,7 +325,7 @@ def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: A
 def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
     from becalm.cli import app
 
-    marking = {"marking": {"input_triggered": {}}, "echo": {"ack": {}}}
+    marking: Any = {"marking": {"input_triggered": {}}, "echo": {"ack": {}}}
     scene = becalm.Scenario({**SCENE, **marking, "run": {"duration": "400 us"}, "observe": {}})
     (tmp_path / "scene.toml").write_text(scene.to_toml())
     (tmp_path / "sweep.toml").write_text(

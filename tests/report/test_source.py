@@ -136,9 +136,11 @@ def test_a_sweep_shows_its_points_over_its_keys(folder: Path) -> None:
     assert made.returncode == 0, made.stderr
     page = header((folder / "sweep.html").read_text(encoding="utf-8"))
     assert page["tables"][0]["total"] == 4
-    rate = next(panel for panel in page["panels"] if panel["title"] == "hot: rate")
-    assert rate["x"] == {"name": "topology.dumbbell.remote", "values": [2, 3]}
-    assert [line["name"] for line in rate["lines"]] == ["run.seed = 1", "run.seed = 2"]
+    rates = [panel for panel in page["panels"] if panel["title"].startswith("rate: ")]
+    assert [rate["title"] for rate in rates] == ["rate: run.seed = 1", "rate: run.seed = 2"]
+    assert rates[0]["x"] == {"name": "topology.dumbbell.remote", "values": [2, 3], "unit": ""}
+    assert "hot" in [line["name"] for line in rates[0]["lines"]]
+    assert rates[0]["top"] == rates[1]["top"] > 0
     stored = next((folder / "store" / "runs").rglob("*.zip"))
     assert header(page_of(stored))["kind"] == "run"
 
@@ -165,7 +167,7 @@ def test_a_tuning_shows_its_trials(tmp_path: Path) -> None:
     pl.DataFrame({"candidate": ["tuned"], "loss": [1.0]}).write_parquet(tmp_path / "validation.parquet")
     page = header(page_of(tmp_path))
     assert page["kind"] == "tune"
-    assert [each["title"] for each in page["scatters"]] == ["loss over number", "y over x"]
+    assert [each["title"] for each in page["scatters"]] == ["loss over trial", "y over x"]
     kinds = [point["kind"] for point in page["scatters"][0]["points"]]
     assert kinds == ["trial", "best of all"]
 
