@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import validation  # noqa: E402
 
 DOCS = ROOT / "docs"
-VOUCHES = "[What vouches for becalm](docs/validation.md): papers, theory, hardware, and,"
+BESIDE = "- **Other simulators.** [Side by side](docs/crosschecks.md),"
 _PLACE = re.compile(r"(<!-- crosscheck -->).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def main() -> int:
     (folder / "verdicts.json").write_text(jsons.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     validation.write()
     readme = ROOT / "README.md"
-    line = f"{VOUCHES} beside [other simulators](docs/crosschecks.md), {page.score(found)}."
+    line = f"{BESIDE} {page.score(found)}."
     readme.write_text(_PLACE.sub(rf"\1\n{line}\n\2", readme.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"{page.score(found)}; {time.monotonic() - begin:.0f} s")
     return int(any(each.unexplained for each in found))

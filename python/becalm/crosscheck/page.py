@@ -11,7 +11,7 @@ AGREES, DIFFERS, EXPLAINED = "agrees", "differs", "explained"
 """Verdicts: within the tolerance; outside of it; outside, for a reason that is known and written down."""
 COLUMNS = ("case", "quantity", "unit", "reference", "becalm", "difference", "tolerance", "verdict")
 HEAD = """\
-# becalm beside other simulators
+# becalm and other simulators
 
 Written by `make crosscheck`. Each entry is a scene that another program has simulated: its numbers, with
 version and parameters, are in the folder `crosschecks`, and becalm's side is run when this page is written.
@@ -74,7 +74,7 @@ def score(found: Sequence[Checked]) -> str:
     programs = len({checked.entry.program.name for checked in found})
     return (
         f"{agree} of {len(quantities)} quantities of {programs} programs in {len(found)} scenes agree within "
-        f"their tolerances, {explained} differ for a known reason, {open_} for none"
+        f"their tolerances, {explained} differ for a known reason, and {open_} are unexplained"
     )
 
 

@@ -1,0 +1,79 @@
+"""Each page says its own things: no shared paragraphs, one glossary, one set of numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+TERM = re.compile(r"^- \*\*(.+?)\*\*: (.+?)\. \[[^]]+\]\(([^)#]+)(?:#([^)]+))?\)$", re.MULTILINE)
+TERMS, WORDS = 60, 25
+
+
+def paragraphs(text: str) -> set[str]:
+    """Return the words of the paragraphs and list items of a page, without code and tables."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    parts = re.split(r"\n\s*\n|^(?=\s*[-*] )|^(?=\s*\d+\. )", text, flags=re.MULTILINE)
+    words = [
+        re.findall(r"[\w']+", re.sub(r"\]\([^)]*\)", "", part).lower()) for part in parts if "|--" not in part
+    ]
+    return {" ".join(each) for each in words if len(each) >= WORDS}
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_no_two_pages_share_a_paragraph() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    # Pages of papers are generated; two papers of one group have sentences in common, which both pages quote.
+    pages = [page for page in DOCS.rglob("*.md") if "reproductions" not in page.parts]
+    for page in (*ROOT.glob("*.md"), *pages):
+        for each in paragraphs(page.read_text()):
+            found[each].append(str(page.relative_to(ROOT)))
+    assert not {each: where for each, where in found.items() if len(where) > 1}
+
+
+def test_a_shared_paragraph_is_found() -> None:
+    said = " ".join(f"word{number}" for number in range(WORDS))
+    other = "\n\n".join(["# Title", f"- [{said.replace(' ', chr(10), 3)}](page.md)."])
+    assert paragraphs(said) & paragraphs(other)
+    assert not paragraphs(f"```\n{said}\n```\n")
+
+
+def test_the_glossary_is_short_and_its_links_lead_somewhere() -> None:
+    text = (DOCS / "glossary.md").read_text()
+    terms = TERM.findall(text)
+    assert len(terms) == text.count("\n- ") <= TERMS, "a line: `- **term**: one sentence. [link](page)`"
+    for name, meaning, page, anchor in terms:
+        assert ". " not in meaning, f"{name}: more than one sentence"
+        assert (DOCS / page).exists(), f"{name}: {page}"
+        assert not anchor or anchor in anchors(DOCS / page), f"{name}: {page}#{anchor}"
+    assert len({name for name, *_ in terms}) == len(terms)
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_validation() -> None:
+    readme = (ROOT / "README.md").read_text()
+    validation = " ".join((DOCS / "validation.md").read_text().split())
+    papers = re.search(
+        r"\[(\d+) of (\d+) hold, (\d+) weak, (\d+) undecided, and each of the (\d+) that fail", readme
+    )
+    others = re.search(
+        r"(\d+) of (\d+) quantities of (\d+) programs in (\d+) scenes agree within their tolerances, "
+        r"(\d+) differ for a known reason, and (\d+) are unexplained",
+        readme,
+    )
+    assert papers and others
+    hold, of, weak, undecided, fail = papers.groups()
+    assert f"Of {of} sentences of 5 papers, {hold} hold, {weak} hold though" in validation
+    assert f"{undecided} are undecided and {fail} fail" in validation
+    agree, of, programs, scenes, known, unknown = others.groups()
+    assert (
+        f"Of {of} quantities that {programs} other programs gave for {scenes} scenes, {agree} agree"
+        in validation
+    )
+    assert f"{known} differ by a rule that is known, and {unknown} for no known reason" in validation
