@@ -117,6 +117,24 @@ def test_loads_are_those_that_were_simulated(fabric: Fabric, tmp_path: Path) -> 
     assert becalm.run(short).packet_hops > 0
 
 
+def test_counters_of_another_fabric_are_doubted(fabric: Fabric) -> None:
+    def counted(wrong: int) -> dict[End, counters.Counters]:
+        sent = {
+            end: 2_000_000 + place for place, end in enumerate(each for c in fabric.cables for each in c.ends)
+        }
+        peer = {one: other for c in fabric.cables for one, other in (c.ends, c.ends[::-1])}
+        off = set(list(sent)[:wrong])
+        return {
+            end: counters.Counters(sent[end], sent[peer[end]] * (3 if end in off else 1), 0) for end in sent
+        }
+
+    ends = 2 * len(fabric.cables)
+    assert list(counters.doubts(fabric, counted(ends // 2))) == []
+    (doubt,) = counters.doubts(fabric, counted(ends))
+    assert doubt.startswith(f"of {ends} of {ends} links the two ends counted other amounts")
+    assert list(counters.doubts(fabric, {})) == []
+
+
 def test_of_two_dumps_the_difference_counts(fabric: Fabric, tmp_path: Path) -> None:
     before, after = tmp_path / "before.txt", tmp_path / "after.txt"
     text = (REAL / "perfquery.txt").read_text()

@@ -129,6 +129,24 @@ def test_a_time_without_a_snapshot_is_an_error(congested: becalm.Results) -> Non
         draw_fabric(congested, 300e-6, vl=1)
 
 
+def test_frames_are_drawn_where_there_are_no_snapshots(congested: becalm.Results) -> None:
+    framed = becalm.run(congested.scenario.replace({"observe": {"frames": "100 us"}}))
+    both = becalm.run(congested.scenario.replace({"observe": {"snapshots": ["300 us"]}}))
+    texts = []
+    for results, time in ((framed, 290e-6), (both, 300e-6)):
+        figure = draw_fabric(results, time)
+        texts.append(figure.axes[0].get_title())
+        (_, legend) = figure.axes[0].get_legend_handles_labels()
+        assert "root of congestion" in legend
+    assert texts == ["tree at 0.3 ms"] * 2
+    with pytest.raises(
+        becalm.ResultsError, match=r"no frame at 0\.002 s; there are some from 0 s to 0\.0003 s"
+    ):
+        draw_fabric(framed, 2e-3)
+    with pytest.raises(becalm.ResultsError, match="no frames of replication 4"):
+        draw_fabric(framed, 290e-6, replication=4)
+
+
 def test_the_command_draws_from_a_folder(congested: becalm.Results, tmp_path: Path) -> None:
     from typer.testing import CliRunner
 

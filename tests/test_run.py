@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import shutil
 import threading
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import becalm
+from becalm.cli import app
 from becalm.parallel import Cancel
 from becalm.results import Results
 from becalm.runs import fewer_threads, run_one
@@ -87,3 +91,13 @@ def test_threads_below_one(scenario: becalm.Scenario) -> None:
 
 def test_guards_are_reported(scenario: becalm.Scenario) -> None:
     assert becalm.run(scenario).guards
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_a_scene_of_compare_is_refused_with_what_runs_it(tmp_path: Path, command: str) -> None:
+    scene = tmp_path / "my scene.toml"
+    shutil.copy(Path(becalm.__file__).parent / "comparison" / "scenes" / "incast.toml", scene)
+    done = CliRunner().invoke(app, [command, str(scene)])
+    assert done.exit_code == 2
+    said = f"{scene}: has [compare], so it is a scene: `becalm compare --scene '{scene}'` runs it"
+    assert done.stderr.splitlines() == [said]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -273,7 +274,15 @@ def load(
 
     """
     name = printable(str(path)).replace("\n", "\\n")
-    return Scenario(read_text(path), name=name, max_memory=max_memory, schemes=schemes)
+    text = read_text(path)
+    try:
+        return Scenario(text, name=name, max_memory=max_memory, schemes=schemes)
+    except ScenarioError as error:
+        if any(mistake["key"] == "compare" for mistake in error.mistakes):
+            run = f"becalm compare --scene {shlex.quote(name)}"
+            told = f"{name}: has [compare], so it is a scene: `{run}` runs it"
+            raise ScenarioError(told, name, error.mistakes) from error
+        raise
 
 
 def _provide(schemes: Iterable[type[Scheme] | Provided | str] | None) -> tuple[Provided, ...] | None:

@@ -36,7 +36,7 @@ Time = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Draw the fabric at this snapshot of a results folder instead, to a .png, .svg or .pdf file.",
+        help="Draw the fabric at this snapshot or frame of results instead, to a .png, .svg or .pdf file.",
     ),
 ]
 

@@ -17,6 +17,9 @@ FULL = 2**32 - 1
 ALL_PORTS = 255
 """Port number that stands for the sum over all ports."""
 
+APART, WORTH_COMPARING = 0.1, 1_000_000
+"""The share by which the two ends of a link may differ, and bytes from which on they are compared."""
+
 _LID = re.compile(r"# Port (extended )?counters: Lid (\d{1,5}) port (\d{1,3})\b")
 _VALUE = re.compile(r"([A-Za-z0-9]+):\.*(0x[0-9a-fA-F]{1,16}|\d{1,20})\s*$")
 _GUID = re.compile(r"\s*GUID 0x([0-9a-f]{1,16}) port (\d{1,3}|ALL):(.*)")
@@ -184,6 +187,24 @@ class _Reader:
             self.current[name] = _Read(value, number)
         if self.wide:
             self.wides.add(key)
+
+
+def doubts(fabric: Fabric, counted: Mapping[End, Counters]) -> Iterator[str]:
+    """Say where counters cannot be of this fabric: what leaves one end of a cable arrives at the other."""
+    ways = [way for cable in fabric.cables for way in (cable.ends, cable.ends[::-1])]
+    pairs = [
+        (counted[out].sent, counted[into].received)
+        for out, into in ways
+        if out in counted and into in counted
+    ]
+    known = [(sent, received) for sent, received in pairs if sent is not None and received is not None]
+    busy = [pair for pair in known if max(pair) >= WORTH_COMPARING]
+    apart = sum(abs(sent - received) > APART * max(sent, received) for sent, received in busy)
+    if 2 * apart > len(busy):
+        yield (
+            f"of {apart} of {len(busy)} links the two ends counted other amounts: the counters are "
+            f"of another fabric than {fabric.file}, or of several times"
+        )
 
 
 def feeders(fabric: Fabric, end: End) -> Iterator[End]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import ResultsError
+from becalm.frames import ROLES as ROLES_OF_FRAMES
 from becalm.plot.layout import Layout
 from becalm.plot.style import COLOURS, ROLES, figure
 
@@ -42,19 +43,22 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
     overlap.
 
     Args:
-        results: of a scenario with `observe.snapshots`.
-        time: in s; one of the snapshots'.
+        results: of a scenario with `observe.snapshots` or `observe.frames`.
+        time: in s; one of the snapshots', or within the frames: the nearest one is drawn.
         vl: the virtual lane.
         replication: which one.
 
     Raises:
-        ResultsError: there is no snapshot at this time or of this lane.
+        ResultsError: there is neither a snapshot nor a frame at this time or of this lane.
 
     """
     import polars as pl
 
-    snapshots = results.snapshots.filter(pl.col("replication") == replication, pl.col("vl") == vl)
+    framed = "snapshots" not in results.tables and "frames" in results.tables
+    whole = _framed(results, time, replication) if framed else results.snapshots
+    snapshots = whole.filter(pl.col("replication") == replication, pl.col("vl") == vl)
     times = snapshots["time"].unique().sort().to_list()
+    time = times[0] if framed and times else time
     found = [each for each in times if math.isclose(each, time, rel_tol=1e-9, abs_tol=1e-15)]
     if not found:
         valid = ", ".join(f"{each:g} s" for each in times) or "none"
@@ -79,12 +83,40 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
         _names_apart(axes, layout, scale)
     _roots(axes, shown, layout)
     _arrows(axes, shown, layout, scale)
-    lane = f", VL {vl}" if results.snapshots["vl"].n_unique() > 1 else ""
+    lane = f", VL {vl}" if whole["vl"].n_unique() > 1 else ""
     axes.set_title(f"{results.scenario.name} at {found[0] * 1e3:g} ms{lane}")
     handles, labels = axes.get_legend_handles_labels()
     # Outside of the names of hosts, however long they are.
     made.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return made
+
+
+def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
+    """Return the frame that is nearest to a time, with rows as snapshots have them.
+
+    Raises:
+        ResultsError: the time is not within the frames.
+
+    """
+    import polars as pl
+
+    own, replicated = pl.col("replication") == replication, results.tables["frames"]
+    frames = replicated.filter(own)
+    if frames.is_empty():
+        raise ResultsError(f"no frames of replication {replication}")
+    last: Any = frames["time"].max()
+    if not 0 <= time <= last * (1 + 1e-9):
+        raise ResultsError(f"no frame at {time:g} s; there are some from 0 s to {last:g} s")
+    near = frames.filter((pl.col("time") - time).abs() == (pl.col("time") - time).abs().min())
+    near = near.filter(pl.col("time") == near["time"].min())
+    links = results.tables["links"].filter(own).select("from", "to")
+    parts = []
+    for row in near.iter_rows(named=True):
+        shares = pl.Series([byte / 255 for byte in row["occupancy"]], dtype=pl.Float64)
+        roles = pl.Series([ROLES_OF_FRAMES[byte] for byte in row["role"]], dtype=pl.String)
+        about = {key: pl.lit(row[key]) for key in ("replication", "time", "vl")}
+        parts.append(links.with_columns(**about, occupancy=shares, role=roles))
+    return pl.concat(parts, how="vertical_relaxed")
 
 
 def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:

@@ -109,6 +109,8 @@ def counters(
         text = measured.with_loads(source, by_host).to_toml()
     elif scenario is not None or lfts is not None:
         raise BecalmError("--scenario, --lfts: have no effect without --out")
+    for doubt in reading.doubts(read, counted):
+        typer.echo(f"warning: {doubt}", err=True)
     effects.show_measured(found, by_host, len(counted))
     if out is not None and text is not None:
         write_new(out, text)
