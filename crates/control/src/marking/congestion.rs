@@ -26,14 +26,22 @@ pub(super) struct Rules {
     pub marking_rate: u32,
 }
 
-/// The state of one port and virtual lane.
-#[derive(Clone, Copy, Debug, Default)]
+/// One port and virtual lane: its rules and its state, in half a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Lane {
-    over: bool,
-    congested: bool,
+    enter: u64,
+    leave: u64,
+    smallest: u32,
+    marking_rate: u32,
     /// Packets to skip before the next mark.
     skip: u32,
+    victim: bool,
+    over: bool,
+    congested: bool,
 }
+
+const _: () = assert!(size_of::<Lane>() == 32);
 
 /// The state of all ports and virtual lanes of a switch.
 ///
@@ -42,9 +50,8 @@ struct Lane {
 /// queue is never marked, and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
-    /// By port.
-    rules: Vec<Rules>,
     vls: usize,
+    /// By (port, VL).
     lanes: Vec<Lane>,
 }
 
@@ -52,7 +59,7 @@ impl Congestion {
     /// The state of a switch with these rules, one for each port, and so many virtual lanes.
     pub(super) fn new(rules: Vec<Rules>, vls: u8) -> Congestion {
         let vls = usize::from(vls);
-        Congestion { lanes: vec![Lane::default(); rules.len() * vls], rules, vls }
+        Congestion { lanes: rules.iter().flat_map(|rules| vec![Lane::new(rules); vls]).collect(), vls }
     }
 
     /// Whether a port and virtual lane is in the congestion state.
@@ -72,9 +79,9 @@ impl Congestion {
     pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         let &Departure { output, vl, size, kind, .. } = departure;
         self.look(output, vl, left_behind(departure, switch), || switch.credit(output, vl) > 1);
-        let smallest = self.rules[usize::from(output)].smallest;
-        let eligible = kind == Kind::Data && size >= smallest && self.is_congested(output, vl);
-        eligible && self.has_its_turn(output, vl)
+        let at = self.at(output, vl);
+        let lane = &mut self.lanes[at];
+        kind == Kind::Data && size >= lane.smallest && lane.congested && lane.has_its_turn()
     }
 
     fn at(&self, port: u16, vl: u8) -> usize {
@@ -84,17 +91,22 @@ impl Congestion {
     /// Updates the state of a port; whether it has credit is asked only if it matters.
     fn look(&mut self, port: u16, vl: u8, waiting: u64, has_credit: impl FnOnce() -> bool) {
         let at = self.at(port, vl);
-        let (lane, rules) = (&mut self.lanes[at], &self.rules[usize::from(port)]);
-        lane.over = waiting > if lane.over { rules.leave } else { rules.enter };
-        lane.congested = lane.over && (rules.victim || has_credit());
+        let lane = &mut self.lanes[at];
+        lane.over = waiting > if lane.over { lane.leave } else { lane.enter };
+        lane.congested = lane.over && (lane.victim || has_credit());
+    }
+}
+
+impl Lane {
+    fn new(rules: &Rules) -> Lane {
+        let &Rules { enter, leave, victim, smallest, marking_rate } = rules;
+        Lane { enter, leave, smallest, marking_rate, skip: 0, victim, over: false, congested: false }
     }
 
     /// Counts an eligible packet; returns whether it is marked.
-    fn has_its_turn(&mut self, port: u16, vl: u8) -> bool {
-        let at = self.at(port, vl);
-        let skip = &mut self.lanes[at].skip;
-        let its_turn = *skip == 0;
-        *skip = if its_turn { self.rules[usize::from(port)].marking_rate } else { *skip - 1 };
+    fn has_its_turn(&mut self) -> bool {
+        let its_turn = self.skip == 0;
+        self.skip = if its_turn { self.marking_rate } else { self.skip - 1 };
         its_turn
     }
 }
