@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias, TypeVar
+
+_Item = TypeVar("_Item")
+Steps: TypeAlias = Callable[[int, int], object]
+"""Called with how many steps are done, and of how many."""
+
+
+def steps(items: Sequence[_Item], progress: Steps | None) -> Iterator[_Item]:
+    """Give items one by one, and say before each, and at the end, how many are done."""
+    for place, item in enumerate(items):
+        if progress is not None:
+            progress(place, len(items))
+        yield item
+    if progress is not None:
+        progress(len(items), len(items))
 
 
 class SweepProgress(NamedTuple):

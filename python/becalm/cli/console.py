@@ -276,10 +276,20 @@ class Bar:
         description = f"{now.finished} of {now.points} runs"
         self._show(description, now.fraction, now.events, now.packet_hops)
 
-    def _show(self, description: str, fraction: float, events: int, packet_hops: int) -> None:
+    def on_step(self, done: int, steps: int) -> None:
+        """Show how many runs are read or tried, of how many."""
+        self._show(f"{done} of {steps} runs", done / max(steps, 1))
+
+    def on_trace(self, time: float, end: float, events: int, packet_hops: int) -> None:
+        """Show the progress of a run that is recorded."""
+        self._show("recording", time / end, events, packet_hops)
+
+    def _show(self, description: str, fraction: float, events: int = 0, packet_hops: int = 0) -> None:
         elapsed = max(self._bar.tasks[0].elapsed or 0.0, 1e-3)
         rates = f"{number(events / elapsed)} events/s, {number(packet_hops / elapsed)} packet-hops/s"
-        self._bar.update(self._task, completed=fraction, description=description, rates=rates)
+        self._bar.update(
+            self._task, completed=fraction, description=description, rates=rates if events else ""
+        )
 
 
 def show_settings(recommendation: Recommendation) -> None:

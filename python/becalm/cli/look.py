@@ -172,12 +172,14 @@ def _page(
     folder: Path | None = None,
 ) -> str:
     from becalm import _core
+    from becalm.cli import console
     from becalm.reports.source import page_of, run_pages
 
     size = _core.bytes(max_size)
     if size is None:
         stop(f"--max-size {max_size}: not a size; valid: a number with a unit, such as 5MB", BAD_INPUT)
     if folder is not None:
-        run_pages(source, folder, max_size=int(size))
+        with console.Bar(quiet=False) as bar:
+            run_pages(source, folder, max_size=int(size), progress=bar.on_step)
     pages = folder.name if folder else None
     return page_of(source, title=title, replication=replication, max_size=int(size), full=full, pages=pages)

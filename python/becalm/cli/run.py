@@ -96,7 +96,7 @@ def run(
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
-    told = [*traces.write(choice), *_written(results, report)]
+    told = [*traces.write(choice, quiet=quiet), *_written(results, report)]
     if as_json:
         summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}

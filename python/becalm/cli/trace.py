@@ -73,18 +73,21 @@ class Wanted:
         switches = self.chosen.get("switches") if self.events else ()
         return Choice(scenario, self.chosen.get("flows"), self._links(), switches, start, stop, self._most())
 
-    def write(self, choice: Choice | None) -> list[str]:
+    def write(self, choice: Choice | None, *, quiet: bool) -> list[str]:
         """Record replication 0 and write the files; return what is said about them.
 
         Raises:
             BecalmError: a file that cannot be written.
 
         """
+        from becalm.cli import console
         from becalm.traces.record import recorded
 
         if choice is None:
             return []
-        found = recorded(choice)
+        with console.Bar(quiet=quiet) as bar:
+            bar.on_trace(0.0, 1.0, 0, 0)
+            found = recorded(choice, bar.on_trace)
         for link, file in self.captures.items():
             found.save_pcap(link, file)
         if self.packets is not None:

@@ -13,6 +13,7 @@ from becalm.analysis.formats import difference, number
 from becalm.errors import ResultsError
 from becalm.intervals import mean_interval
 from becalm.parquet import read_table
+from becalm.progress import Steps, steps
 from becalm.quantities import axis
 from becalm.reports.again import again_sweep
 from becalm.reports.page import flat, heading
@@ -102,10 +103,11 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     return pack(jsons.dumps(page))
 
 
-def sweep_runs(file: Path) -> Iterator[tuple[str, Results]]:
+def sweep_runs(file: Path, progress: Steps | None = None) -> Iterator[tuple[str, Results]]:
     """Give the runs of a sweep that its page links to, each with the name of its page."""
     _, store, _, whole = _stored(file)
-    for key in list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]:
+    keys = list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]
+    for key in steps(keys, progress):
         yield f"{key[:KEY]}.html", store.get(key)
 
 

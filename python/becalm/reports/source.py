@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm.errors import ResultsError
+from becalm.progress import Steps
 from becalm.reports.page import MOST_SIZE, UNREAD, filled, report
 from becalm.results import MANIFEST, load_results, read_manifest
 from becalm.store import Store
@@ -51,13 +52,14 @@ def page_of(
     return report(results, title=title, replication=replication, max_size=max_size, full=full)
 
 
-def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE) -> int:
+def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress: Steps | None = None) -> int:
     """Write a page of every run of a sweep that is in its store, as its page links to them.
 
     Args:
         source: the sweep's file.
         folder: a new folder.
         max_size: bytes of a page.
+        progress: called for every page.
 
     Returns:
         How many there are.
@@ -72,7 +74,7 @@ def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE) -> int:
     if source.suffix != ".toml" or not source.is_file():
         raise ResultsError(f"{source}: has no runs of its own; valid: a sweep (.toml)")
     count = 0
-    for name, results in sweep_runs(source):
+    for name, results in sweep_runs(source, progress):
         if count == 0:
             folder.mkdir(parents=True)
         (folder / name).write_text(report(results, max_size=max_size), encoding="utf-8", newline="\n")

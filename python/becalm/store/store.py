@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm._core import model
 from becalm.errors import StoreError
+from becalm.progress import Steps, steps
 from becalm.store import archive
 from becalm.store.archive import ALL, SERIES, Note
 from becalm.store.files import read_regular, write
@@ -187,27 +188,28 @@ class Store:
         # Older versions had fewer columns.
         return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame({"key": []})
 
-    def verify(self) -> Iterator[tuple[str, str]]:
+    def verify(self, progress: Steps | None = None) -> Iterator[tuple[str, str]]:
         """Yield the key of every damaged file with its problem; each file is read completely."""
         from becalm.errors import BecalmError
 
-        for key in self.keys():
+        for key in steps(list(self.keys()), progress):
             try:
                 archive.check_key(archive.opened(self.path(key), key), key)
             except (BecalmError, KeyError, TypeError, ValueError) as error:
                 yield key, str(error)
 
-    def prune(self, keep: str = ALL, *, models: bool = False) -> Pruned:
+    def prune(self, keep: str = ALL, *, models: bool = False, progress: Steps | None = None) -> Pruned:
         """Remove files that killed writers left over a day ago, and optionally tables or old runs.
 
         Args:
             keep: how much to keep of each run.
             models: whether to delete the runs of other versions of the model.
+            progress: called for every run.
 
         """
         temporary, freed = self._sweep_temporary()
         other = thinned = 0
-        for key in list(self.keys()):
+        for key in steps(list(self.keys()), progress):
             path = self.path(key)
             try:
                 run = archive.opened(path, key)
@@ -225,7 +227,7 @@ class Store:
                 path.unlink(missing_ok=True)
         return Pruned(temporary, other, thinned, freed)
 
-    def merge(self, other: Store) -> tuple[int, int]:
+    def merge(self, other: Store, progress: Steps | None = None) -> tuple[int, int]:
         """Copy the runs of another store.
 
         Returns:
@@ -236,7 +238,7 @@ class Store:
 
         """
         new = damaged = 0
-        for key in list(other.keys()):
+        for key in steps(list(other.keys()), progress):
             try:
                 theirs = other.check(key)
             except StoreError:

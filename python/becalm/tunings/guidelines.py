@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from becalm import manager
+from becalm.progress import Steps
 from becalm.runs import run
 from becalm.scenario import Scenario
 from becalm.store import Store
@@ -62,9 +63,7 @@ def sizes_of(scenario: Scenario) -> list[int]:
     return sorted({*(2**power for power in range(1, 20) if 2**power < most), most})
 
 
-def choose(
-    scenario: Scenario, guidelines: Sequence[str], progress: Callable[[str], object] = lambda _: None
-) -> list[Sizes]:
+def choose(scenario: Scenario, guidelines: Sequence[str], progress: Steps | None = None) -> list[Sizes]:
     """Try guidelines on hot spots of all sizes, and return those that were tried, the one to take first.
 
     All are derived for the largest hot spot: one that is larger than the settings are made for still spreads.
@@ -74,15 +73,16 @@ def choose(
     Args:
         scenario: the fabric; its flows are replaced.
         guidelines: those to choose from, the preferred one first.
-        progress: called with a guideline and a number before each run.
+        progress: called before each run, with as many runs as there are if no guideline is enough.
 
     """
     sizes, tried = sizes_of(scenario), []
-    for guideline in guidelines:
+    for place, guideline in enumerate(guidelines):
         control = guideline_control(scenario, sizes[-1], guideline)
         links = {}
-        for size in sizes:
-            progress(f"{guideline}, {size} contributors")
+        for number, size in enumerate(sizes):
+            if progress is not None:
+                progress(place * len(sizes) + number, len(guidelines) * len(sizes))
             links[size] = _link(scenario, control, size)
         tried.append(Sizes(guideline, sizes[-1], links))
         if not tried[-1].short:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,12 +80,8 @@ def manage(
     if contributors is None and guideline != manager.AS_IT_IS:
         names = [guideline] if guideline else [better] if hot else list(manager.GUIDELINES)
         manager.check_guideline(names[0])
-        with (
-            console.err.status("hot spots of all sizes")
-            if console.err.is_terminal
-            else nullcontext() as status
-        ):
-            sizes = choose(scenario, names, lambda now: status.update(now) if status else None)
+        with console.Bar(quiet=as_json) as bar:
+            sizes = choose(scenario, names, bar.on_step)
         found["hot_link"] = [asdict(each) for each in sizes]
         shown.append(lambda: show_sizes(sizes))
         better, derived = sizes[0].guideline, sizes[0].contributors

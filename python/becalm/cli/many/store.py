@@ -63,7 +63,8 @@ def verify(root: Root = DEFAULT) -> None:
     from becalm.store import Store
 
     store = Store.open(root)
-    damaged = list(store.verify())
+    with console.Bar(quiet=False) as bar:
+        damaged = list(store.verify(bar.on_step))
     for _, problem in damaged:
         console.say(problem)
     count = len(list(store.keys()))
@@ -84,7 +85,8 @@ def prune(
     from becalm.store import Store
 
     _check_keep(keep)
-    done = Store.open(root).prune(keep, models=models)
+    with console.Bar(quiet=False) as bar:
+        done = Store.open(root).prune(keep, models=models, progress=bar.on_step)
     console.say(
         f"{done.temporary} temporary files removed, {done.models} runs of other models deleted, "
         f"{done.thinned} runs thinned out: {formats.number(done.bytes, 'B')} less"
@@ -102,7 +104,8 @@ def merge(
     sources = [Store.open(other) for other in others]
     store = Store(root)
     for other in sources:
-        new, damaged = store.merge(other)
+        with console.Bar(quiet=False) as bar:
+            new, damaged = store.merge(other, bar.on_step)
         passed = f", {damaged} damaged files skipped" if damaged else ""
         console.say(f"{other.root}: {new} runs new{passed}")
 

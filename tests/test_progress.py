@@ -1,0 +1,59 @@
+"""Commands that may take long say on a terminal how far they are, and how long they still take."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import becalm
+from becalm.cli import app, console
+from becalm.opensm.importing import import_fabric
+from becalm.progress import steps
+from fabrics import DATA
+
+SWEEP = 'scenario = "scene.toml"\nstore = "store"\n[grid]\n"run.seed" = [1, 2, 3]\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "scene.toml").write_text(scenario.to_toml())
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "fabric.toml").write_text(import_fabric(DATA / "ft2_18" / "ibnetdiscover.txt", None).text)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["sweep", "sweep.toml"])
+    assert done.exit_code == 0, done.output
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("run scene.toml --out run", "simulated"),
+        ("run scene.toml --out run --packets packets.parquet", "recording"),
+        ("sweep sweep.toml --store new", "of 3 computed"),
+        ("store verify store", "3 of 3 runs"),
+        ("store prune store", "3 of 3 runs"),
+        ("store merge other store", "3 of 3 runs"),
+        ("report sweep.toml --out page.html --runs", "3 of 3 runs"),
+        ("manage fabric.toml --out managed.toml", "of 15 runs"),
+        ("whatif fabric.toml --hot host0", "simulated"),
+    ],
+)
+def test_progress_is_on_the_terminal(command: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(console, "err", Console(file=screen, force_terminal=True, width=200))
+    done = CliRunner().invoke(app, command.split())
+    assert done.exit_code == 0, done.output
+    assert said in screen.getvalue()
+
+
+def test_steps_are_counted_before_and_after() -> None:
+    seen: list[tuple[int, int]] = []
+    assert list(steps("ab", lambda *now: seen.append(now))) == ["a", "b"]
+    assert seen == [(0, 2), (1, 2), (2, 2)]
+    assert list(steps("ab", None)) == ["a", "b"]
