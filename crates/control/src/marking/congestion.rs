@@ -11,6 +11,16 @@ pub(super) fn left_behind<V: SwitchView>(departure: &Departure, switch: &V) -> u
     switch.waiting_bytes(departure.output, departure.vl).saturating_sub(u64::from(departure.size))
 }
 
+becalm_schema::words! {
+    /// How the packets that are marked are told from the eligible ones between them.
+    pub enum Spacing {
+        /// By counting: the same number of packets lies between any two.
+        Counted = "counted",
+        /// By chance, packet by packet: the number is a mean.
+        Drawn = "drawn",
+    }
+}
+
 /// Rules of a port: when it is congested, and which packets it marks then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
@@ -24,6 +34,8 @@ pub(super) struct Rules {
     pub smallest: u32,
     /// Eligible packets left unmarked between two marked ones.
     pub marking_rate: u32,
+    /// Whether that is the number or its mean.
+    pub spacing: Spacing,
 }
 
 /// One port and virtual lane: its rules and its state, in half a cache line.
@@ -36,6 +48,8 @@ struct Lane {
     marking_rate: u32,
     /// Packets to skip before the next mark.
     skip: u32,
+    /// Whether marks are drawn.
+    drawn: bool,
     victim: bool,
     over: bool,
     congested: bool,
@@ -81,7 +95,7 @@ impl Congestion {
         self.look(output, vl, left_behind(departure, switch), || switch.credit(output, vl) > 1);
         let at = self.at(output, vl);
         let lane = &mut self.lanes[at];
-        kind == Kind::Data && size >= lane.smallest && lane.congested && lane.has_its_turn()
+        kind == Kind::Data && size >= lane.smallest && lane.congested && lane.has_its_turn(departure)
     }
 
     fn at(&self, port: u16, vl: u8) -> usize {
@@ -99,12 +113,16 @@ impl Congestion {
 
 impl Lane {
     fn new(rules: &Rules) -> Lane {
-        let &Rules { enter, leave, victim, smallest, marking_rate } = rules;
-        Lane { enter, leave, smallest, marking_rate, skip: 0, victim, over: false, congested: false }
+        let &Rules { enter, leave, victim, smallest, marking_rate, spacing } = rules;
+        let drawn = spacing == Spacing::Drawn;
+        Lane { enter, leave, smallest, marking_rate, skip: 0, drawn, victim, over: false, congested: false }
     }
 
-    /// Counts an eligible packet; returns whether it is marked.
-    fn has_its_turn(&mut self) -> bool {
+    /// Counts an eligible packet, or draws; returns whether it is marked.
+    fn has_its_turn(&mut self, departure: &Departure) -> bool {
+        if self.drawn {
+            return departure.draw() * f64::from(self.marking_rate + 1) < 1.0;
+        }
         let its_turn = self.skip == 0;
         self.skip = if its_turn { self.marking_rate } else { self.skip - 1 };
         its_turn

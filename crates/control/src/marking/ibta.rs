@@ -23,6 +23,7 @@
 //!   those that lead to a host. A slow receiver marks no packets itself; the switch before it can.
 //! - `packet_size`: `Packet_Size`, in credits of 64 B; smaller packets are not marked.
 //! - `marking_rate`: `Marking_Rate`: eligible packets left unmarked between two marked ones.
+//! - `spacing`: whether `marking_rate` is met by counting, `counted`, or in the mean by chance, `drawn`.
 //! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbour: `none`, `all`, or `host_ports`.
 //! - `cs_threshold`: `CS_Threshold`, with the scale of `threshold`. 0 switches starvation off.
 //! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit comes back (Tp >> shift) * multiplier
@@ -44,7 +45,7 @@
 //! - The state is evaluated whenever a packet joins or leaves the queue, and not held in between. A departing packet
 //!   does not count as waiting, nor does its credit count as left: a port is a root if it has credit for another packet
 //!   of the largest size.
-//! - `Marking_Rate` is a mean number of packets; here it is met by counting, without chance. The count is per port
+//! - `Marking_Rate` is a mean number of packets; here it is met by counting, unless `spacing` has it drawn. The count is per port
 //!   and virtual lane, begins with a mark, and goes on from one congestion to the next.
 //! - `Packet_Size` counts whole packets on the wire. ACKs and congestion notification packets are never marked, since no
 //!   adapter would answer the mark.
@@ -62,7 +63,7 @@ use becalm_fabric::Rate;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
-use super::congestion::{CREDIT, Congestion, Rules};
+use super::congestion::{CREDIT, Congestion, Rules, Spacing};
 use super::overrides::{self, Override};
 use super::ports::Mask;
 use super::starvation::{Rule, Starvation};
@@ -80,6 +81,8 @@ becalm_schema::table! {
         pub packet_size: u32 = 0; "credits of 64 B"; 0..=255,
         /// Eligible packets left unmarked between two marked ones.
         pub marking_rate: u32 = 0; "packets"; 0..=65_535,
+        /// Whether `marking_rate` is met by counting or by chance.
+        pub spacing: Spacing = Spacing::Counted,
         /// Ports that return credit late to their neighbour.
         pub credit_mask: Mask = Mask::None,
         /// How early a queue starves the ports in the mask that feed it: 0 for never, 15 for the earliest.
@@ -145,6 +148,7 @@ impl Params {
             victim,
             smallest: own.packet_size * CREDIT,
             marking_rate: own.marking_rate,
+            spacing: own.spacing,
         };
         let starving = if credit { bytes(own.cs_threshold) } else { u64::MAX };
         (marking, Rule { threshold: starving, delay: own.cs_return_delay })

@@ -27,7 +27,7 @@ use becalm_fabric::Rate;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Conflict;
 
-use super::congestion::{Congestion, Rules};
+use super::congestion::{Congestion, Rules, Spacing};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
@@ -68,6 +68,7 @@ impl MarkingScheme for QueueThreshold {
             victim: !params.root_only,
             smallest: 0,
             marking_rate: params.marking_rate,
+            spacing: Spacing::Counted,
         };
         QueueThreshold { congestion: Congestion::new(vec![rules; usize::from(shape.ports)], shape.vls) }
     }

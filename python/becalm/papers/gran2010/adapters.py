@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.nulls import respond
-from becalm.lab.tables import at, curve
+from becalm.lab.tables import at, curve, labelled
 from becalm.papers.common.draw import bars as plain_bars
 from becalm.papers.gran2010.cct import HOST_LINK, PACKET_US, PAPER, encode, wanted_us
 from becalm.papers.gran2010.draw import bars, levels
@@ -124,19 +124,31 @@ def _notified() -> Experiment:
     return Experiment(
         "gran2010/notified",
         "Notifications of contributors with unequal shares of the congested link, which do not respond",
-        cost=3,
-        points=lambda _: [
-            replace(each, scenario=respond({"none": {}})(each.scenario))
-            for each in [point(replace(steady(), tail=3.0))]
-        ],
+        cost=6,
+        points=lambda _: [_silent("counted"), drawn(_silent("drawn"))],
         measure=_notifications,
-        draw=lambda tables: plain_bars(tables, "flow", "over", "share of marks over share of the link"),
+        draw=lambda tables: plain_bars(tables, "bar", "over", "share of marks over share of the link"),
     )
 
 
+def _silent(spacing: str) -> Point:
+    """Switches mark as in Table I, and nobody responds."""
+    each = point(replace(steady(), tail=3.0), spacing=spacing)
+    return replace(each, scenario=respond({"none": {}})(each.scenario))
+
+
+def drawn(each: Point) -> Point:
+    """Return a point whose switches draw the packets that they mark: `Marking_Rate` is a mean."""
+    marking = {"ibta": each.scenario["marking"]["ibta"] | {"spacing": "drawn"}}
+    return replace(each, scenario={**each.scenario, "marking": marking})
+
+
 def _notifications(outcomes: list[Outcome]) -> Tables:
-    """`points`: by contributor, its share of the marks over its share of the congested link."""
-    (outcome,) = outcomes
-    flows = outcome.results.flows.filter(pl.col("group").is_in(CONTRIBUTORS)).sort("group")
-    shares = [pl.col(name) / pl.col(name).sum() for name in ("marked", "rate")]
-    return {"points": flows.select(flow="group", over=shares[0] / shares[1])}
+    """`points`: by contributor, its share of the marks over its share of the link, and packets per mark."""
+    tables = []
+    for outcome in outcomes:
+        flows = outcome.results.flows.filter(pl.col("group").is_in(CONTRIBUTORS)).sort("group")
+        marks, rates = (pl.col(name) / pl.col(name).sum() for name in ("marked", "rate"))
+        gap = (pl.col("delivered_packets").sum() - pl.col("marked").sum()) / pl.col("marked").sum()
+        tables.append(labelled(flows.select(flow="group", over=marks / rates, gap=gap), outcome))
+    return {"points": pl.concat(tables).with_columns(bar=pl.concat_str("flow", "spacing", separator=" "))}

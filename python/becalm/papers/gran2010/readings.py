@@ -3,6 +3,7 @@
 Each changes what the paper leaves open, in one place, with everything else as it is:
 
 - `fig7b_ms`: throughput sampled every millisecond in place of every ten;
+- `fig7b_drawn`: switches draw the packets that they mark, by `Marking_Rate` as a mean, in place of counting;
 - `table3_fifo`: switches with one queue per input of 13 packets, and inputs in turn;
 - `table3_eager`: MPI asks before it sends a message above 8 KiB, as libraries of it do from some size on.
 """
@@ -14,7 +15,8 @@ from functools import partial
 
 from becalm.lab.model import Experiment, Point
 from becalm.papers.gran2010 import table3
-from becalm.papers.gran2010.added import ALL, bed
+from becalm.papers.gran2010.adapters import drawn
+from becalm.papers.gran2010.added import ALL, added, bed
 from becalm.papers.gran2010.draw import throughputs
 from becalm.papers.gran2010.measure import over_time, point
 from becalm.papers.gran2010.scene import HEADER, MTU, Table
@@ -28,6 +30,14 @@ def experiments() -> list[Experiment]:
             "Fig. 7(b) in samples of 1 ms",
             cost=20,
             points=lambda short: [_sampled(short, 1e-3)],
+            measure=over_time,
+            draw=partial(throughputs, flows=ALL),
+        ),
+        Experiment(
+            "gran2010/fig7b_drawn",
+            "Fig. 7(b) with marks that are drawn: Marking_Rate as a mean",
+            cost=20,
+            points=lambda short: [drawn(added(1, True, short))],
             measure=over_time,
             draw=partial(throughputs, flows=ALL),
         ),

@@ -213,3 +213,21 @@ fn the_marking_rate_counts_only_packets_that_could_be_marked() {
         assert_eq!(verdicts, expected, "marking rate {marking_rate}");
     }
 }
+
+#[test]
+fn a_drawn_marking_rate_is_met_in_the_mean_and_marks_no_other_packets() {
+    let params = Params { marking_rate: 3, spacing: Spacing::Drawn, packet_size: 8, ..default() };
+    let (switch, mut marker) = queue(&params, 10, OUTPUT);
+    let mut leaves = |order: u64, size| {
+        let (kind, tie) = (Kind::Data, becalm_engine::mix(7, order) as u32);
+        let departure =
+            Departure { now: Time::ZERO, order, input: 0, output: OUTPUT, vl: 0, size, kind, tie, switch: 3 };
+        marker.departing(&departure, &switch)
+    };
+    let verdicts: Vec<bool> = (0..40_000).map(|order| leaves(order, SIZE)).collect();
+    let share = verdicts.iter().filter(|marked| **marked).count() as f64 / 40_000.0;
+    assert!((share - 0.25).abs() < 0.01, "{share}");
+    let pairs = verdicts.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / 40_000.0;
+    assert!((pairs - 0.0625).abs() < 0.006, "marks do not know of each other: {pairs}");
+    assert!((0..1000).all(|order| !leaves(order, 64)), "too small");
+}
