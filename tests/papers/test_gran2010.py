@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -11,11 +12,13 @@ import pytest
 from becalm import Scenario, run
 from becalm.lab import Claim, reproduce
 from becalm.lab.discovery import select
+from becalm.lab.model import Outcome
 from becalm.papers.gran2010 import kernels, table3
 from becalm.papers.gran2010.cct import encode, table, wanted_us
 from becalm.papers.gran2010.scene import Bed
 from becalm.papers.gran2010.surfaces import _widths
 
+SHORT_RUN = {"duration": "154 ms", "warmup": "54 ms"}
 QUICK = ["gran2010/fig8", "gran2010/fig10b", "gran2010/packet_size", "gran2010/level", "gran2010/ccti_min"]
 
 
@@ -150,3 +153,15 @@ def test_a_message_by_rendezvous_is_timed_from_its_question_to_its_data() -> Non
     found = table3._times(kernel, ops, scenario.resolved["jobs"][0]["eager"])
     span = ops.select(pl.col("end").max() - pl.col("start").min()).item()
     assert max(found["time"][0]) == pytest.approx(span)
+
+
+def test_drawn_marks_go_by_shares_and_counted_ones_keep_the_same_mean() -> None:
+    (experiment,) = select(["gran2010/notified"])
+    points = [replace(each, scenario=each.scenario | {"run": SHORT_RUN}) for each in experiment.points(False)]
+    tables = experiment.measure([Outcome(each.labels, run(Scenario(each.scenario))) for each in points])[
+        "points"
+    ]
+    gaps = tables.group_by("spacing").agg(pl.col("gap").first()).sort("spacing")["gap"].to_list()
+    assert gaps == pytest.approx([1, 1], abs=0.05)
+    drawn = tables.filter(pl.col("spacing") == "drawn")["over"].to_list()
+    assert drawn == pytest.approx([1] * 4, abs=0.1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from becalm import Scenario, manager
 from becalm.lab import Lab
 from becalm.papers.pfister2005 import guideline as around_guideline
-from becalm.papers.pfister2005 import measure, mistakes, onset
+from becalm.papers.pfister2005 import measure, mistakes, networks, onset
 from becalm.papers.pfister2005.measure import Run, Trace, measured, one
 from becalm.papers.pfister2005.scene import (
     CASES,
@@ -171,3 +173,23 @@ def test_the_tree_collapses_and_control_dissolves_it() -> None:
     assert one(tables, "hot_ipd", control="on") > 0.9
     assert set(tables["ports"]["port"].unique()) == set(range(32))
     assert tables["ipd"].filter(pl.col("flows") == "cold").height > 0
+
+
+def test_an_omega_network_is_routed_by_the_digits_of_the_destination() -> None:
+    edges = networks.FABRICS["omega"].topology["edges"]
+    pairs = [cable["between"] for cable in edges["cables"]]
+    after = {left: [right for start, right in pairs if start == left] for left, _ in pairs}
+    for source, destination in itertools.product(range(0, 64, 7), range(64)):
+        place, digits = f"S{source}", [destination // 16, destination // 4 % 4, destination % 4]
+        (place,) = after[place]
+        for digit in digits:
+            place = after[place][digit]
+        assert place == f"D{destination}"
+
+
+def test_what_is_offered_is_the_load_less_what_is_diverted() -> None:
+    scene = networks.SCENES["gated"][0.5, "off", "128"]
+    cold, hot = scene.scenario()["flows"]
+    later = cold["traffic"]["poisson"]["changes"][0]["load"]
+    assert later * len(cold["from"]) == pytest.approx(scene.offered())
+    assert hot["traffic"]["poisson"]["load"] * len(hot["from"]) == pytest.approx(3.0)
