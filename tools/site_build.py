@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import json
 import os
 import re
 import shutil
@@ -33,6 +34,8 @@ PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
 """Pages beside `docs` that belong to the site."""
 REPORTS = ("congestion_spreading", "storage_incast", "all_reduce_beside_incast")
 """Ready scenarios whose reports are shown."""
+LAST = ("reproductions/", "CHANGELOG")
+"""Pages of which a search knows the titles alone."""
 START = "becalm_fabric/index.html"
 """The crate that the Rust documentation opens with."""
 
@@ -63,6 +66,16 @@ class Site:
         shutil.rmtree(self.built, ignore_errors=True)
         strictly = ("--clean", "--strict", "--config-file", self.configuration)
         _call((sys.executable, "-m", "zensical", "build", *strictly))
+        self._search()
+
+    def _search(self) -> None:
+        """Find pages of papers and the changelog by their titles alone: their words hide others."""
+        file = self.built / "search.json"
+        found = json.loads(file.read_text())
+        items = [each for each in found["items"] if not each["location"].startswith(LAST)]
+        titles = [each for each in found["items"] if each["location"].startswith(LAST) and each["level"] == 1]
+        found["items"] = [*items, *({**each, "text": ""} for each in titles)]
+        file.write_text(json.dumps(found, separators=(",", ":")))
 
     def _configure(self) -> None:
         text = CONFIGURATION.read_text()
