@@ -23,6 +23,7 @@ def test_prints_a_table_and_what_does_not_hold() -> None:
     assert done.exit_code == 0, done.output
     text = " ".join(done.output.split())
     assert "Condition 2, T_rec(r1) <= T_rec(r2) for r1 < r2, does not hold at rates of 0.00" in text
+    assert "Chiu-Jain fails: " in text and "Chiu-Jain, one" not in text
     assert Path("designs/design/design.png").is_file()
     assert not Path("designs/design/cct.json").exists()
 

@@ -23,7 +23,7 @@ export const TITLES: Record<string, [string, string]> = {
   hottest: ["Hottest links", "by load over the measured window"],
   blocked: ["Most blocked links", "by time without credit"],
   victims: ["Victims", "hosts and groups with flows that wait behind a branch, cross no root, and lose"],
-  tree: ["Roots and branches", "roots by the time since which they are"],
+  tree: ["Roots and branches", "ordered by first appearance"],
 };
 
 /** Draws the page of a run into an element. */

@@ -334,6 +334,9 @@ def show_design(design: Design, folder: Path) -> None:
     for condition in design.check.conditions:
         if condition.holds:
             continue
+        if not condition.fails:
+            out.print(safe(f"{condition.name} fails: {condition.note}"))
+            continue
         where = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in condition.fails)
         rates = f" at rates of {where}" if where else ""
         note = f": {condition.note}" if condition.note else ""

@@ -14,9 +14,7 @@ from becalm.cli.exits import FAILED
 if TYPE_CHECKING:
     from becalm.crosscheck import Checked
 
-Threads = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Runs at once; as many as there are cores when not given.")
-]
+Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; default: all cores.")]
 
 
 def crosscheck(

@@ -167,7 +167,11 @@ def _chiu_jain(law: Law, rates: Array, lower: Array, free: float) -> tuple[Condi
         "one of them improves fairness, the other does not worsen it",
         increase.holds and decrease.holds and improves,
         [],
-        "" if improves else "neither improves fairness at all rates",
+        ""
+        if increase.holds and decrease.holds and improves
+        else "one step worsens fairness"
+        if improves
+        else "neither step improves fairness at all rates",
     )
     return increase, decrease, both
 

@@ -8,9 +8,7 @@ import typer
 
 from becalm import jsons
 
-Threads = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Runs at once; as many as there are cores when not given.")
-]
+Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; default: all cores.")]
 
 
 def compare(
