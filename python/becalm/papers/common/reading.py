@@ -60,6 +60,10 @@ class Reading:
         return replace(experiment, points=points)
 
 
+COMMON = Reading(full="stored")
+"""The reading that both papers are judged by: of all that differ, most of their sentences together hold."""
+
+
 def different(full: Iterable[str] = ("forwarded", "stored")) -> list[Reading]:
     """Return all readings that differ.
 

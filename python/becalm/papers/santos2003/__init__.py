@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from becalm.lab.model import Experiment
 from becalm.papers.common import delays, hardware, nulls
-from becalm.papers.common.reading import Reading
+from becalm.papers.common.reading import COMMON
 from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
-
-READING = Reading(reads="one", bypass="output", full="stored", method="scan")
-"""The reading of the switches under which most sentences hold: docs/reproductions/readings.md."""
 
 PHASE = "100 us"
 """Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
 
-NULLS = nulls.changes(READING)
+NULLS = nulls.changes(COMMON)
 
 
 def experiments() -> list[Experiment]:
     """All figures, in the paper's order."""
-    return READING.read(
+    return COMMON.read(
         [
             *victim.experiments(),
             *conditions.experiments(),
