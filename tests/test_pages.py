@@ -187,5 +187,5 @@ def test_a_narrow_screen_folds_names_of_claims_and_no_number() -> None:
     with screen.capture() as caught:
         screen.print(claims(report))
     words = caught.get().replace("│", " ").split()
-    assert {"0.8215", "+-0.012", "input-triggered", "undecided", ">=", "0.83"} <= set(words)
+    assert {"0.9496", "+-0.0015", "input-triggered", "holds", ">=", "0.83"} <= set(words)
     assert max(map(len, caught.get().splitlines())) <= 80
