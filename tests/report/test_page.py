@@ -84,6 +84,15 @@ def test_the_first_hot_link_leads_to_the_hot_host(shown: Any) -> None:  # noqa: 
     assert "flows from" in text(shown, ".details")
 
 
+def test_no_line_ends_within_the_arrow_of_a_link(shown: Any) -> None:  # noqa: ANN401
+    assert "->" in text(shown, "#diagnosis")
+    broken = """return [...document.querySelectorAll('#diagnosis li')].filter((each) =>
+        each.textContent.split('->').length - 1 !== each.querySelectorAll('.whole').length).length"""
+    assert shown.execute_script(broken) == 0
+    style = "return getComputedStyle(document.querySelector('.whole')).whiteSpace"
+    assert shown.execute_script(style) == "nowrap"
+
+
 def test_keys_move_the_time_and_the_picture(shown: Any) -> None:  # noqa: ANN401
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys

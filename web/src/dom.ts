@@ -19,7 +19,15 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 
 /** Text in which what is between backticks is code. */
 export function coded(text: string): Child[] {
-  return text.split("`").map((part, i, all) => (i % 2 === 1 && i < all.length - 1 ? el("code", {}, part) : i % 2 === 1 ? `\`${part}` : part));
+  return text.split("`").flatMap((part, i, all): Child[] => {
+    if (i % 2 === 1 && i < all.length - 1) return [el("code", {}, part)];
+    return arrows(i % 2 === 1 ? `\`${part}` : part);
+  });
+}
+
+/** A text in which no line ends within the arrow of a link. */
+function arrows(text: string): Child[] {
+  return text.split("->").flatMap((part, i) => (i === 0 ? [part] : [el("span", { class: "whole" }, "->"), part]));
 }
 
 /** A section with a heading that links and tests can name. */
