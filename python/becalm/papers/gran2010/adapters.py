@@ -125,15 +125,15 @@ def _notified() -> Experiment:
         "gran2010/notified",
         "Notifications of contributors with unequal shares of the congested link, which do not respond",
         cost=6,
-        points=lambda _: [_silent("counted"), drawn(_silent("drawn"))],
+        points=lambda short: [_silent("counted", short), drawn(_silent("drawn", short))],
         measure=_notifications,
         draw=lambda tables: plain_bars(tables, "bar", "over", "share of marks over share of the link"),
     )
 
 
-def _silent(spacing: str) -> Point:
+def _silent(spacing: str, short: bool) -> Point:
     """Switches mark as in Table I, and nobody responds."""
-    each = point(replace(steady(), tail=3.0), spacing=spacing)
+    each = point(replace(steady(), tail=0.5 if short else 3.0), spacing=spacing)
     return replace(each, scenario=respond({"none": {}})(each.scenario))
 
 

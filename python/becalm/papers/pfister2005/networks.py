@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 START, STEADY, END = 1.0, 8.5, 11.0
 """When the hot period begins, when its means begin, and the end of the run, in ms."""
+REDUCED = {"duration": "5 ms", "warmup": "3 ms"}
 STAGES, WAYS = 3, 4
 """Of the Omega network: stages, and inputs and outputs of an element."""
 LINKS: Table = {"rate": RATE, "delay": "40 ns"}
@@ -189,9 +190,11 @@ def experiments() -> list[Experiment]:
 def _experiment(name: str) -> Experiment:
     scenes, axes = SCENES[name], AXES[name]
 
-    def points(_: bool) -> list[Point]:
+    def points(short: bool) -> list[Point]:
+        reduced = {"run": REDUCED} if short else {}
         return [
-            Point(dict(zip(axes, place, strict=True)), scene.scenario()) for place, scene in scenes.items()
+            Point(dict(zip(axes, place, strict=True)), scene.scenario() | reduced)
+            for place, scene in scenes.items()
         ]
 
     def measure(outcomes: list[Outcome]) -> Tables:
