@@ -1,4 +1,4 @@
-"""becalm beside other simulators: entries are whole, verdicts are those of the page, errors are noticed."""
+"""becalm and other simulators: entries are complete, verdicts are those of the page, errors are noticed."""
 
 import dataclasses
 import json
@@ -35,10 +35,10 @@ def test_entries_are_whole(entry: crosscheck.Entry) -> None:
 
 
 def test_the_page_has_all_entries_and_nothing_unknown() -> None:
-    told = {each["entry"] for each in json.loads((DOCS / "crosschecks" / "verdicts.json").read_text())}
-    assert told == set(crosscheck.names())
+    output = {each["entry"] for each in json.loads((DOCS / "crosschecks" / "verdicts.json").read_text())}
+    assert output == set(crosscheck.names())
     text = (DOCS / "crosschecks.md").read_text()
-    assert all(f"\n## {name}\n" in text for name in told)
+    assert all(f"\n## {name}\n" in text for name in output)
 
 
 def test_the_page_on_validation_has_the_numbers_of_all_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,10 +62,12 @@ def short() -> list[crosscheck.Checked]:
 
 
 def test_short_entries_give_the_verdicts_of_the_page(short: list[crosscheck.Checked]) -> None:
-    told = {each["entry"]: each for each in json.loads((DOCS / "crosschecks" / "verdicts.json").read_text())}
+    output = {
+        each["entry"]: each for each in json.loads((DOCS / "crosschecks" / "verdicts.json").read_text())
+    }
     assert [each.entry.name for each in short] == [entry.name for entry in SHORT]
     for each in short:
-        before = {(one["case"], one["key"]): one for one in told[each.entry.name]["quantities"]}
+        before = {(one["case"], one["key"]): one for one in output[each.entry.name]["quantities"]}
         for found in each.quantities:
             assert found.agrees == before[found.case, found.key]["agrees"], (each.entry.name, found)
         assert each.unexplained == []

@@ -29,7 +29,7 @@ class Shelf:
     def __init__(self, folder: Path, scenario: becalm.Scenario) -> None:
         self.folder = folder
         self.scenario = scenario.replace({"run.duration": "60 us"})
-        self.told: list[str] = []
+        self.message: list[str] = []
         self.tables = self.swept()
         self.store = Store(folder)
         self.keys = list(self.store.keys())
@@ -99,10 +99,10 @@ def test_the_command_says_what_it_mends(tmp_path: Path, text: str, monkeypatch: 
     middle = len(one.read_bytes()) // 2
     one.write_bytes(one.read_bytes()[:middle] + b"\0\0\0\0" + one.read_bytes()[middle + 4 :])
     shutil.copy(one, tmp_path / "damaged.zip")
-    code, told = run("store", "verify", "store")
-    assert (code, "damaged" in told, "1 of 2 runs are whole" in told) == (1, True, True)
-    code, told = run("sweep", "sweep.toml", "--out", "after.csv")
-    assert (code, "damaged" in told) == (0, True)
+    code, message = run("store", "verify", "store")
+    assert (code, "damaged" in message, "1 of 2 runs are whole" in message) == (1, True, True)
+    code, message = run("sweep", "sweep.toml", "--out", "after.csv")
+    assert (code, "damaged" in message) == (0, True)
     assert Path("after.csv").read_text() == Path("before.csv").read_text()
     assert run("store", "verify", "store")[0] == 0
     other.write_bytes(one.read_bytes())

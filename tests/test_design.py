@@ -126,7 +126,7 @@ def test_times_from_rmin_to_rmax_are_the_paper_s() -> None:
     assert [round(milliseconds(check(law)), 1) for law in (fimd(), lipd(), aimd())] == [4.2, 133.7, 133.7]
 
 
-def test_an_unfair_pair_is_told_with_its_rates() -> None:
+def test_an_unfair_pair_is_reported_with_its_rates() -> None:
     """An increase by a factor per ACK: fast flows, which get more ACKs, recover sooner than slow ones."""
     checked = check(pair(FIMD, "min(r * 1.02, rmax)"))
     assert not checked["Condition 2"].holds
@@ -137,7 +137,7 @@ def test_an_unfair_pair_is_told_with_its_rates() -> None:
     assert not checked["Condition 3"].holds
 
 
-def test_an_unfair_stretch_of_rates_is_told_with_its_ends() -> None:
+def test_an_unfair_stretch_of_rates_is_reported_with_its_ends() -> None:
     def increase(r: float) -> float:
         faster = 3.0 if 0.3 < r < 0.45 else 1.0
         return float(min(r * 2 ** (faster * RMIN / r), 1.0))
@@ -269,7 +269,7 @@ def raising(r: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("f_dec", "told"),
+    ("f_dec", "output"),
     [
         ("r", r"f_dec\(0.0039\d*\) = 0.0039\d*: must be below the rate itself"),
         ("min(max(r * (0.5 + 0.6 * r), rmin), rmax)", r"f_dec\(0.83\d*\) = 0.83\d*: must be below the"),
@@ -297,14 +297,14 @@ def raising(r: float) -> float:
         (3, "must be a function, an expression, or pairs of rates"),
     ],
 )  # fmt: skip
-def test_a_bad_decrease_is_told_with_its_rate(f_dec: RateFunction, told: str) -> None:
+def test_a_bad_decrease_is_reported_with_its_rate(f_dec: RateFunction, output: str) -> None:
     message = of(f_dec)
-    assert re.search(told, message), message
+    assert re.search(output, message), message
     assert "\n" not in message
 
 
 @pytest.mark.parametrize(
-    ("f_dec", "told"),
+    ("f_dec", "output"),
     [
         ("r /", "not an expression"),
         ("rate / 2", "unknown name `rate`; valid: r, rmin, rmax"),
@@ -315,12 +315,12 @@ def test_a_bad_decrease_is_told_with_its_rate(f_dec: RateFunction, told: str) ->
         ("[r][0]", "cannot be used"),
     ],
 )
-def test_a_bad_expression_is_told(f_dec: str, told: str) -> None:
-    with pytest.raises(becalm.DesignError, match=told):
+def test_a_bad_expression_is_reported(f_dec: str, output: str) -> None:
+    with pytest.raises(becalm.DesignError, match=output):
         derive(f_dec)
 
 
-def test_a_bad_increase_is_told_with_its_rate() -> None:
+def test_a_bad_increase_is_reported_with_its_rate() -> None:
     assert "f_inc(0.00390625) = 0.00390625: must be above the rate itself" in of(FIMD, f_inc="r")
     assert "f_inc(0.99" in of(FIMD, f_inc="r * 1.01")
     assert "every increase ends at rmax" in of(FIMD, f_inc="rmax")

@@ -42,7 +42,7 @@ def test_takes_points_from_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["r / 2"], "f_dec(0.00390625) = 0.00195312: must not be below rmin"),
         (["max(x, rmin)"], "unknown name `x`"),
@@ -51,10 +51,10 @@ def test_takes_points_from_files() -> None:
         (["max(r / 2, rmin)", "--out", "."], "already exists"),
     ],
 )
-def test_bad_input_is_one_message(arguments: list[str], told: str) -> None:
+def test_bad_input_is_one_message(arguments: list[str], message: str) -> None:
     Path("words.csv").write_text("a,b\nc,d\n")
     done = runner.invoke(app, ["design", *arguments, "--no-trial"])
     assert done.exit_code == 2
-    assert told in done.output
+    assert message in done.output
     assert len(done.output.strip().splitlines()) == 1
     assert not Path("designs").exists()

@@ -1,4 +1,4 @@
-"""`becalm explain`: planted causes are named, nobody is blamed without a reason."""
+"""`becalm explain`: planted causes are named, and no flow is blamed without a reason."""
 
 from __future__ import annotations
 

@@ -31,11 +31,11 @@ def found(folder: Path, text: str) -> list[Finding]:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
-    there, planted, told = FAULTS[fault]
+    there, planted, expected = FAULTS[fault]
     assert there in GOOD
     text = GOOD.replace(there, planted, 1)
     findings = found(tmp_path, text)
-    hits = [each for each in findings if told in each.does]
+    hits = [each for each in findings if expected in each.does]
     assert hits, [each.does for each in findings]
     for each in findings:
         assert each.key in text.splitlines()[each.line - 1]
@@ -94,7 +94,7 @@ def test_any_text_is_read(text: str) -> None:
         file = Path(folder) / "any.conf"
         file.write_text(text, newline="")
         for finding in check(file):
-            assert finding.told("f").isprintable()
+            assert finding.message("f").isprintable()
 
 
 def test_the_command_has_an_exit_code_for_each_outcome(tmp_path: Path) -> None:
@@ -168,11 +168,11 @@ cc_cct {",".join(f"0:{i}" for i in range(128))}
 
 @pytest.mark.parametrize("what", HARMFUL)
 def test_what_can_harm_a_live_fabric_is_a_warning(what: str, tmp_path: Path) -> None:
-    key, value, told = HARMFUL[what]
+    key, value, expected = HARMFUL[what]
     assert found(tmp_path, LIVE) == []
     lines = [f"{key} {value}" if line.split()[0] == key else line for line in LIVE.splitlines()]
     findings = [each for each in found(tmp_path, "\n".join(lines) + "\n") if each.harmful]
-    assert [told in each.does for each in findings] == [True], findings
+    assert [expected in each.does for each in findings] == [True], findings
     done = CliRunner().invoke(app, ["check-opensm", str(tmp_path / "opensm.conf")])
     assert (done.exit_code, "warning: " in done.output) == (1, True)
 
@@ -188,11 +188,11 @@ def test_a_harmful_export_needs_force(tmp_path: Path, monkeypatch: pytest.Monkey
         done = CliRunner().invoke(app, ["manage", *arguments])
         return done.exit_code, done.output
 
-    code, told = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf")
-    assert (code, "ccti_min" in told, "--force writes it" in told) == (2, True, True)
+    code, expected = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf")
+    assert (code, "ccti_min" in expected, "--force writes it" in expected) == (2, True, True)
     assert sorted(each.name for each in Path().iterdir()) == ["bad.toml", "good.toml"]
-    code, told = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf", "--force")
-    assert (code, "warning: " in told, Path("cc.conf").exists()) == (0, True, True)
-    code, told = run("good.toml", "--guideline", "none", "--opensm", "good.conf")
-    assert (code, "warning: " in told) == (0, False)
+    code, expected = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf", "--force")
+    assert (code, "warning: " in expected, Path("cc.conf").exists()) == (0, True, True)
+    code, expected = run("good.toml", "--guideline", "none", "--opensm", "good.conf")
+    assert (code, "warning: " in expected) == (0, False)
     assert run("good.toml", "--force")[0] == 2

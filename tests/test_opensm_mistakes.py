@@ -88,9 +88,9 @@ def test_mistakes_in_the_fabric_have_their_line(
 ) -> None:
     text = discovered(ONE_SWITCH)
     assert old in text
-    told = "\n".join(complaints(tmp_path, text.replace(old, new, 1)))
-    assert f"fabric.txt:{expected[0]}" in told
-    assert all(part in told for part in expected)
+    message = "\n".join(complaints(tmp_path, text.replace(old, new, 1)))
+    assert f"fabric.txt:{expected[0]}" in message
+    assert all(part in message for part in expected)
 
 
 def test_a_fabric_without_two_hosts_that_can_talk_is_told(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_mistakes_in_the_tables_have_their_line(tmp_path: Path) -> None:
     assert len(complaints(tmp_path, discovered(TREE, lids=all_lids(TREE, step=20)), dump)) > 5
 
 
-def test_a_circle_is_told_with_its_switches(tmp_path: Path) -> None:
+def test_a_circle_is_reported_with_its_switches(tmp_path: Path) -> None:
     line: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S2", 1), ("S1", 2, "S2", 2), ("H3", 1, "S2", 3)]
     dump = dumped(line, lambda *choice: 2 if choice[:2] == ("S2", "H3/1") else choice[2][0])
-    (told,) = complaints(tmp_path, discovered(line), dump)
-    assert told.endswith("leads packets for H3 in a cycle: S1 -> S2 -> S1")
+    (message,) = complaints(tmp_path, discovered(line), dump)
+    assert message.endswith("leads packets for H3 in a cycle: S1 -> S2 -> S1")

@@ -314,10 +314,10 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
     # Tuned by hand, and written as it is.
     masked = made.replace({"marking.ibta.victim_mask": "host_ports", "response.ibta.ccti_timer": 77})
     Path("tuned.toml").write_text(masked.to_toml())
-    told = command(
+    message = command(
         "manage", "tuned.toml", "--guideline", "none", "--opensm", "tuned.conf", "--fabric", fabric
     )
-    assert "tuned.toml as it is: no problems found" in told
+    assert "tuned.toml as it is: no problems found" in message
     found = Configuration(Path("tuned.conf").read_text())
     check(found, masked)
     assert found.ports("victim_mask") == set(range(1, 10))

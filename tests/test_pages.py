@@ -88,9 +88,9 @@ def test_a_figure_is_written_anew_where_a_value_is_another(tmp_path: Path) -> No
     figure.write_bytes(b"kept")
     run(tmp_path, ["santos2003/window"], seeds=2)
     assert figure.read_bytes() == b"kept"
-    (told,) = json.loads(verdicts.read_text())
-    assert told["commit"] and re.fullmatch(r"\d{4}-\d\d-\d\d", told["date"])
-    assert told["claims"][0]["null"]["is"] == "window = 2" and told["claims"][0]["seeds"] == [1, 2]
+    (message,) = json.loads(verdicts.read_text())
+    assert message["commit"] and re.fullmatch(r"\d{4}-\d\d-\d\d", message["date"])
+    assert message["claims"][0]["null"]["is"] == "window = 2" and message["claims"][0]["seeds"] == [1, 2]
     verdicts.write_text(verdicts.read_text().replace("0.9199", "0.8199"))
     run(tmp_path, ["santos2003/window"], seeds=1)
     assert figure.read_bytes() != b"kept"

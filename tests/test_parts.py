@@ -214,8 +214,8 @@ def test_readers_believe_the_tables() -> None:
     flows = results.flows.with_columns(role=role.otherwise(pl.col("role")))
     accounts = results.victims.with_columns(victims=other.cast(pl.UInt64))
     tables = {**results.tables, "flows": flows, "victims": accounts}
-    told = Results(results.scenario, results.replications, tables, results.units, results.origin)
-    assert readers(told) == {"explain": {"BC"}, "page": {"BC"}, "plot": {"BC"}, "sentences": {1}}
+    message = Results(results.scenario, results.replications, tables, results.units, results.origin)
+    assert readers(message) == {"explain": {"BC"}, "page": {"BC"}, "plot": {"BC"}, "sentences": {1}}
 
 
 def test_whatif_names_the_victims_of_its_run_without_control() -> None:

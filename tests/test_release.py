@@ -141,6 +141,6 @@ def test_all_committed_verdicts_are_read() -> None:
 
 
 def test_the_makefile_names_what_it_does() -> None:
-    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    message = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for target in ("demo", "site-check", "api-check", "release-check", "nightly", "claims"):
-        assert re.search(rf"^{target} +\S", told, re.MULTILINE)
+        assert re.search(rf"^{target} +\S", message, re.MULTILINE)

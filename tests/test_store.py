@@ -1,4 +1,4 @@
-"""A store of runs: whole files or none, whoever writes, and the same key everywhere."""
+"""A store of runs: whole files or none, any number of writers, and the same key everywhere."""
 
 from __future__ import annotations
 

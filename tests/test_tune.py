@@ -280,7 +280,9 @@ def test_recommended_is_what_is_better_than_every_other_row() -> None:
     near = {**rows, "gran2010": [0.1, 0.1, 0.2, 0.1]}
     assert verdict_of(near, classes).recommended is None
     assert (
-        verdict_of(near, classes).told().startswith("leave it as it is: tuned has the least loss, but may be")
+        verdict_of(near, classes)
+        .sentence()
+        .startswith("leave it as it is: tuned has the least loss, but may be")
     )
     # Between its own guideline and what was tuned from it the better mean will do.
     assert verdict_of({**rows, "becalm": [0.1, 0.1, 0.15, 0.1]}, classes).recommended == "becalm"
@@ -293,9 +295,11 @@ def test_a_price_is_told_in_the_first_line_and_can_be_refused() -> None:
     classes = ["2-4", "2-4", "more", "more"]
     verdict = verdict_of({**rows, WITHOUT: [0.1, 0.1, 0.9, 0.95]}, classes)
     assert [price.contributors for price in verdict.prices(BEST)] == ["2-4"]
-    assert verdict.price(BEST, "2-4").told() == "2-4 contributors get 70% of their link, 90% without control"
+    assert (
+        verdict.price(BEST, "2-4").sentence() == "2-4 contributors get 70% of their link, 90% without control"
+    )
     wide = {name: own * 6 for name, own in rows.items()}
-    assert verdict_of(wide, classes * 6).told() == (
+    assert verdict_of(wide, classes * 6).sentence() == (
         "recommended: tuned; its price: 2-4 contributors get 70% of their link, 90% without control"
     )
     assert verdict_of(wide, classes * 6, no_regret=True).recommended == WITHOUT

@@ -1,4 +1,4 @@
-"""Measure what schemes of one's own cost beside built-in ones: runs in turn, the least processor time.
+"""Measure the cost of user-defined schemes relative to built-in ones: runs in turn, the least processor time.
 
     python tools/scheme_speed.py [--rounds 9] [--scene hot128] [--duration "10 ms"]
 

@@ -1,4 +1,4 @@
-"""What every scheme keeps, checked on one of one's own: by itself, and on a small fabric."""
+"""What every scheme keeps, checked on a user-defined scheme: by itself, and on a small fabric."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Checked(NamedTuple):
 
     rule: str
     holds: bool
-    told: str
+    output: str
     """What was done, or what was found."""
 
 
 def check_scheme(scheme: Provided) -> list[Checked]:
-    """Check a scheme of one's own with its default parameters: all rules, in order."""
+    """Check a user-defined scheme with its default parameters: all rules, in order."""
     rules = [*_RESPONSE, *_ANY] if scheme.core.seam == "response" else _ANY
     found = []
     for rule, check in rules:
@@ -120,8 +120,8 @@ def _apart(scheme: Provided) -> str:
     for one, other in itertools.pairwise(sequences):
         together = _driven(scheme, one, other)
         apart = [*_driven(scheme, one), *_driven(scheme, other)]
-        assert together == apart, "a flow goes another way when another flow runs beside it: they share state"
-    return f"{_SEQUENCES - 1} pairs of flows beside each other go as they go alone"
+        assert together == apart, "a flow behaves differently when another flow runs: they share state"
+    return f"{_SEQUENCES - 1} pairs of flows behave together as they do alone"
 
 
 def _allowed(pace: tuple[float, int, int | None]) -> float:
@@ -158,7 +158,7 @@ def _on(text: str, scheme: Provided, **values: object) -> Scenario:
     try:
         return Scenario(text.format(control=control, **values), name="check", schemes=[scheme])
     except ScenarioError as error:
-        # A response that does not go by marks has no use for them.
+        # A response that does not react to marks has no use for them.
         if scheme.core.seam != "response":
             raise BecalmError(str(error)) from error
         control = control.replace("[marking.input_triggered]\n", "")
@@ -168,7 +168,7 @@ def _on(text: str, scheme: Provided, **values: object) -> Scenario:
 def _runs(scheme: Provided) -> str:
     results = _run(scheme)
     again = _run(scheme)
-    assert results.fingerprint == again.fingerprint, "a second run of the same scenario goes another way"
+    assert results.fingerprint == again.fingerprint, "a second run of the same scenario gives other results"
     shares = ", ".join(f"{share:.2f}" for share in results.groups["share"].to_list())
     return (
         f"8 flows to one host: guards held, the same fingerprint twice; shares of remote and local: {shares}"

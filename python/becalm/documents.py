@@ -27,7 +27,19 @@ from becalm.errors import BecalmError, ScenarioError
 from becalm.mistakes import Mistakes, read_text, reason
 from becalm.quantities import seconds
 
-__all__ = ["Part", "Table", "Time", "checked", "flat", "noted", "one_of", "parse", "read", "told", "wrong"]
+__all__ = [
+    "Part",
+    "Table",
+    "Time",
+    "as_mistake",
+    "checked",
+    "flat",
+    "noted",
+    "one_of",
+    "parse",
+    "read",
+    "wrong",
+]
 
 
 class Part(BaseModel):
@@ -56,7 +68,7 @@ def one_of(names: Sequence[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def told(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def as_mistake(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function whose errors are mistakes in a file."""
 
     def checked(value: object) -> object:
@@ -68,7 +80,7 @@ def told(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return checked
 
 
-Time = Annotated[float, BeforeValidator(told(lambda value: seconds(str(value))))]
+Time = Annotated[float, BeforeValidator(as_mistake(lambda value: seconds(str(value))))]
 """A time with its unit, in seconds."""
 
 

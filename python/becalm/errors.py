@@ -49,7 +49,7 @@ class FabricError(BecalmError, RuntimeError):
 
 
 class SchemeError(BecalmError, RuntimeError):
-    """A scheme of one's own that cannot be loaded, or that failed in a run."""
+    """A user-defined scheme that cannot be loaded, or that failed in a run."""
 
 
 class DeadlockError(FabricError):
@@ -73,11 +73,11 @@ class MemoryLimitError(BecalmError, MemoryError):
 
 
 class ResultsError(BecalmError, OSError):
-    """A results folder that exists already, or that is none."""
+    """A folder that already exists, or is not a results folder."""
 
 
 class StoreError(BecalmError, OSError):
-    """A store of runs that is none, a damaged file in it, or two different results of the same run."""
+    """A folder that is not a store, a damaged file in a store, or two different results of the same run."""
 
 
 class DesignError(BecalmError, ValueError):

@@ -38,7 +38,7 @@ class Network:
 
     @property
     def nodes(self) -> pl.DataFrame:
-        """One row per host and switch: `node`, `kind`, `level` (0 for hosts, 1 beside them ...), `ports`."""
+        """One row per host and switch: `node`, `kind`, `level` (hosts 0, their switches 1 ...), `ports`."""
         return self._tables["nodes"]
 
     @property

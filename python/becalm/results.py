@@ -1,4 +1,4 @@
-"""Results: tables with units, kept in a folder of Parquet files beside a manifest."""
+"""Results: tables with units, kept in a folder of Parquet files with a manifest."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Results(Tables):
         self.tables = tables
         self.units = units
         self.origin = origin or provenance.describe()
-        """The becalm, the platform and the time of the run: not of whoever reads it back."""
+        """The becalm, the platform and the time of the run: not of the reader."""
 
     @classmethod
     def from_outcomes(cls, scenario: Scenario, outcomes: Sequence[Outcome]) -> Results:
@@ -224,7 +224,7 @@ class Results(Tables):
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the manifest and one Parquet file per table.
 
-        All is written to a temporary folder beside and renamed at the end: the folder is there whole or not
+        All is written to a temporary folder and renamed at the end: the folder is complete or not there
         at all.
 
         Raises:
@@ -276,7 +276,7 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
         text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
-    # Nobody's results run code: its schemes need not be there.
+    # Reading results runs no code: the schemes need not be there.
     scenario = Scenario(text, name=name, schemes=None)
     tables = {
         name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()

@@ -55,7 +55,7 @@ def run(
             `fewer_threads`. Results do not depend on it.
         max_memory: memory that the run may take, in bytes or as a size such as `4 GB`. None: 80% of what the
             machine has.
-        schemes: schemes of one's own, as classes or as FILE:NAME; see `Scenario.using`.
+        schemes: user-defined schemes, as classes or as FILE:NAME; see `Scenario.using`.
 
     Raises:
         SchemeError: one of the schemes cannot be loaded, or failed in the run.

@@ -37,7 +37,7 @@ class Scenario:
             keys name the option in place of the scenario.
         max_memory: what traces and schedules that it names may take, in bytes or as a size such as `4 GB`.
             None: 80% of what the machine has.
-        schemes: schemes of one's own that it may name, as classes or as FILE:NAME. A scenario brings no code,
+        schemes: user-defined schemes that it may name, as classes or as FILE:NAME. A scenario brings no code,
             so one that names another scheme is a mistake. None: it may name any, and cannot be run; for
             results of others.
 
@@ -192,7 +192,7 @@ class Scenario:
             raise ScenarioError(f"{self.name}: a change {reason(error)}", self.name) from error
 
     def using(self, schemes: Iterable[type[Scheme] | Provided | str]) -> Scenario:
-        """Return a copy that uses schemes of one's own.
+        """Return a copy that uses user-defined schemes.
 
         A scheme that the scenario does not name takes the place of its `[response]`, `[marking]` or
         `[echo]`; responses of
@@ -265,7 +265,7 @@ def load(
     Args:
         path: the file.
         max_memory: what traces and schedules that it names may take, as `Scenario` has it.
-        schemes: schemes of one's own that it may name; see `Scenario`.
+        schemes: user-defined schemes that it may name; see `Scenario`.
 
     Raises:
         FileNotFoundError: no such file.

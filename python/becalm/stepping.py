@@ -100,7 +100,7 @@ class Run:
         Raises:
             ValueError: neither or both are given, or what is given is no time.
             FabricError: the run cannot go on.
-            SchemeError: a scheme of one's own failed.
+            SchemeError: a user-defined scheme failed.
 
         """
         if (until is None) == (by is None):
@@ -143,7 +143,7 @@ class Run:
 
         Raises:
             FabricError: the run cannot go on.
-            SchemeError: a scheme of one's own failed.
+            SchemeError: a user-defined scheme failed.
 
         """
         outcome = self.core.finish()
@@ -176,7 +176,7 @@ def start(scenario: Scenario, replication: int = 0, *, threads: int = 1) -> Run:
         threads: threads of the run; results do not depend on it.
 
     Raises:
-        SchemeError: a scheme of one's own failed at its start.
+        SchemeError: a user-defined scheme failed at its start.
 
     """
     return Run(scenario, replication, threads)

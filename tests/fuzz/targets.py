@@ -150,7 +150,7 @@ def _counters(path: Path) -> object:
 
 
 def _opensm(path: Path) -> object:
-    return [each.told(str(path)) for each in check.check(path, ibnetdiscover.read(FABRIC))]
+    return [each.message(str(path)) for each in check.check(path, ibnetdiscover.read(FABRIC))]
 
 
 def _results(content: bytes) -> object:

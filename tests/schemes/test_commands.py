@@ -1,4 +1,4 @@
-"""The commands for schemes of one's own."""
+"""The commands for user-defined schemes."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def test_results_are_reported_and_explained_without_the_code(tmp_path: Path) -> 
     (tmp_path / "mine.py").unlink()
     shown = RUN.invoke(app, ["report", str(results), "--out", str(page)])
     assert shown.exit_code == 0, shown.output
-    told = RUN.invoke(app, ["explain", str(results)])
-    assert told.exit_code == 0 and "Congestion control" in told.output, told.output
+    message = RUN.invoke(app, ["explain", str(results)])
+    assert message.exit_code == 0 and "Congestion control" in message.output, message.output
     pinned = becalm.load(tmp_path / "scene.toml").using([mine(tmp_path)])
     assert becalm.load_results(results).scenario.hash == pinned.hash == pinned.pinned().hash
     parameters = dict(_about(becalm.load_results(results), None, 0)["parameters"])

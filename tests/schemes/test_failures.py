@@ -1,4 +1,4 @@
-"""What goes wrong with a scheme of one's own gives one message; a scenario alone runs nothing."""
+"""An error in a user-defined scheme gives one message; a scenario alone runs nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scene() -> becalm.Scenario:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         ("self.gap = float('nan')", "sets a gap of NaN; it must be a finite number, at least 0"),
         ("self.gap = -1", "sets a gap of -1; it must be a finite number, at least 0"),
@@ -45,13 +45,13 @@ def scene() -> becalm.Scenario:
         ("1 / 0", "ZeroDivisionError: division by zero in "),
     ],
 )
-def test_a_wrong_answer_ends_the_run_with_its_flow_and_time(tmp_path: Path, body: str, told: str) -> None:
+def test_a_wrong_answer_ends_the_run_with_its_flow_and_time(tmp_path: Path, body: str, expected: str) -> None:
     with pytest.raises(becalm.SchemeError) as raised:
         becalm.run(scene(), schemes=[written(tmp_path, body)])
     message = str(raised.value)
-    assert told in message and message.startswith("mine.py:Mine: flow ") and "local: B" in message
+    assert expected in message and message.startswith("mine.py:Mine: flow ") and "local: B" in message
     assert "\n" not in message
-    if "Zero" in told:
+    if "Zero" in expected:
         assert "mine.py:9, called as on_ack(" in message and "Ack(covers=1" in message
 
 
@@ -98,7 +98,7 @@ C = '#include "becalm.h"\n#include <stddef.h>\n'
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "expected"),
     [
         ("int nothing(void) { return 0; }", "does not export `becalm_scheme_at`"),
         (
@@ -108,13 +108,13 @@ C = '#include "becalm.h"\n#include <stddef.h>\n'
         ),
     ],
 )
-def test_libraries_that_do_not_fit_are_refused(tmp_path: Path, code: str, told: str) -> None:
+def test_libraries_that_do_not_fit_are_refused(tmp_path: Path, code: str, expected: str) -> None:
     source = tmp_path / "wrong.c"
     source.write_text(C + code + "\n")
     library = libraries.compile_c(source, tmp_path / "libwrong.so", "-Wno-missing-field-initializers")
     with pytest.raises(becalm.SchemeError, match=r"libwrong\.so") as raised:
         becalm.run(scene(), schemes=[str(library)])
-    assert told in str(raised.value)
+    assert expected in str(raised.value)
 
 
 def test_a_library_for_another_machine_is_refused(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_a_user_does_wrong_ends_with_exit_code_2_and_writes_nothing(tmp_path: Path, case: str) -> None:
-    file, content, told = WRONG[case]
+    file, content, expected = WRONG[case]
     path = tmp_path / file
     path.write_text((C if path.suffix == ".c" else "") + content + "\n", encoding="latin-1")
     if path.suffix == ".c":
@@ -181,7 +181,7 @@ def test_what_a_user_does_wrong_ends_with_exit_code_2_and_writes_nothing(tmp_pat
     out = tmp_path / "results"
     command = ["run", "--example", "input_triggered_lipd", "--out", str(out), "--quiet"]
     done = CliRunner().invoke(app, [*command, "--response", f"{path}{name}"])
-    assert done.exit_code == 2 and told in done.output.replace("\n", " "), done.output
+    assert done.exit_code == 2 and expected in done.output.replace("\n", " "), done.output
     assert not out.exists() and "Traceback" not in done.output
 
 

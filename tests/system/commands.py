@@ -44,8 +44,8 @@ def at_once(
     for process in processes:
         process.join(timeout=60)
     codes = [-1 if process.exitcode is None else process.exitcode for process in processes]
-    told = [(Path(f"{place}.out").read_text(), Path(f"{place}.err").read_text()) for place in places]
-    return [(code, out, error) for code, (out, error) in zip(codes, told, strict=True)]
+    output = [(Path(f"{place}.out").read_text(), Path(f"{place}.err").read_text()) for place in places]
+    return [(code, out, error) for code, (out, error) in zip(codes, output, strict=True)]
 
 
 def _command(arguments: list[str], work: str, place: str, barrier: Any) -> None:  # noqa: ANN401

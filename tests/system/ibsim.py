@@ -121,8 +121,8 @@ class Simulator(AbstractContextManager["Simulator"]):
         until = time.monotonic() + 30
         while f"@{self.name}:ctl" not in Path("/proc/net/unix").read_text():
             if time.monotonic() > until or self.process.poll() is not None:
-                told = (self.folder / "ibsim.log").read_text()
-                raise RuntimeError(f"ibsim did not start: {told[-500:]}")
+                message = (self.folder / "ibsim.log").read_text()
+                raise RuntimeError(f"ibsim did not start: {message[-500:]}")
             time.sleep(0.05)
         assert self.process.stdin is not None
         self.process.stdin.write("".join(f"{line}\n" for line in self.commands).encode())

@@ -1,4 +1,4 @@
-"""Names of results are reserved: nothing is replaced unasked, and what cannot be written is told at once."""
+"""Names of results are reserved: nothing is replaced unasked, and errors of writing are reported at once."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_of_twenty_runs_into_one_folder_nineteen_are_refused_early(
     into = ("--out", "deep/here", "--threads", 1)
     ended = commands.at_once(prepared, AT_ONCE - 1, "run", file, *into, folder=tmp_path)
     # The run itself would take for ever.
-    told = "deep/here: another process of becalm is writing it; choose another name\n"
-    assert ended == [(2, "", told)] * (AT_ONCE - 1)
+    message = "deep/here: another process of becalm is writing it; choose another name\n"
+    assert ended == [(2, "", message)] * (AT_ONCE - 1)
     first.terminate()
     first.communicate(timeout=10)
     assert commands.names(work) == []

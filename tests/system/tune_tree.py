@@ -37,7 +37,7 @@ def main(trials: int = 60) -> bool:
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         differing = opensm_differs(conf)
         read = "OpenSM is not installed" if differing is None else f"{len(differing)} options differ"
-        told = {
+        message = {
             "killed_at_trial": killed_at,
             "trials": found["trials"],
             "seconds_after_resume": round(time.monotonic() - start),
@@ -49,7 +49,7 @@ def main(trials: int = 60) -> bool:
             "importance": found["importance"],
             "opensm": read,
         }
-        print(json.dumps(told, indent=2))
+        print(json.dumps(message, indent=2))
         return (
             found["trials"] == trials
             and found["gain"]["ratio"] <= MOST

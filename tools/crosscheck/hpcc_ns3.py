@@ -4,8 +4,8 @@ HPCC_NS3 is the folder `simulation` of its repository, with `build/scratch/third
 `control` (a key of `CONTROLS`), and one of
 
 - `hosts` and `size`: as many hosts on one switch send a message of as many bytes to one more, at once; the
-  switch has `memory` [MiB], 32 if not given; with `draws`, the means of so many runs whose starts are drawn
-- `tree`: so many permutations of 128 hosts on a tree of 3 levels, of messages of `size`
+  switch has `memory` [MiB], 32 if not given; with `draws`, the means of this many runs whose starts are drawn
+- `tree`: this many permutations of 128 hosts on a tree of 3 levels, of messages of `size`
 - `flows`: a file with source, destination, bytes and start [s] of messages among 32 hosts, 4 on each leaf
 """
 

@@ -1,6 +1,6 @@
 //! Lists of schemes by name.
 //!
-//! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`, beside the file with the list:
+//! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`, next to the file with the list:
 //! `module::Params` becomes the table of its name, and `module::Type` is made from it. The first scheme of a list is the
 //! default.
 //!

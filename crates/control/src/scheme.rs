@@ -82,7 +82,7 @@ pub enum Feedback {
     Marks,
     /// The round-trip times of packets and their ACKs.
     RoundTripTime,
-    /// What switches record of the way of packets.
+    /// What switches record of the path of packets.
     Telemetry,
 }
 

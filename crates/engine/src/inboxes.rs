@@ -18,7 +18,7 @@ const SLOTS: (usize, usize) = (8, 64);
 /// Events for which a new inbox has room.
 const FIRST_ROOM: usize = 16;
 /// No group has its turn.
-const NOBODY: usize = usize::MAX;
+const NO_GROUP: usize = usize::MAX;
 
 /// Pending events, earliest first in each group.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct Inboxes<E> {
     first: Vec<Time>,
     /// Empty lists, so that the memory that was read last is written next.
     spare: Vec<Vec<Entry<E>>>,
-    /// The group that has its turn, or [`NOBODY`].
+    /// The group that has its turn, or [`NO_GROUP`].
     turn: usize,
     /// The group to look at next; the number of groups where the window is done.
     next: usize,
@@ -78,7 +78,7 @@ impl<E: Compact> Inboxes<E> {
             filled: vec![vec![0; groups.div_ceil(64)]; slots],
             first: vec![Time::MAX; slots],
             spare: Vec::new(),
-            turn: NOBODY,
+            turn: NO_GROUP,
             next: groups,
             inbox: Vec::new(),
             order: Vec::new(),
@@ -100,7 +100,7 @@ impl<E: Compact> Inboxes<E> {
         if ahead == 0 && group == self.turn {
             self.push_local(time, key, &event());
         } else if ahead <= self.last_slot as u64 {
-            debug_assert!(ahead > 0 || self.turn == NOBODY, "an event of the present window for another group");
+            debug_assert!(ahead > 0 || self.turn == NO_GROUP, "an event of the present window for another group");
             self.append(group, self.slot_of(window), time, || Entry { time, key, event: event() });
         } else {
             debug_assert!(window > self.window, "an event of a past window");
@@ -291,10 +291,10 @@ impl<E: Compact> Inboxes<E> {
 
     /// Puts back what the group that has its turn may not handle yet.
     fn end_turn(&mut self) {
-        if self.turn == NOBODY {
+        if self.turn == NO_GROUP {
             return;
         }
-        let (group, slot) = (std::mem::replace(&mut self.turn, NOBODY), self.slot());
+        let (group, slot) = (std::mem::replace(&mut self.turn, NO_GROUP), self.slot());
         for at in std::mem::take(&mut self.at)..self.order.len() {
             let entry = self.inbox[self.order[at] as u32 as usize];
             self.append(group, slot, entry.time, || entry);
@@ -328,7 +328,7 @@ impl<E: Compact> Inboxes<E> {
 
     /// Whether all groups have handled what they may in the present window.
     fn between_turns(&self) -> bool {
-        self.turn == NOBODY && self.next >= self.groups
+        self.turn == NO_GROUP && self.next >= self.groups
     }
 
     /// The time of the earliest event.

@@ -6,13 +6,13 @@ use crate::time::Time;
 
 /// The rank of an event among those of the same time: target entity, kind, tie-breaker, source.
 ///
-/// The tie-breaker is a hash that the model chooses, so that equal times favour nobody; the source
+/// The tie-breaker is a hash that the model chooses, so that equal times favour no node; the source
 /// (a port of the target, say) makes the order total where hashes collide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(u64);
 
 impl Key {
-    /// The number of entities that can be told apart.
+    /// The number of entities that can be distinguished.
     pub const TARGETS: u32 = 1 << 20;
 
     /// A key; `target` is below [`Key::TARGETS`], `kind` below 16, 24 bits of `tie` count.

@@ -21,10 +21,10 @@ pub trait Part: Model {
     /// What a part tells another one.
     type Message: Send;
 
-    /// What is to be told to another part since the last time; emptied by the caller.
+    /// Messages for another part since the last time; emptied by the caller.
     fn outbox(&mut self, part: usize) -> &mut Vec<Self::Message>;
 
-    /// When what a message tells of happens: at least the look-ahead after the event that it comes from.
+    /// The time of a message's effect: at least the look-ahead after the event that it comes from.
     fn time(message: &Self::Message) -> Time;
 
     /// Takes in a message.
@@ -54,7 +54,7 @@ pub struct Parts<M: Part> {
 /// What the threads share during a run.
 struct Shared<T> {
     meeting: Meeting,
-    /// When a part's next event is, or the first one that it has told another of; for odd and for even windows.
+    /// When a part's next event is, or the first one that it has sent to another; for odd and for even windows.
     next: [Vec<AtomicU64>; 2],
     events: Vec<AtomicU64>,
     work: Vec<AtomicU64>,
@@ -108,7 +108,7 @@ impl Meeting {
     }
 }
 
-/// Cancels a meeting when the thread dies, so that nobody waits for it.
+/// Cancels a meeting when the thread dies, so that no thread waits for it.
 struct CancelOnPanic<'a>(&'a Meeting);
 
 impl Drop for CancelOnPanic<'_> {
@@ -205,7 +205,7 @@ where
 }
 
 impl<T: Send> Shared<T> {
-    /// Runs one part; `go_on` is told the time every few milliseconds, and says whether to.
+    /// Runs one part; `go_on` gets the time every few milliseconds, and decides.
     fn run<M: Part<Message = T>>(
         &self,
         part: usize,
@@ -215,9 +215,9 @@ impl<T: Send> Shared<T> {
         go_on: &mut dyn FnMut(Time) -> bool,
     ) {
         let _guard = CancelOnPanic(&self.meeting);
-        let mut told = Time::MAX;
+        let mut output = Time::MAX;
         for window in 0.. {
-            let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(told);
+            let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(output);
             let times = &self.next[window % 2];
             times[part].store(next.0, Ordering::Relaxed);
             if !self.meeting.join() {
@@ -236,7 +236,7 @@ impl<T: Send> Shared<T> {
             if window % 64 == 0 {
                 self.report(part, simulator, go_on);
             }
-            told = self.post(part, simulator);
+            output = self.post(part, simulator);
         }
     }
 
@@ -248,7 +248,7 @@ impl<T: Send> Shared<T> {
         }
     }
 
-    /// Hands over what other parts have told this one.
+    /// Hands over the messages of other parts to this one.
     fn deliver<M: Part<Message = T>>(&self, part: usize, simulator: &mut Simulator<M>) {
         let n = self.events.len();
         for mail in &self.mail[part * n..(part + 1) * n] {
@@ -259,7 +259,7 @@ impl<T: Send> Shared<T> {
         }
     }
 
-    /// Sends what this part tells the others; returns the earliest time that it tells of.
+    /// Sends this part's messages to the others; returns the earliest time among them.
     fn post<M: Part<Message = T>>(&self, part: usize, simulator: &mut Simulator<M>) -> Time {
         let n = self.events.len();
         let mut earliest = Time::MAX;

@@ -223,7 +223,7 @@ impl<M: Model> Simulator<M> {
         if idle { Stop::Idle } else { Stop::Time }
     }
 
-    /// Handles so many events; returns whether there were so many up to and including `until`.
+    /// Handles so many events; returns whether there were this many up to and including `until`.
     fn handle_next(&mut self, until: Time, events: u64, shown: &mut Vec<Entry<M::Event>>) -> bool {
         let end = self.events.saturating_add(events);
         while self.events < end {

@@ -197,7 +197,7 @@ pub struct Response {
 pub const MOVES_WINDOW: u32 = 1;
 /// A response reacts to the share of packets that are marked.
 pub const COUNTS_MARKS: u32 = 2;
-/// A response goes by round-trip times, not by marks.
+/// A response reacts to round-trip times, not to marks.
 pub const USES_RTT: u32 = 4;
 
 /// The dimensions of a switch: [`becalm_fabric::policy::SwitchShape`].
@@ -268,7 +268,7 @@ pub struct Questions {
     pub draw: unsafe extern "C" fn(*const Packet) -> f64,
 }
 
-/// A marker's view of its switch, for one call. It is small, since each call makes it anew.
+/// A marker's view of its switch, for one call. It is small, since each call makes a new one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {

@@ -67,7 +67,7 @@ impl fmt::Debug for Context {
 pub(crate) struct State(Box<[u128]>);
 
 impl State {
-    /// So many bytes, rounded up to whole words.
+    /// This many bytes, rounded up to whole words.
     pub fn new(bytes: u64) -> State {
         State(vec![0; (bytes as usize).div_ceil(16)].into_boxed_slice())
     }

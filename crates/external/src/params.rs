@@ -11,7 +11,7 @@ use crate::parameters::{Parameter, settle};
 use crate::scheme::{Provided, Seam};
 
 becalm_schema::table! {
-    /// A scheme of one's own, in Python, C or another language. The command line or a program provides its code, never a scenario.
+    /// A user-defined scheme, in Python, C or another language. The command line or a program provides its code, never a scenario.
     pub struct Params {
         /// The name of the scheme, as its code declares it.
         pub name: Name,

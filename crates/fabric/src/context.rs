@@ -163,7 +163,7 @@ impl<O: Observer> Context<'_, O> {
         holds
     }
 
-    /// Whether a sender has credit for so many units, or an open gate.
+    /// Whether a sender has credit for this many units, or an open gate.
     #[inline(always)]
     pub fn has_credit(&mut self, link: &EgressLink, vl: u8, units: u32) -> bool {
         match link.control {

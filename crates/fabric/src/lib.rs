@@ -13,7 +13,7 @@
 //! | [`network`] | link rates, topologies and their generators, routes and the paths by them |
 //! | [`config`] | settings of switches and adapters, sizes of packets |
 //! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
-//! | `trail` | telemetry: what switches record of the way of packets |
+//! | `trail` | telemetry: what switches record of the path of packets |
 //! | `flow_control` | credit or pauses between a buffer and its sender |
 //! | `event`, `message`, `context` | events, messages between threads, and the context in which nodes handle them |
 //! | `switch` | input buffers, queues, arbitration, forwarding |

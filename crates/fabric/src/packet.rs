@@ -113,7 +113,7 @@ impl Packet {
         self.held = place | TRAIL;
     }
 
-    /// Moves its trail, if it has one, by so many places.
+    /// Moves its trail, if it has one, by this many places.
     pub(crate) fn move_trail(&mut self, places: u32) {
         if let Some(place) = self.trail() {
             self.set_trail(place + places);

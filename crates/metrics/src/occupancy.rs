@@ -54,7 +54,7 @@ impl Joint for Occupancy {
 }
 
 impl Level {
-    /// Notes that so many packets are there from now on. Before the window, `since` is its start, and what counts is with how
+    /// Notes that this many packets are there from now on. Before the window, `since` is its start, and what counts is with how
     /// many it begins.
     #[inline(always)]
     fn change(&mut self, now: Time, packets: u32) {

@@ -11,7 +11,7 @@ use crate::ports::Ports;
 pub struct Paused {
     /// Pauses that began in it.
     pub pauses: u64,
-    /// Time from pauses until the sender was told to go on.
+    /// Time from pauses until the sender could go on.
     pub time: Time,
 }
 

@@ -222,7 +222,7 @@ impl Tree {
         Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, episodes, log: None }
     }
 
-    /// Keeps periods from now on, for [`Tree::spans`]: about so many, shared evenly among the lanes.
+    /// Keeps periods from now on, for [`Tree::spans`]: about this many, shared evenly among the lanes.
     pub fn keep_spans(&mut self, most: usize) {
         let most = (most / self.lanes.len().max(1)).max(LEAST_PERIODS);
         self.log = Some(Log { most, lanes: vec![Periods::default(); self.lanes.len()] });

@@ -73,7 +73,7 @@ impl Watch {
         self
     }
 
-    /// Keeps the periods in which outputs were root or branch: about so many.
+    /// Keeps the periods in which outputs were root or branch: about this many.
     pub fn with_spans_of_roles(mut self, most: usize) -> Watch {
         self.tree.keep_spans(most);
         self

@@ -90,7 +90,7 @@ impl Scheme {
         self.inner.is_native()
     }
 
-    /// Whether it is a response that goes by marks.
+    /// Whether it is a response that reacts to marks.
     #[getter]
     fn needs_marks(&self) -> bool {
         let properties = self.inner.properties();
@@ -115,7 +115,7 @@ impl Scheme {
 /// of an ACK; its round-trip time in ps.
 type Step = (String, u64, u32, u32, u64);
 
-/// Drives responses with their default parameters beside each other, without a fabric: flow by flow, the steps in turn.
+/// Drives responses with their default parameters side by side, without a fabric: flow by flow, the steps in turn.
 ///
 /// Returns for each flow its paces `(gap, window, timer)`, that after its start first, and the failure of the first that
 /// failed. A timer goes off before a step that is later.
@@ -148,19 +148,19 @@ impl PyObjects {
     }
 }
 
-/// What a user is told of an exception in a call: file, line, the call and its arguments.
+/// The message about an exception in a call: file, line, the call and its arguments.
 fn explained(py: Python<'_>, error: &PyErr, call: &str, arguments: Option<&Bound<'_, PyTuple>>) -> String {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return INTERRUPTED.to_string();
     }
-    let told = || -> PyResult<String> {
+    let message = || -> PyResult<String> {
         let (module, value) = (py.import("becalm.schemes.failure")?, error.value(py));
         if let Some(traceback) = error.traceback(py) {
             value.setattr(intern!(py, "__traceback__"), traceback)?;
         }
         module.getattr("explain")?.call1((value, call, arguments))?.extract()
     };
-    told().unwrap_or_else(|_| format!("{call}: {error}"))
+    message().unwrap_or_else(|_| format!("{call}: {error}"))
 }
 
 /// Calls a method; what it raises becomes a sentence.

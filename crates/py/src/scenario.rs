@@ -103,7 +103,7 @@ impl Scenario {
 ///
 /// With `lines` false the messages name no lines: for text that was not written by a user. `origins` are pairs of a key, such
 /// as `flows[0].stop`, and the option that set it: messages about the key name the option in place of the file.
-/// The files that the text names may take so many bytes of `memory`.
+/// The files that the text names may take this many bytes of `memory`.
 /// Raises `ScenarioError` with all errors at once.
 #[pyfunction]
 /// `schemes` are those from outside that it may name; with None, it may name any, and cannot be run.

@@ -358,7 +358,7 @@ impl Switch {
         Ok(unsafe { ((*view.ask).blocked_until)(view.switch_, output, vl) }.cast_signed())
     }
 
-    /// Time in ps that a packet of so many bytes takes on the link of a port.
+    /// Time in ps that a packet of this many bytes takes on the link of a port.
     fn packet_time(&self, port: u16, size: u32) -> PyResult<u64> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).packet_time)(view.switch_, port, size) })

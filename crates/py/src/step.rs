@@ -234,7 +234,7 @@ fn next<T>(from: &Receiver<T>) -> Option<T> {
 
 #[pymethods]
 impl Workers {
-    /// So many threads, the calling one among them.
+    /// This many threads, the calling one among them.
     #[new]
     fn new(threads: usize) -> Workers {
         let (tell, done) = channel();

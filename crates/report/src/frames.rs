@@ -12,7 +12,7 @@ const FINE: u8 = 10;
 const COARSE: u8 = 17;
 /// Bytes that the shares that are not needed for the tree may take together, unless everything is asked for.
 const MOST_BYTES: usize = 24_000;
-/// One row in so many tells whether a share can be small enough: most of them are far from it, and packing takes time.
+/// Samples one row in this many to see whether a share can be small enough: most of them are far from it, and packing takes time.
 const SAMPLED: usize = 8;
 /// Shares of a link besides its buffer and its role, the most telling first.
 const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];

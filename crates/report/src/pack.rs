@@ -18,7 +18,7 @@ const MANY: usize = 4_000_000;
 pub enum Filter {
     /// Nothing.
     None,
-    /// Rows of so many bytes: each is what has to be added, modulo 256, to the row before.
+    /// Rows of this many bytes: each is what has to be added, modulo 256, to the row before.
     Difference(usize),
     /// The first bytes of all values, then their second bytes, and so on.
     Planes,

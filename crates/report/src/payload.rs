@@ -40,7 +40,7 @@ pub struct Options {
 pub struct Payload {
     /// The bytes, deflated if that was asked for.
     pub bytes: Vec<u8>,
-    /// Every how manieth frame it has.
+    /// Keeps every n-th frame.
     pub every: usize,
     /// Shares of links over time that were left out.
     pub omitted: Vec<&'static str>,

@@ -37,7 +37,7 @@ impl Scenario {
     }
 
     /// Reads a TOML text in which options have set some keys; their errors are reported under the option. The files that it
-    /// names may take so many bytes of `memory`.
+    /// names may take this many bytes of `memory`.
     ///
     /// # Errors
     /// Those of [`Scenario::parse`].

@@ -7,7 +7,7 @@ use becalm_schema::Choice;
 use crate::check::hearing::{hears_marks, limits_marks};
 use crate::sections::Sections;
 
-/// Warnings of responses that wait for what nobody sends them, one for each response and reason.
+/// Warnings of responses that wait for feedback that never comes, one for each response and reason.
 pub(crate) fn warnings(sections: &Sections) -> Vec<String> {
     let of_each = in_use(sections).filter_map(|response| {
         let reason = unheard(response, sections)?;
@@ -30,8 +30,8 @@ fn unheard(response: &ResponseParams, sections: &Sections) -> Option<String> {
     match Responding::feedback(response) {
         Feedback::Marks => unmarked(response, sections),
         Feedback::Telemetry if !sections.switch.paths.config().keeps_order() => Some(
-            "compares what the same switches record from packet to packet, but [switch.paths] sends the packets of a flow \
-             by several ways: it hears only of those that follow each other on one way"
+            "compares the telemetry of successive packets on one path, but [switch.paths] sends the packets of a flow \
+             by several paths"
                 .into(),
         ),
         Feedback::Telemetry | Feedback::RoundTripTime => None,
@@ -41,7 +41,7 @@ fn unheard(response: &ResponseParams, sections: &Sections) -> Option<String> {
 /// Why marks do not reach a response, or too few of them.
 fn unmarked(response: &ResponseParams, sections: &Sections) -> Option<String> {
     if *sections.marking == MarkingParams::default() {
-        let why = "never slows down: it goes by marks, and no switch marks packets; choose a [marking]";
+        let why = "never slows down: it reacts to marks, but no switch marks packets; choose a [marking]";
         return hears_marks(response).then(|| why.into());
     }
     (Responding::counts_marks(response) && limits_marks(&sections.echo)).then(|| {

@@ -9,7 +9,7 @@ use crate::sections::flows::Group;
 use crate::sections::jobs::Job;
 
 impl Scenario {
-    /// The scenario with so many frames and all spans, where it does not ask for frames itself, and without series of
+    /// The scenario with this many frames and all spans, where it does not ask for frames itself, and without series of
     /// links, which a page does not show. No event of a run changes by it.
     pub fn recorded(mut self, frames: u64) -> Scenario {
         let step = Time((self.sections.run.duration.0 / frames.max(1)).max(1));

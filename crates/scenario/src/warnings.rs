@@ -17,7 +17,7 @@ struct Marks {
 
 impl Scenario {
     /// Settings that are valid and probably not meant: files that say what can hardly be meant; schedules whose messages take
-    /// turns; responses that never hear of congestion; with PFC, headroom that can overflow, thresholds at which links run dry,
+    /// turns; responses that never learn of congestion; with PFC, headroom that can overflow, thresholds at which links run dry,
     /// and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
         let turns = self.takes_turns().into_iter().collect();
@@ -115,7 +115,7 @@ impl Scenario {
         })
     }
 
-    /// Bytes for each of so many outputs, all from one input, at which a switch pauses that input.
+    /// Bytes for each of this many outputs, all from one input, at which a switch pauses that input.
     fn threshold(&self, pfc: &Pfc, ports: u64, outputs: u64) -> u64 {
         let own = u64::from(self.capacity_bytes());
         let Some(pool) = pfc.pool else { return own / outputs };

@@ -145,13 +145,13 @@ mod tests {
         for path in ["run.seed", "runs", "flows[0].sl", "run"] {
             errors.add(root.at(path).unwrap(), "is wrong", "");
         }
-        let told = errors.to_string();
+        let message = errors.to_string();
         let expected = [
             "--set run.seed=-1: is wrong",
             "--set runs.k=1: runs = table {k}: is wrong",
             "f.toml: flows[0].sl = 99: is wrong",
             "--set run.seed=-1: run = table {seed}: is wrong",
         ];
-        assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+        assert_eq!(message.lines().collect::<Vec<_>>(), expected);
     }
 }

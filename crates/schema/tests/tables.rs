@@ -174,8 +174,8 @@ fn a_choice_is_one_valid_name() {
     );
     assert!(traffic("traffic = 1").ends_with("one sub-table, named steady or bursts"));
     for word in ["steady", "stedy"] {
-        let told = traffic(&format!("traffic = \"{word}\""));
-        assert!(told.ends_with("named steady or bursts, did you mean `{steady = {}}`?"), "{told}");
+        let message = traffic(&format!("traffic = \"{word}\""));
+        assert!(message.ends_with("named steady or bursts, did you mean `{steady = {}}`?"), "{message}");
     }
     assert_eq!(Traffic::NAMES, ["steady", "bursts"]);
 }
@@ -254,7 +254,7 @@ fn a_wrong_value_keeps_no_other_from_being_read() {
     review.add(entry.inner[0].weight.place(), "weighs nothing");
     review.add(Place::first_given(&[entry.inner[0].weight.place(), entry.weight.place()]), "is heavy");
     review.conflict(entry.inner[1].place(), Conflict::new("weight", "is light"));
-    let told = errors.settle::<()>(None).unwrap_err().to_string();
+    let message = errors.settle::<()>(None).unwrap_err().to_string();
     let expected = [
         "x.toml:1: count = 10: must be between 1 and 9",
         "x.toml:2: weight = 2: is heavy",
@@ -263,7 +263,7 @@ fn a_wrong_value_keeps_no_other_from_being_read() {
         "x.toml:5: inner[1].count: is missing; valid: an integer between 0 and 4294967295",
         "x.toml:6: inner[1].weight = 1: is light",
     ];
-    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(message.lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A program in which so many ranks do nothing.
+    /// A program in which this many ranks do nothing.
     pub fn new(ranks: u32) -> Builder {
         Builder { ranks: vec![Vec::new(); ranks as usize], edges: vec![Vec::new(); ranks as usize] }
     }
@@ -77,7 +77,7 @@ impl Builder {
     /// The program.
     ///
     /// # Errors
-    /// [`ProgramError::NoRanks`], [`ProgramError::TooLong`], [`ProgramError::NoSuchRank`] or [`ProgramError::Circle`].
+    /// [`ProgramError::NoRanks`], [`ProgramError::TooLong`], [`ProgramError::NoSuchRank`] or [`ProgramError::Cycle`].
     pub fn build(self) -> Result<Program, ProgramError> {
         if self.ranks.is_empty() {
             return Err(ProgramError::NoRanks);
@@ -88,7 +88,7 @@ impl Builder {
         }
         let program = self.number();
         check_ranks(&program)?;
-        check_circles(&program)?;
+        check_cycles(&program)?;
         Ok(program)
     }
 
@@ -145,7 +145,7 @@ fn check_ranks(program: &Program) -> Result<(), ProgramError> {
 }
 
 /// Checks that no operation waits for itself: takes those away that wait for nothing, until none is left.
-fn check_circles(program: &Program) -> Result<(), ProgramError> {
+fn check_cycles(program: &Program) -> Result<(), ProgramError> {
     let mut needs = program.needs.clone();
     let mut free: Vec<u32> = (0..program.len() as u32).filter(|&op| needs[op as usize] == 0).collect();
     while let Some(op) = free.pop() {
@@ -156,15 +156,15 @@ fn check_circles(program: &Program) -> Result<(), ProgramError> {
             }
         }
     }
-    // What is left waits for a circle, and is not always on it: going back along what is waited for leads there.
+    // What is left waits for a cycle, and is not always on it: going back along what is waited for leads there.
     let Some(start) = needs.iter().position(|&needs| needs > 0) else { return Ok(()) };
-    let OpId { rank, op } = program.id(on_circle(program, start as u32, &needs));
+    let OpId { rank, op } = program.id(on_cycle(program, start as u32, &needs));
     let what = program.op(program.of_rank(rank).start + op).action.to_string();
-    Err(ProgramError::Circle { rank, op, what })
+    Err(ProgramError::Cycle { rank, op, what })
 }
 
-/// An operation on a circle that leads to `start`; all with needs are left of the graph.
-fn on_circle(program: &Program, start: u32, needs: &[u32]) -> u32 {
+/// An operation on a cycle that leads to `start`; all with needs are left of the graph.
+fn on_cycle(program: &Program, start: u32, needs: &[u32]) -> u32 {
     let mut earlier = vec![u32::MAX; program.len()];
     for op in (0..program.len() as u32).filter(|&op| needs[op as usize] > 0) {
         program.waiting(op).for_each(|(waits, _)| earlier[waits as usize] = op);
@@ -200,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_unknown_ranks_are_named() {
+    fn cycles_and_unknown_ranks_are_named() {
         let mut builder = Builder::new(2);
         let [a, b, c] = [5, 6, 7].map(|ns| builder.calc(1, Time::from_ns(ns)));
         builder.after(a, b, When::Done);
         builder.after(b, a, When::Start);
         builder.after(c, b, When::Done);
         let error = builder.build().unwrap_err().to_string();
-        assert_eq!(error, "rank 1, operation 0 (calc 5 ns) waits for itself: its requirements go in a circle");
+        assert_eq!(error, "rank 1, operation 0 (calc 5 ns) waits for itself: its requirements form a cycle");
         let mut builder = Builder::new(2);
         builder.send(1, 2, 10, 0);
         let error = builder.build().unwrap_err().to_string();

@@ -26,8 +26,8 @@ pub enum ProgramError {
         last: u32,
     },
     /// Operations wait for each other.
-    #[error("rank {rank}, operation {op} ({what}) waits for itself: its requirements go in a circle")]
-    Circle {
+    #[error("rank {rank}, operation {op} ({what}) waits for itself: its requirements form a cycle")]
+    Cycle {
         /// Its rank.
         rank: u32,
         /// Its place among those of the rank.

@@ -9,7 +9,7 @@
 //! | [`error`] | errors of programs |
 //! | [`mistakes`] | mistakes of files |
 //! | [`program`] | operations and their graph |
-//! | [`builder`] | the construction of programs, and the check for circles |
+//! | [`builder`] | the construction of programs, and the check for cycles |
 //! | `rendezvous` | large messages as requests, clearances and data |
 //! | [`matching`] | which message goes to which receive |
 //! | [`rank`] | the execution of one rank, by whatever surrounds it |

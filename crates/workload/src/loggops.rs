@@ -75,7 +75,7 @@ impl LogGops {
                 None => ranks[rank as usize].wake(turn),
             }
         }
-        // A receive that waits says more than a message that nobody wants.
+        // A receive that waits says more than a message without a receiver.
         let stuck = ranks.iter().filter(|rank| !rank.is_done()).chain(&ranks).find_map(|rank| rank.stuck(program));
         stuck.map_or(Ok(()), |stuck| Err(ProgramError::Stuck(stuck)))?;
         Ok(ranks.iter().map(Rank::ended).collect())
@@ -184,14 +184,14 @@ mod tests {
         builder.after(send, wait, When::Done);
         builder.recv(0, 1, 64, 4);
         let error = builder.build().unwrap().check().unwrap_err().to_string();
-        let expected = "the program cannot end: rank 0, operation 0 (recv 64 B from 1, tag 4) waits for a message that nobody sends";
+        let expected = "the program cannot end: rank 0, operation 0 (recv 64 B from 1, tag 4) waits for a message that is never sent";
         assert_eq!(error, expected);
         let mut builder = Builder::new(2);
         builder.send(1, 0, 64, 4);
         let error = builder.build().unwrap().check().unwrap_err().to_string();
         assert_eq!(
             error,
-            "the program cannot end: rank 1, operation 0 (send 64 B to 0, tag 4) sends a message that nobody receives"
+            "the program cannot end: rank 1, operation 0 (send 64 B to 0, tag 4) sends a message that is never received"
         );
     }
 

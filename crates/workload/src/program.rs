@@ -89,7 +89,7 @@ pub struct OpId {
     pub op: u32,
 }
 
-/// A graph of operations for every rank, which has no circle.
+/// A graph of operations for every rank, which has no cycle.
 ///
 /// Operations are numbered through all ranks, those of a rank one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The execution of one rank: what is ready, what its lanes do, what it waits for.
 //!
-//! A rank knows neither a network nor a clock: it is told what happens, and asks its [`Surroundings`] for the rest. So the
+//! A rank knows neither a network nor a clock: it is called when something happens, and asks its [`Surroundings`] for the rest. So the
 //! fabric and [`LogGops`](crate::LogGops) execute programs alike.
 
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ pub trait Surroundings {
     /// for it.
     fn begin(&mut self, now: Time, op: u32, action: &Action) -> (Time, bool);
 
-    /// The work on a send is done: the message goes out. [`Rank::left`] tells of its end, unless it has ended already.
+    /// The work on a send is done: the message goes out. [`Rank::left`] reports its end, unless it has ended already.
     fn send(&mut self, now: Time, op: u32);
 
     /// [`Rank::wake`] is wanted at this time.
@@ -144,12 +144,12 @@ impl Rank {
         self.go_on(turn);
     }
 
-    /// Has a message of a rank beside it arrive later; [`Rank::wake`] is wanted then.
+    /// Has a message of a rank on the same host arrive later; [`Rank::wake`] is wanted then.
     pub fn arrives_at(&mut self, at: Time, arrival: Arrival) {
         self.later(at, Due::Arrival(arrival));
     }
 
-    /// Has a message to a rank beside it leave later; [`Rank::wake`] is wanted then.
+    /// Has a message to a rank on the same host leave later; [`Rank::wake`] is wanted then.
     pub fn leaves_at(&mut self, at: Time, op: u32) {
         self.later(at, Due::Left(op));
     }
@@ -203,8 +203,8 @@ impl Rank {
             _ if self.matching.first_short().is_some() => {
                 (self.matching.first_short()?, "is shorter than the message that it gets")
             }
-            (Some(receive), _) => (receive, "waits for a message that nobody sends"),
-            (None, Some(arrival)) => (arrival.send, "sends a message that nobody receives"),
+            (Some(receive), _) => (receive, "waits for a message that is never sent"),
+            (None, Some(arrival)) => (arrival.send, "sends a message that is never received"),
             (None, None) if self.is_done() => return None,
             (None, None) => {
                 let waiting = self.needs.iter().position(|&needs| needs > 0)?;

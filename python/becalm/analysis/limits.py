@@ -19,11 +19,11 @@ PART = 0.1
 UNMARKED = 0.001
 """Marking is off if switches mark less than this share of the packets of a standing root."""
 SAMPLES = 20
-"""Oscillation is judged from at least so many windows of the series that do not overlap."""
+"""Oscillation is judged from at least this many windows of the series that do not overlap."""
 SWING = 0.3
 """A link oscillates if its rate varies by more than this share of its mean: standard deviation over mean."""
 SWINGS = 4
-"""A link oscillates if its rate goes so often from well below its mean to well above it, or back."""
+"""A link oscillates if its rate crosses from well below its mean to well above it, or back, this often."""
 SLOWED = 0.1
 """Flows are slowed by marks alone, or a job by others, if that costs them this share or more."""
 IDLE = 0.2

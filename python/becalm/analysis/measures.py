@@ -81,7 +81,7 @@ def loss(found: Mapping[str, float], case: Case) -> float:
 
 
 def _left(case: Case) -> float:
-    """Return the share of its calm rate that the links leave to the background beside the contributors."""
+    """Return the share of its calm rate that the links leave to the background next to the contributors."""
     names, calm = case.groups(case.background), case.calm
     before = sum(calm.fair[name] for name in names) if calm is not None else 0.0
     return min(1.0, sum(case.fair[name] for name in names) / before) if before else 1.0

@@ -20,7 +20,7 @@ def show_tried(tried: Tried) -> None:
     """Print the results of each guideline, the best one, and the next step."""
     show_rows(tried.verdict)
     console.say(
-        f"of the guidelines {tried.better} has the least loss here; {tried.verdict.told()}; "
+        f"of the guidelines {tried.better} has the least loss here; {tried.verdict.sentence()}; "
         "`becalm tune` looks for more"
     )
 

@@ -105,7 +105,7 @@ def compare(
         `times` (how many times as long as the scene says it ran), `parameters` (of a tuned row), `warnings`
         (about the values of the source), and for each column of `becalm.comparison.measure` its mean over the
         seeds and the ends of the mean's 95% interval, `NAME_low` and `NAME_high`. `behind` is the `loss`
-        beside that of the scheme with the least, seed by seed.
+        relative to that of the scheme with the least, seed by seed.
 
     Raises:
         BecalmError: a name that is neither of a scheme or scene nor of a file.
@@ -226,7 +226,7 @@ def to_json(table: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _table(pairs: Sequence[_Pair]) -> pl.DataFrame:
-    """Return the table of a scene, with each scheme's loss beside that of the best, seed by seed."""
+    """Return the table of a scene, with each scheme's loss relative to that of the best, seed by seed."""
     best = min(pairs, key=lambda pair: math.fsum(each["loss"] for each in pair.rows)).rows
     for pair in pairs:
         pair.rows = [

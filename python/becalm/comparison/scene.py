@@ -65,7 +65,7 @@ class Scene:
         return str(self.data["run"].get("end", "duration")) == "duration"
 
     def times(self, factor: float) -> Scene:
-        """Return the scene with all times of runs and flows so many times as long."""
+        """Return the scene with all times of runs and flows this many times as long."""
         run = self.data["run"]
         longer = {key: _scaled(run[key], factor) for key in ("duration", "warmup") if key in run}
         flows = [

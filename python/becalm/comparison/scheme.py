@@ -53,7 +53,7 @@ COMPANIONS: dict[str, Table] = {
     "marking": {"echo": {"ack": {}}, "response": {"lipd": {}}},
     "echo": {"marking": {"ramp": {}}, "response": {"dcqcn": {}}},
 }
-"""What a scheme of one's own works with, by its seam: those of LIPD or, for an echo, of DCQCN."""
+"""The companions of a user-defined scheme, by its seam: those of LIPD or, for an echo, of DCQCN."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Scheme:
     guideline: str | None = None
     """The guideline that says what marking, echo and response should be for a scene."""
     own: tuple[Provided, ...] = ()
-    """Schemes of one's own that the tables name."""
+    """User-defined schemes that the tables name."""
     tune: Table = field(default_factory=dict)
     """Values of keys of a scenario among which the tuned row is chosen."""
     values: Table = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Scheme:
 
 
 def of_code(reference: str) -> Scheme:
-    """Return a scheme of one's own, FILE:NAME, with its `COMPANIONS`.
+    """Return a user-defined scheme, FILE:NAME, with its `COMPANIONS`.
 
     Raises:
         SchemeError: it cannot be loaded.

@@ -27,7 +27,7 @@ class Shelf(Generic[T]):
 
     @property
     def folder(self) -> Path:
-        """The folder, beside this file."""
+        """The folder, next to this file."""
         return Path(__file__).parent / f"{self.kind}s"
 
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""becalm beside other simulators: what they gave for a scene, and what becalm gives.
+"""becalm and other simulators: their results for a scene, and becalm's.
 
     for found in crosscheck.check(["loggopsim"]):
         for each in found.quantities:

@@ -1,4 +1,4 @@
-"""Runs the cases of entries, and sets what they give beside the references."""
+"""Runs the cases of entries, and compares the results with the references."""
 
 from __future__ import annotations
 

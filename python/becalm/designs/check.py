@@ -135,7 +135,7 @@ def _recovers_soonest(law: Law, rates: Array, recovery: Array, free: float) -> C
 
 
 def _chiu_jain(law: Law, rates: Array, lower: Array, free: float) -> tuple[Condition, ...]:
-    """Chiu and Jain 1989, with all flows told at once.
+    """Chiu and Jain 1989, with feedback to all flows at once.
 
     Of increase and decrease one must improve fairness, and the other must not worsen it. A step brings rates
     nearer to each other, in their ratio, if its result over the rate falls as the rate rises. For the

@@ -181,7 +181,7 @@ def _c(table: DelayTable | Cct) -> str:
     head = f"/* {json.dumps(data).replace('*/', '* /')} */\n#include <stdint.h>\n\n"
     if isinstance(table, DelayTable):
         declared = (
-            "/* By delay: that after a marked ACK; so many unmarked ACKs in a row lead to a faster one. */\n"
+            "/* By delay: that after a marked ACK; unmarked ACKs in a row before a faster one. */\n"
             "static const struct { uint8_t slower; uint32_t acks; uint8_t faster; } "
             f"{name}_delays[{len(rows)}] = {{\n"
         )

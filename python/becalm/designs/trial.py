@@ -3,7 +3,7 @@
 - `static`: a dumbbell with twenty long-lived flows and a victim, over the size of the input buffers;
 - `dynamic`: the same with flows that come and go, over their mean ON time;
 - `tree`: a hot spot on a fat tree of 128 hosts: six of the eight hosts of every leaf send to one host as fast
-  as they may, the other two send to each other, at random, and are in nobody's way.
+  as they may, the other two send to each other, at random, and share no link with others.
 
 Marking is input-triggered, rates are those of the 256 inter-packet delays.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 Responses: TypeAlias = Mapping[str, dict[str, Any]]
-"""Tables of `[response]` by the name that they go by in the results."""
+"""Tables of `[response]` by their names in the results."""
 
 INPUT_TRIGGERED: dict[str, Any] = {"input_triggered": {}}
 BUFFERS, SHORT_BUFFERS = (2, 4, 8, 16), (4,)

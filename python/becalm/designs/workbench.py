@@ -153,7 +153,7 @@ def design(
         name: what to call it in tables and files.
         packet_time: transmission time of a packet in s: the unit of recovery times, and what the timer of the
             congestion control table is set for.
-        trial: whether to run the standard scenes, with LIPD, FIMD and AIMD beside.
+        trial: whether to run the standard scenes, with LIPD, FIMD and AIMD for comparison.
         short: one point per scene and shorter runs.
         seed: of all runs.
         threads: runs at once; None: as many as there are cores.

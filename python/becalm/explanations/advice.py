@@ -27,7 +27,7 @@ MENDS = {
     "path collision": "spread the flows otherwise: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
     "another hash",
     "colliding jobs": "place one of the jobs so that their paths part, or route one of them another way",
-    "oversubscribed link": "add cables beside it, or spread the flows over other links",
+    "oversubscribed link": "add parallel cables, or spread the flows over other links",
 }
 """What mends causes that no parameter of congestion control removes."""
 

@@ -166,7 +166,7 @@ def starves(case: Case) -> Iterator[Sentence]:
     Its flows offer more than it carries, it is no standing root, and it is used for less than 90% of
     what they could fill. With IBTA's response the cause is *step too large* if one BECN takes a source
     below its share, else *timer too long* if what one BECN adds is undone more slowly than a source at
-    its share hears of the next; otherwise, and with other responses, *response too strong*.
+    its share gets the next; otherwise, and with other responses, *response too strong*.
     """
     for each in judged(case):
         if not starved(case, each) or unmarked(case, each):
@@ -229,8 +229,8 @@ def own_response(case: Case) -> Iterator[Sentence]:
         response = next(iter(case.responses[name]))
         who = f"{len(own)} flows of group {name} are" if len(own) > 1 else f"A flow of group {name} is"
         text = (
-            f"{who} slowed by its own response: {share(got / offered)} of what is offered arrives, no "
-            f"bottleneck is on the way, {marked:.2%} of the packets are marked, most at {links.names[at]}"
+            f"{who} slowed by its own response: {share(got / offered)} of the demand is delivered, no "
+            f"bottleneck is on the path, {marked:.2%} of the packets are marked, most at {links.names[at]}"
             f"; response.{response} recovers too slowly from marks that no lasting queue causes."
         ).replace("are slowed by its", "are slowed by their")
         numbers = {"flows": len(own), "offered": offered, "delivered": got, "marked_share": marked}
@@ -261,7 +261,7 @@ def held(case: Case) -> Iterator[Sentence]:
         if not longest:
             state = f"a root for {share(root)} of the time"
         if case.facts.resolved["switch"]["buffer"] == "unlimited":
-            state = "where unlimited buffers stop nobody"
+            state = "where unlimited buffers stop no sender"
         text = f"Control held {each.name}: {share(float(links.busy[each.link]))} used, {state}."
         refer = (case.facts.of_link(each.link, "utilization"), case.facts.of_tree(each.link))
         yield Sentence("held", "control", text, {"use": use, "root_share": root}, refer, place=each.name)

@@ -122,21 +122,21 @@ def credit_loop(case: Case) -> Iterator[Sentence]:
 
     It is said whenever the paths of the flows have one, whatever the run shows.
     """
-    facts, circle = case.facts, case.facts.cycle
-    if not circle:
+    facts, cycle = case.facts, case.facts.cycle
+    if not cycle:
         return
     links = facts.links
-    at = [links.names.index(name) for name in circle if name in links.names]
+    at = [links.names.index(name) for name in cycle if name in links.names]
     waited = float(max((links.stalled[each] for each in at), default=0.0))
     text = (
-        f"The routes have a credit loop: {', '.join(circle)} may each wait for the next, and all "
+        f"The routes have a credit loop: {', '.join(cycle)} may each wait for the next, and all "
         "stand still once "
         "their buffers are full; in this run the one that waited most did so for "
         f"{share(waited)} of the time."
     )
     rows = Reference("links", tuple(int(links.row[each]) for each in at), ("stalled_share",))
-    numbers = {"links": len(circle), "stalled_share": waited}
-    yield Sentence("credit-loop", "causes", text, numbers, (rows,), cause="credit loop", place=circle[0])
+    numbers = {"links": len(cycle), "stalled_share": waited}
+    yield Sentence("credit-loop", "causes", text, numbers, (rows,), cause="credit loop", place=cycle[0])
 
 
 @rule("victims", "victims")
@@ -154,10 +154,8 @@ def victims(case: Case) -> Iterator[Sentence]:
         who = f", among them {worst}," if len(own) > 1 else f", {worst},"
         text = (
             f"{_count(len(own), 'flow')} of group {name} from {_count(hosts, 'host')}{who} "
-            f"{_verb(len(own), 'wait', 'waits')} behind the "
-            f"congestion without a part in it: {number(got, 'B/s')} of {number(offered, 'B/s')} "
-            "offered arrive, "
-            f"{share(got / offered)}."
+            f"{_verb(len(own), 'are victims', 'is a victim')} of congestion elsewhere: demand "
+            f"{number(offered, 'B/s')}, delivered {number(got, 'B/s')} ({share(got / offered)})."
         )
         numbers = {"flows": len(own), "hosts": hosts, "offered": offered, "delivered": got}
         refer = (facts.of_flows(own), Reference("flows", _rows(case, own), ("rate",)))
@@ -166,7 +164,7 @@ def victims(case: Case) -> Iterator[Sentence]:
 
 @rule("no-victim", "victims")
 def no_victim(case: Case) -> Iterator[Sentence]:
-    """Say that nobody else suffers where there is a bottleneck and no victim."""
+    """Say that no bystander loses, where there is a bottleneck and no victim."""
     if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
         text = "No bystander loses throughput."
@@ -177,7 +175,7 @@ def no_victim(case: Case) -> Iterator[Sentence]:
 
 @rule("lost", "cost")
 def lost(case: Case) -> Iterator[Sentence]:
-    """Sum up what victims lose, beside what all flows deliver."""
+    """Sum up what victims lose, and what all flows deliver."""
     flows, own = case.facts.flows, case.victims
     if not len(own):
         return
@@ -227,16 +225,15 @@ def latency(case: Case) -> Iterator[Sentence]:
 
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
-    """Say that flows lose although no bottleneck is on their way: the tables do not show why."""
+    """Say that flows lose without a bottleneck on their paths: the tables do not show why."""
     flows, own = case.facts.flows, np.setdiff1d(case.unexplained, case.slowed)
     if not len(own):
         return
     offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
     text = (
-        f"{share(got / offered)} of what {_count(len(own), 'flow')} offered arrive, and no "
-        "bottleneck is on the way: "
-        "the tables do not show why (a window of packets, an adapter, or a switch that blocks "
-        "may be the limit)."
+        f"{_count(len(own), 'flow')} got {share(got / offered)} of their demand, without a bottleneck "
+        "on their paths. The tables do not show why (a window of packets, an adapter, or a switch that "
+        "blocks may be the limit)."
     )
     numbers = {"flows": len(own), "offered": offered, "delivered": got}
     yield Sentence("unexplained", "cost", text, numbers, (case.facts.of_flows(own),))

@@ -72,7 +72,7 @@ class Point:
     draw: int = 0
     """Which of several draws of everything random, where one seed is to have many: see `Lab`."""
     schemes: Sequence[Provided] = ()
-    """Schemes of one's own that the scenario names."""
+    """User-defined schemes that the scenario names."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Remarks:
-    """What is said about a claim beside its quote and its numbers."""
+    """Remarks on a claim, in addition to its quote and its numbers."""
 
     note: str = ""
     """How the sentence is read, or why it does not hold."""

@@ -32,7 +32,7 @@ NONE = "none: "
 
 
 def off(window: int | str | None = None) -> Change:
-    """Return the change to no marks and no response, with a window of so many packets.
+    """Return the change to no marks and no response, with a window of this many packets.
 
     Without a window the response stays: one that hears no marks.
     """

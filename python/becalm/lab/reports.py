@@ -82,7 +82,7 @@ def reproduce(
 
 
 def _may_have(experiment: Experiment, seeds: int) -> bool:
-    """Tell whether an experiment that is not decided gets so many seeds."""
+    """Tell whether an experiment that is not decided gets this many seeds."""
     return experiment.seeded and (seeds == MORE[0] or seeds * experiment.cost <= MOST)
 
 
@@ -137,7 +137,7 @@ def drawing(experiment: Experiment, report: Report) -> Figure:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a text beside a file and rename it, so that the file is there whole or not at all."""
+    """Write a text to a temporary file and rename it, so that the file is complete or absent."""
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

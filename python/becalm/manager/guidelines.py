@@ -131,7 +131,7 @@ def _buffer(scenario: Fabric) -> float:
 def _margin(degree: int, packet_time: float) -> float:
     """Return how much longer the longest delay must be than `degree` packets; 1 where the guideline will do.
 
-    A source at its share hears of congestion once in `degree` packet times; meanwhile the timer takes off
+    A source at its share gets a notification once in `degree` packet times; meanwhile the timer takes off
     `lost` entries. If the table ends at the share, sources send with `lost / 2` entries less on average.
     Where they then offer more than the link carries, the tree stands, whatever is marked. With the margin
     even the entry just before the next mark holds them at their share.
@@ -153,7 +153,9 @@ def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
         "marking.ibta.threshold", 15, "the most aggressive: signal while there is still room in the buffers"
     )
     yield Setting(
-        "marking.ibta.marking_rate", 1, "low: every second eligible packet, so that sources hear often"
+        "marking.ibta.marking_rate",
+        1,
+        "low: every second eligible packet, so that sources are notified often",
     )
     yield Setting("marking.ibta.packet_size", 8, "packets under 512 B are not marked")
     if facts["drain_capped"]:

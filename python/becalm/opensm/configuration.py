@@ -32,7 +32,7 @@ class Finding(NamedTuple):
     harmful: bool = False
     """Whether it can stop or starve traffic that is not even congested."""
 
-    def told(self, file: str) -> str:
+    def message(self, file: str) -> str:
         """Return it as a message."""
         what = f"{self.key} {self.value}".strip()
         harm = "warning: " if self.harmful else ""

@@ -89,7 +89,7 @@ def log_throughput(step: Measures, delay: float = 0.1, loss: float = 1.0) -> NDA
 
 
 def incast(sources: int = 8) -> Scenario:
-    """Return the scenario of environments that are given none: so many sources and one destination."""
+    """Return the scenario of environments that are given none: this many sources and one destination."""
     return Scenario(_INCAST.format(sources=sources), name="incast.toml")
 
 

@@ -1,4 +1,4 @@
-"""Schemes of one's own: Python classes, the same classes compiled by Numba, libraries by a C interface.
+"""User-defined schemes: Python classes, the same classes compiled by Numba, libraries by a C interface.
 
 `base` has the classes to derive from, `loading` finds schemes by FILE:NAME, `library` loads those of
 shared libraries,

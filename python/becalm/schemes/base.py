@@ -1,4 +1,4 @@
-"""Classes to derive schemes of one's own from, and their parameters. All times are whole picoseconds."""
+"""Classes to derive user-defined schemes from, and their parameters. All times are whole picoseconds."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _kind(default: bool | float | str, words: Sequence[str]) -> str:
 
 
 class Scheme:
-    """A scheme of one's own: the common part of `Response`, `Marker` and `Echo`."""
+    """A user-defined scheme: the common part of `Response`, `Marker` and `Echo`."""
 
     name: ClassVar[str] = ""
     """Its name in scenarios; that of the class with small letters and `_` when it has none."""
@@ -136,7 +136,7 @@ class Response(Scheme):
     counts_marks: ClassVar[bool] = False
     """Whether it reacts to the share of packets that are marked, so that each mark has to reach it."""
     uses_rtt: ClassVar[bool] = False
-    """Whether it goes by round-trip times, not by marks."""
+    """Whether it reacts to round-trip times, not to marks."""
 
     def start(self, flow: CoreFlow) -> None:
         """Prepare for a flow of this shape, before it sends."""

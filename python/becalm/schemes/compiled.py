@@ -86,11 +86,13 @@ def _compiled(cls: type[Scheme], name: str, signature: Any, function: Callable[.
     except TypingError as error:
         where = inspect.getsourcefile(getattr(cls, name)) or "?"
         line = inspect.unwrap(getattr(cls, name)).__code__.co_firstlineno
-        told = [each.strip() for each in str(error).splitlines() if each.strip()]
+        message = [each.strip() for each in str(error).splitlines() if each.strip()]
         wanted = [
-            each for each in told if "rror" in each or "nknown" in each or "nvalid" in each or "File" in each
+            each
+            for each in message
+            if "rror" in each or "nknown" in each or "nvalid" in each or "File" in each
         ]
-        problem = "\n  ".join(dict.fromkeys(wanted[-6:] or told[:3]))
+        problem = "\n  ".join(dict.fromkeys(wanted[-6:] or message[:3]))
         raise SchemeError(
             f"{where}:{line}: Numba cannot compile `{cls.__name__}.{name}`; "
             f"try it as a Python class:\n  {problem}"
@@ -232,11 +234,11 @@ def _marker(cls: type[Marker], layout: Layout) -> Any:  # noqa: ANN401
 def _echo(cls: type[Echo], layout: Layout) -> Any:  # noqa: ANN401
     record, copies, asked = layout.dtype, _copies(layout), njit(cls.answer)
 
-    def answer(context: Any, packet: Any, told: Any) -> None:  # noqa: ANN401
+    def answer(context: Any, packet: Any, message: Any) -> None:  # noqa: ANN401
         self = np.zeros(1, record)[0]
         copies(self, context)
         ack, cnp = asked(self, carray(packet, 1)[0])
-        out = carray(told, 1)[0]
+        out = carray(message, 1)[0]
         out.ack, out.marks, out.cnp = np.uint32(ack >= 0), np.uint32(max(ack, 0)), np.uint32(cnp)
 
     signature = types.void(_CONTEXT, types.CPointer(records.RECEIVED), types.CPointer(_ANSWER))

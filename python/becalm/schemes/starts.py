@@ -1,4 +1,4 @@
-"""Starts of schemes of one's own: Python files with comments, like schemes that becalm has."""
+"""Starts of user-defined schemes: Python files with comments, like schemes that becalm has."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _DAMAGED = (
 )
 """What a damaged archive raises, which may seem to be compressed, encrypted or split in another way."""
 _NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
-"""What a manifest raises that is none."""
+"""Errors that a file raises that is not a manifest."""
 
 _NOTE = re.compile(rb"becalm run %d (%s) (\w{16})(?: ([0-9a-f]{16}))?\Z" % (FORMAT, "|".join(KEEPS).encode()))
 """The end of a file; becalm 0.2.0 wrote no checksum."""
@@ -184,7 +184,7 @@ def _scenario(manifest: Mapping[str, Any]) -> Scenario:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Tell a manifest that is none from one that is."""
+    """Return whether a manifest is valid."""
     try:
         yield
     except BecalmError:

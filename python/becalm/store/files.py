@@ -33,7 +33,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file where nobody sees it, let it reach the disk, and give it its name."""
+    """Write a file under a hidden name, flush it to the disk, and rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() or not _write_nameless(path, data):
         _write_beside(path, data)

@@ -1,12 +1,12 @@
-"""Where the files of runs are, and how they come there: written beside, renamed, never changed in place.
+"""The files of runs: written under a temporary name, renamed, never changed in place.
 
     becalm-store.json            makes a folder a store
     runs/ab/<62 digits>.zip      one run; its key is `ab` and the digits
     failed/ab/<62 digits>.json   a run that could not go on, and why
     index/                       a cache; may be deleted at any time
 
-There are no locks: a file appears whole or not at all, on a network file system too, and whoever writes the
-same run writes the same file.
+There are no locks: a file appears complete or not at all, on a network file system too, and processes that
+write the same run write the same file.
 """
 
 from __future__ import annotations

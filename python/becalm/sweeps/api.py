@@ -17,7 +17,7 @@ from becalm.progress import SweepProgress
 from becalm.runs import Progress
 from becalm.scenario import Scenario
 from becalm.store import ALL, Store
-from becalm.sweeps.changes import changed, expand, told
+from becalm.sweeps.changes import changed, expand, summary
 from becalm.sweeps.engines import Threads, width_of
 from becalm.sweeps.plan import Plan, Planned, look, planned
 from becalm.sweeps.run import run_tasks
@@ -25,7 +25,7 @@ from becalm.sweeps.table import Point, SweepResults
 from becalm.sweeps.task import Done, Memory, Shelf
 
 INDEX = "sweep.json"
-"""Name of the file that lists the points of a sweep beside its runs."""
+"""Name of the file that lists the points of a sweep next to its runs."""
 
 
 class SweepError(FabricError):
@@ -84,7 +84,7 @@ def sweep(
         _write_index(Path(folder), points)
     plan = look(points, shelf, ALL)
     for key, problem in plan.damaged.items():
-        warnings.warn(f"with {told(plan.changes(key))}: {problem}; computed again", stacklevel=2)
+        warnings.warn(f"with {summary(plan.changes(key))}: {problem}; computed again", stacklevel=2)
     tracker = _Tracker(plan, progress)
     run_tasks(plan.todo, Threads(threads, shelf, tracker.on_running), shelf, tracker.on_done)
     whole = [Point(point, shelf) for point in points if not any(key in plan.failed for key in point.keys)]
@@ -96,12 +96,12 @@ def sweep(
 
 
 def _message(failures: list[PointFailure], failed: int, points: int) -> str:
-    lines = [f"with {told(each.changes)}: {each.error}" for each in failures]
+    lines = [f"with {summary(each.changes)}: {each.error}" for each in failures]
     return "\n".join([f"{failed} of {points} points failed, the others are finished:", *lines])
 
 
 def _write_index(folder: Path, points: Sequence[Planned]) -> None:
-    """List the points beside their runs."""
+    """List the points next to their runs."""
     listed = [{"changes": point.changes, "keys": point.keys} for point in points]
     partial = folder / f".{INDEX}.partial-{os.getpid()}"
     partial.write_text(json.dumps({"points": listed}, indent=2) + "\n")

@@ -56,7 +56,7 @@ def label(value: Any) -> str | float | int | bool | None:  # noqa: ANN401
     return json.dumps(value, default=str)
 
 
-def told(changes: Mapping[str, Any]) -> str:
+def summary(changes: Mapping[str, Any]) -> str:
     """Return changes in one line: `switch.buffer = 4 packets, response = fimd`."""
     return ", ".join(f"{key} = {label(value)}" for key, value in changes.items()) or "no changes"
 
@@ -71,4 +71,4 @@ def changed(base: Scenario, changes: Mapping[str, Any], extra: Mapping[str, Any]
     try:
         return base.replace({**changes, **extra})
     except ScenarioError as error:
-        raise ScenarioError(f"with {told(changes)}:\n{error}", error.file, error.mistakes) from error
+        raise ScenarioError(f"with {summary(changes)}:\n{error}", error.file, error.mistakes) from error

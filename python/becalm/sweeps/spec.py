@@ -27,7 +27,7 @@ from becalm.mistakes import Mistakes
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES
-from becalm.sweeps.changes import Changes, told
+from becalm.sweeps.changes import Changes, summary
 from becalm.sweeps.plan import Planned, planned
 from becalm.sweeps.random import RandomPoints
 from becalm.sweeps.ranges import Drawn
@@ -95,7 +95,7 @@ class Spec:
             try:
                 scenarios.append(self.base.replace({**extra, **self.common, **change}))
             except ScenarioError as error:
-                mistakes.setdefault(str(error), told(change))
+                mistakes.setdefault(str(error), summary(change))
         if mistakes:
             lines = [f"{self.file}: with {where}:\n{message}" for message, where in mistakes.items()]
             more = [f"{self.file}: and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else []
@@ -154,7 +154,7 @@ class _Sweep(Part):
 
 
 def read_spec(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> Spec:
-    """Read the file of a sweep, whose scenario uses these schemes of one's own.
+    """Read the file of a sweep, whose scenario uses these user-defined schemes.
 
     Raises:
         FileNotFoundError: no such file, or no such scenario.

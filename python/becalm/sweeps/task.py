@@ -39,7 +39,7 @@ class Task(NamedTuple):
     model: str = core_model
     """The required model."""
     schemes: tuple[Provided, ...] = ()
-    """Schemes of one's own that the scenario names."""
+    """User-defined schemes that the scenario names."""
 
 
 class Done(NamedTuple):

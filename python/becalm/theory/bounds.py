@@ -23,8 +23,8 @@ class Bounds:
 def asymptotic_bounds(network: ClosedNetwork, window: Array) -> Bounds:
     """Bounds for any service times with these means (Denning and Buzen 1978).
 
-    At best nobody waits, or the bottleneck never rests. At worst a packet finds all others before it at every
-    centre.
+    At best no packet waits, or the bottleneck never rests. At worst a packet finds all others before it at
+    every centre.
     """
     upper = np.minimum(window / network.round_trip, 1 / network.bottleneck)
     queueing = network.round_trip - network.delay

@@ -118,12 +118,12 @@ class Dcqcn:
 
 
 def _miss(p: float, packets: float) -> float:
-    """Probability that none of so many packets is marked."""
+    """Probability that none of this many packets is marked."""
     return math.exp(packets * math.log1p(-p))
 
 
 def _hit(p: float, packets: float) -> float:
-    """Probability that one of so many packets is marked, exact for small ones."""
+    """Probability that one of this many packets is marked, exact for small ones."""
     return -math.expm1(packets * math.log1p(-p))
 
 

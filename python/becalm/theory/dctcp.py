@@ -44,7 +44,7 @@ class Dctcp:
 
     @property
     def largest_queue(self) -> float:
-        """K + N: each flow sends a packet more before it hears of the first mark."""
+        """K + N: each flow sends one more packet before it learns of the first mark."""
         return self.threshold + self.flows
 
     @property

@@ -36,7 +36,7 @@ def jain(allocations: Sequence[float] | Array) -> float:
     """Jain's index of what n users get: 1 if all get the same, 1/n if one gets all (equation 2).
 
     Raises:
-        ValueError: nobody, a negative allocation, or nothing to share.
+        ValueError: no allocation, a negative one, or nothing to share.
 
     """
     shares = np.asarray(allocations, dtype=np.float64)

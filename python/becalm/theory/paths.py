@@ -70,7 +70,7 @@ def sprayed_wait(service: float, utilization: float, sources: int | None = None)
 
 def _none_above(most: int, paths: int, flows: int) -> float:
     """Probability that no path has more than `most` flows."""
-    # The ways to put j flows on so many paths, over j! and paths^j to stay within range.
+    # The ways to put j flows on this many paths, over j! and paths^j to stay within range.
     one = np.array([1 / math.factorial(load) / paths**load for load in range(most + 1)])
     ways, power, left = np.ones(1), one, paths
     while left:

@@ -17,7 +17,7 @@ QUANTUM = 64
 RESPONSES = {0.1: 1, 1: 2, 10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
 """Most quanta until a sender responds to a pause, by the rate of its link in Gb/s (IEEE 802.3, 31B.3.7)."""
 ROCE_HEADER = 82
-"""Bytes of a RoCEv2 packet beside its payload: Ethernet, IP, UDP, BTH, both checksums, preamble, gap."""
+"""Bytes of a RoCEv2 packet without its payload: Ethernet, IP, UDP, BTH, both checksums, preamble, gap."""
 LIGHT = 5e-9
 """Seconds for a metre of cable."""
 CLASSES = 8
@@ -54,7 +54,7 @@ def headroom(
         rate: of the link, in bytes per second.
         metres: length of the cable.
         mtu: payload of the largest packet.
-        header: bytes of a packet beside it.
+        header: bytes of a packet in addition to it.
         response: bytes on the link until the sender responds; `response_bytes` if left out.
         forwarding: seconds from a header's arrival until the buffer counts the packet.
 
@@ -84,7 +84,7 @@ class SharedBuffer:
 
     @property
     def shared(self) -> float:
-        """Bytes beside headroom: B - 8 n h."""
+        """Bytes without headroom: B - 8 n h."""
         return self.size - self.classes * self.ports * self.headroom
 
     @property

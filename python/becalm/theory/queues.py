@@ -60,14 +60,14 @@ def md1_wait(service: float, utilization: float) -> float:
 def periodic_queue(sources: int, utilization: float) -> float:
     """Mean number of packets that wait where each source sends one packet in a fixed time (nD/D/1).
 
-    All sources have the same period and random phases. Nobody waits for long: after a period everything
+    All sources have the same period and random phases. No packet waits for long: after a period everything
     repeats. With the period D in services, more than x services of work are there with probability (Roberts
     and Virtamo 1991, "The superposition of periodic cell arrival streams in an ATM multiplexer", IEEE
     Transactions on Communications 39(2))
 
         sum over n > x of binom(N, n) ((n - x)/D)^n (1 - (n - x)/D)^(N - n) (D - N + x)/(D - n + x).
 
-    The integral over x is the mean work; of the packet in service half is left in the mean.
+    The integral over x is the mean work; half of the packet in service is left on average.
 
     Args:
         sources: N.
@@ -94,7 +94,7 @@ def periodic_queue(sources: int, utilization: float) -> float:
 
 
 def _more_work(work: float, sources: int, period: float) -> float:
-    """Probability that more services of work are there than so many."""
+    """Probability that more than this many services of work are left."""
     found = 0.0
     for n in range(math.floor(work) + 1, sources + 1):
         share = (n - work) / period

@@ -94,7 +94,7 @@ def _crc16(data: bytes, state: int) -> int:
 
 @cache
 def _through_zeros(count: int) -> tuple[int, ...]:
-    """Return what becomes of each bit of the state of the CRC after so many bytes of zeros."""
+    """Return what becomes of each bit of the state of the CRC after this many bytes of zeros."""
     return tuple(_crc16(bytes(count), 1 << bit) for bit in range(16))
 
 

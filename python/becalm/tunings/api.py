@@ -126,7 +126,7 @@ def tune(
         progress: called for every run.
         max_memory: what one run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine
             has.
-        also: fixed cases beside those of the population.
+        also: fixed cases in addition to those of the population.
         no_regret: search and recommend nothing that is worse than no control in a class of contributors.
         planned: called with the plan once the first runs are measured.
 

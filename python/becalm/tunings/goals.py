@@ -19,7 +19,7 @@ Measured = dict[str, float]
 
 _LIMIT = re.compile(r"\s*(guard\.)?(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*([a-zA-Z]*)\s*(\*\s*uncontrolled)?\s*")
 TAIL, TAIL_WEIGHT = 0.9, 0.2
-"""The conditional value at risk: from this share of the cases on, and its weight beside the mean."""
+"""The conditional value at risk: from this share of the cases on, and its weight relative to the mean."""
 PRICE = 0.02
 """Loss against no control in a class of contributors from which on it is a price that has to be said."""
 NO_REGRET, REGRET_WEIGHT = 0.005, 3.0

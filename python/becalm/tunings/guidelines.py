@@ -91,7 +91,7 @@ def choose(scenario: Scenario, guidelines: Sequence[str], progress: Steps | None
 
 
 def _link(scenario: Scenario, control: dict[str, Any], size: int) -> float:
-    """Return the share of the hot link that so many contributors get, without other traffic."""
+    """Return the share of the hot link that this many contributors get, without other traffic."""
     hosts = scenario.hosts()
     # Contributors from all over the fabric.
     senders = [hosts[1 + place * (len(hosts) - 1) // size] for place in range(size)]

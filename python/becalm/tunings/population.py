@@ -101,7 +101,7 @@ class Population:
                 raise BecalmError(f"kind `{kind}`: unknown; valid: {', '.join(KINDS)}")
 
     def draw(self, count: int, seed: int, role: str = "tune") -> list[Case]:
-        """Return so many cases, the same ones for the same seed.
+        """Return this many cases, the same ones for the same seed.
 
         Raises:
             BecalmError: such cases cannot be drawn.
@@ -116,7 +116,7 @@ class Population:
         ]
 
     def case(self, number: int, load: float | None, seed: int = 1, kind: str = "rest") -> Case:
-        """Return a case with so many contributors, with this background or none."""
+        """Return a case with this many contributors, with this background or none."""
         self.check()
         low, high = (load, load) if load else (LEAST, LEAST)
         narrow = Population(
@@ -284,7 +284,7 @@ class HotSpot:
 
 
 def _strata(count: int, made: random.Random) -> list[float]:
-    """Return a number from 0 to 1 out of each of so many equal parts, in random order."""
+    """Return a number from 0 to 1 out of each of this many equal parts, in random order."""
     found = [(place + made.random()) / count for place in range(count)]
     made.shuffle(found)
     return found

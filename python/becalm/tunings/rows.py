@@ -1,4 +1,4 @@
-"""The rows that always stand beside tuned parameters."""
+"""The rows with which tuned parameters are always compared."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[s
 
 
 def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
-    """Return the rows that always stand beside tuned parameters, as changes of a scenario."""
+    """Return the rows with which tuned parameters are always compared, as changes of a scenario."""
     rows = {WITHOUT: uncontrolled(scenario)}
     (response,) = scenario.resolved["response"]
     if response not in UNMOVED:

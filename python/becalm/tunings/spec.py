@@ -24,7 +24,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, model_validator
 
 from becalm.analysis.hot_spots import GUARD, ROLES, Case
-from becalm.documents import Part, Table, Time, checked, one_of, parse, told, wrong
+from becalm.documents import Part, Table, Time, as_mistake, checked, one_of, parse, wrong
 from becalm.errors import ScenarioError
 from becalm.mistakes import read_text
 from becalm.scenario import Scenario, load
@@ -100,8 +100,8 @@ class _Case(Part):
 
 
 class _Goals(Part):
-    minimize: Annotated[list[str], AfterValidator(told(_checked_goals))] = Field(["loss"])
-    limits: list[Annotated[str, AfterValidator(told(_checked_limit))]] = Field([NO_LOSS])
+    minimize: Annotated[list[str], AfterValidator(as_mistake(_checked_goals))] = Field(["loss"])
+    limits: list[Annotated[str, AfterValidator(as_mistake(_checked_limit))]] = Field([NO_LOSS])
 
 
 class _Budget(Part):
@@ -155,7 +155,7 @@ def is_scenario(path: Path) -> bool:
 
 
 def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> TuneSpec:
-    """Read the file of a tuning, whose scenarios use these schemes of one's own.
+    """Read the file of a tuning, whose scenarios use these user-defined schemes.
 
     Raises:
         FileNotFoundError: no such file.

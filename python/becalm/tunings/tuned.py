@@ -97,7 +97,7 @@ class Tuned:
         """Return what to do in one line, its price included."""
         if self.verdict.recommended == BEST and self.broken:
             return f"leave it as it is: the tuned parameters break the limit `{self.broken[0]}`"
-        return self.verdict.told()
+        return self.verdict.sentence()
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the tables of trials."""

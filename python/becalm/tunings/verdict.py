@@ -38,15 +38,15 @@ class Price(NamedTuple):
     background: tuple[float, float]
     """What the background keeps, with the row and without control."""
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return it in words."""
         (own, free), (kept, before) = self.hot_link, self.background
         if self.contributors == "none":
             return f"without a hot spot the background gets {kept:.0%}, {before:.0%} without control"
         words = "more contributors" if self.contributors == "more" else f"{self.contributors} contributors"
-        told = f"{words} get {own:.0%} of their link, {free:.0%} without control"
+        text = f"{words} get {own:.0%} of their link, {free:.0%} without control"
         return (
-            told if kept >= before - 0.01 else f"{told}, and the background {kept:.0%}, {before:.0%} without"
+            text if kept >= before - 0.01 else f"{text}, and the background {kept:.0%}, {before:.0%} without"
         )
 
 
@@ -111,10 +111,10 @@ class Verdict:
             for row in allowed
             if row != best and {best, row} != {BEST, OWN} and self.difference(best, row).high >= 0
         ]
-        told = self.difference(best, near[0])
+        gap = self.difference(best, near[0])
         return (
             f"{best} has the least loss, but may be no better than {', '.join(near)} "
-            f"({told.mean:+.3f}, 95% interval {told.low:+.3f} to {told.high:+.3f}, against {near[0]})"
+            f"({gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f}, against {near[0]})"
         )
 
     def prices(self, row: str | None) -> list[Price]:
@@ -140,14 +140,14 @@ class Verdict:
             (mean(row, "lost"), mean(WITHOUT, "lost")),
         )
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return the answer in one line, its price included."""
         chosen = self.recommended
         if chosen is None:
             return f"leave it as it is: {self.reason}"
         if chosen == NOW:
             return "leave it as it is: what the fabric has is better than every other row"
-        prices = "; ".join(price.told() for price in self.prices(chosen))
+        prices = "; ".join(price.sentence() for price in self.prices(chosen))
         what = "recommended: no congestion control" if chosen == WITHOUT else f"recommended: {chosen}"
         return f"{what}; its price: {prices}" if prices else what
 

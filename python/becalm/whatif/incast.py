@@ -116,7 +116,7 @@ class WhatIf:
     """Seconds that the four runs took."""
 
     def lost(self, run: str) -> float:
-        """Return what all other traffic loses in a run beside that without incast and control, as a share."""
+        """Return the share that all other traffic loses in a run, relative to no incast and no control."""
         return max(0.0, _lost(self.rates["calm"].others, self.rates[run].others))
 
 
@@ -213,7 +213,7 @@ def _background(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     data = scenario.data()
     kept = [group for group in data.get("flows", []) if group["name"] != GROUP]
     if not kept and not data.get("jobs"):
-        raise BecalmError(f"{scenario.name}: flows: no background; valid: groups beside `{GROUP}`")
+        raise BecalmError(f"{scenario.name}: flows: no background; valid: groups other than `{GROUP}`")
     return {"flows": kept, "jobs": data.get("jobs", [])}
 
 

@@ -1,4 +1,4 @@
-//! An echo of one's own, in Python, C or another language.
+//! A user-defined echo, in Python, C or another language.
 //!
 //! # What it does
 //! What its code does. The code is given on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or in

@@ -11,7 +11,7 @@
 //!
 //! # Parameters
 //! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs, so `reliable`.
-//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is so many after the
+//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is this many packets after the
 //!   last one acknowledged. Marks reach a source only with ACKs: `CCTI_Timer` should be longer than the time between two
 //!   ACKs of a flow at its fair share.
 //!

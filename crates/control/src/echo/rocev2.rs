@@ -11,7 +11,7 @@
 //!
 //! # Parameters
 //! - `cnp_interval`: least time between two CNPs of a flow; with `"0 s"` every marked packet is answered.
-//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is so many after the
+//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is this many packets after the
 //!   last one acknowledged.
 //!
 //! # Departures from the source

@@ -70,7 +70,7 @@ pub(super) struct Congestion {
 }
 
 impl Congestion {
-    /// The state of a switch with these rules, one for each port, and so many virtual lanes.
+    /// The state of a switch with these rules, one for each port, and this many virtual lanes.
     pub(super) fn new(rules: Vec<Rules>, vls: u8) -> Congestion {
         let vls = usize::from(vls);
         Congestion { lanes: rules.iter().flat_map(|rules| vec![Lane::new(rules); vls]).collect(), vls }

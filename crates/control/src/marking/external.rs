@@ -1,4 +1,4 @@
-//! A marking policy of one's own, in Python, C or another language.
+//! A user-defined marking policy, in Python, C or another language.
 //!
 //! # What it does
 //! What its code does. The code is given on the command line, `becalm run scenario.toml --marking mine.py:Mine`, or in

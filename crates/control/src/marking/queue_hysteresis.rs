@@ -3,8 +3,8 @@
 //! # What it does
 //! A packet that arrives is marked while its output is in the congestion state. The state begins when the number of
 //! packets in the queue, the one in transmission included, reaches a high threshold T2, and ends when the number, on its
-//! way down, reaches a low threshold T1. A width of 0 makes it a single threshold: a packet is marked that finds at least
-//! so many others.
+//! way down, reaches a low threshold T1. A width of 0 makes it a single threshold: a packet is marked if it finds at least
+//! that number of others.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM

@@ -8,7 +8,7 @@
 //! is the same with any number of threads.
 //!
 //! With `judged` = `"arrival"`, Q is the number of bytes that a packet finds waiting when it arrives. Its mark then waits
-//! in the queue with it, and the source hears of it later by the time that the queue takes.
+//! in the queue with it, and the source learns of it later, by the time that the queue takes.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the congestion point of DCQCN:
@@ -76,7 +76,7 @@ impl Params {
         Conflict::unless(self.kmin <= self.kmax, "kmin", || format!("must be at most kmax = {}", self.kmax))
     }
 
-    /// The probability of a mark at a queue of so many bytes.
+    /// The probability of a mark at a queue of this many bytes.
     pub fn probability(&self, queue: f64) -> f64 {
         let (low, high) = (self.kmin * KB, self.kmax * KB);
         match queue {
@@ -120,7 +120,7 @@ impl MarkingScheme for Ramp {
 }
 
 impl Ramp {
-    /// The probability of a mark at a queue of so many bytes at a port.
+    /// The probability of a mark at a queue of this many bytes at a port.
     fn probability<V: SwitchView>(&self, queue: u64, output: u16, switch: &V) -> f64 {
         let Some(per) = self.params.per else { return self.params.probability(queue as f64) };
         // What a port of that rate would send in the time that the queue takes.

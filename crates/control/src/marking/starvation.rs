@@ -38,7 +38,7 @@ pub(super) struct Starvation {
 }
 
 impl Starvation {
-    /// The state of a switch with these rules, one for each port, and so many virtual lanes; `None` if no port starves.
+    /// The state of a switch with these rules, one for each port, and this many virtual lanes; `None` if no port starves.
     pub(super) fn new(rules: Vec<Rule>, vls: u8) -> Option<Box<Starvation>> {
         if !rules.iter().any(Rule::starves) {
             return None;

@@ -54,7 +54,7 @@
 //! - `clamp_target`: whether every cut sets the target; otherwise only the first one after an increase, by the byte counter or,
 //!   with `clamp_after_timer`, by the timer.
 //! - `decrease_divisor`: alpha on the adapter is a number below 1024, of which a cut takes a 2^`rpg_gd`-th part.
-//! - `byte_counter = 0`: there is none, as in the simulator of HPCC, and the timer's stages count as those of both.
+//! - `byte_counter = 0` turns the byte counter off, as in the simulator of HPCC, and the timer's stages count as those of both.
 //! - `byte_counter`: of `rpg_byte_reset` = 32767 the unit is not certain. The field has 15 bits; `mstflint` describes it as "Bytes,
 //!   default 150". It is taken as bytes.
 //! - `window`: packets, or `"unlimited"`; the source has none.
@@ -126,7 +126,7 @@ impl ResponseScheme for Dcqcn {
 }
 
 impl Dcqcn {
-    /// The initial state at a link with so many bits per second.
+    /// The initial state at a link with this many bits per second.
     fn with(values: Arc<Values>, window: Window, link: f64) -> Dcqcn {
         let share = |megabits: f64| (megabits * 1e6 / link).min(1.0);
         let additive = values.additive_increase.map_or(values.additive_share, share);

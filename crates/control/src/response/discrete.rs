@@ -1,6 +1,6 @@
 //! Rate control with a finite set of rates, as in hardware: a table of inter-packet delays.
 //!
-//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; so many unmarked ACKs in a
+//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; this many unmarked ACKs in a
 //! row lead to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup tables".
 
 use std::fmt;

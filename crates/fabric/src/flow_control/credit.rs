@@ -18,7 +18,7 @@ const WANTED: Time = Time::MAX;
 const RING: usize = 32;
 /// Returns from which on a sender that looks takes in what has come.
 const MANY: u8 = 24;
-/// The times in the ring lie up to so many picoseconds around the first.
+/// The times in the ring lie up to this many picoseconds around the first.
 const REACH: u64 = 1 << 31;
 
 /// A sender's credit for one virtual lane of the buffer behind its link: a cache line, which is all that a
@@ -90,7 +90,7 @@ impl LinkCredit {
         self.known + arrived.map(|(_, units)| units).sum::<u32>()
     }
 
-    /// Whether the sender may use so many units now.
+    /// Whether the sender may use this many units now.
     #[inline]
     pub fn has(&mut self, units: u32, now: Time) -> bool {
         if self.known < units || self.len >= MANY {
@@ -228,7 +228,7 @@ impl LinkCredit {
     }
 }
 
-/// The way of credit, or of pauses, from a buffer back to the sender at the other end of the cable.
+/// The path of credit, or of pauses, from a buffer back to the sender at the other end of the cable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditReturn {
     pub sender: PortId,

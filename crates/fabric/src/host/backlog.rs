@@ -31,7 +31,7 @@ impl Backlog {
         self.full == WhenFull::Drop
     }
 
-    /// How many of `count` messages of so many packets there is room for. An empty queue takes a message of any size.
+    /// How many of `count` messages of this many packets there is room for. An empty queue takes a message of any size.
     /// One that is `late` has to wait for those that wait already.
     pub fn fits(&self, packets: u32, count: u32, late: bool) -> u32 {
         if !self.is_limited() {
@@ -45,7 +45,7 @@ impl Backlog {
         room.max(least).min(u64::from(count)) as u32
     }
 
-    /// Notes that so many packets were posted.
+    /// Notes that this many packets were posted.
     pub fn posted(&mut self, packets: u64) {
         self.packets += packets;
     }

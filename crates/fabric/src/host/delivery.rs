@@ -57,7 +57,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
-    /// Tells of the messages that a packet completes: its own, and those whose packets have arrived before it.
+    /// Reports the messages that a packet completes: its own, and those whose packets have arrived before it.
     #[cold]
     fn complete_messages<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];

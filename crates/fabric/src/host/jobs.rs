@@ -37,7 +37,7 @@ pub(crate) struct HostedRank {
     pub ways: Vec<(u32, Way)>,
 }
 
-/// The way of messages from one rank to another.
+/// The path of messages from one rank to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
     /// By packets.

@@ -91,7 +91,7 @@ impl<R: Response, E> Hosts<R, E> {
         (next < stop).then_some(next)
     }
 
-    /// Posts so many messages of a batch, or as many as there is room for.
+    /// Posts this many messages of a batch, or as many as there is room for.
     fn post_batch<O: Observer>(&mut self, id: SourceId, count: u32, cx: &mut Context<'_, O>) {
         let SourceSpec { traffic: Traffic::Batch { bytes, sizes, .. }, flows, .. } = &self.sources[id.index()].spec
         else {

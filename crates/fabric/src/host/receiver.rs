@@ -58,7 +58,7 @@ struct Piece {
 }
 
 impl Receiver {
-    /// The receiving end of a flow from the host of this rank, whose packets have so many bytes besides their payload.
+    /// The receiving end of a flow from the host of this rank, whose packets have this many bytes besides their payload.
     pub fn new(header: u32, source: u32) -> Receiver {
         Receiver {
             next: 0,

@@ -61,7 +61,7 @@ pub(crate) struct Sender {
     pub in_flight: u32,
     partial: Partial,
     pub vl: u8,
-    /// Whether switches record the way of its packets.
+    /// Whether switches record the path of its packets.
     pub is_recorded: bool,
     /// Whether every message is a flow of its own for the response.
     pub restart: bool,
@@ -86,7 +86,7 @@ pub(crate) struct Sender {
 
 const _: () = assert!(size_of::<Sender>() == 128 && std::mem::offset_of!(Sender, posted_bytes) == 64);
 
-/// Bytes on the wire of so many messages of this size.
+/// Bytes on the wire of this many messages of this size.
 fn wire_bytes(bytes: u32, count: u32, packets: &PacketConfig, header: u32) -> u64 {
     u64::from(count) * (u64::from(bytes) + u64::from(packets.packets_of(bytes)) * u64::from(header))
 }
@@ -235,7 +235,7 @@ impl Sender {
         self.bytes += u64::from(size);
     }
 
-    /// Counts an acknowledgement that covers so many packets, this one included; others of them may belong to the flow
+    /// Counts an acknowledgement that covers this many packets, this one included; others of them may belong to the flow
     /// before.
     pub fn acknowledged(&mut self, sequence: u32, covers: u32, marked: bool) {
         if self.knows(sequence) {

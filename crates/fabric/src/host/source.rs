@@ -35,7 +35,7 @@ pub(crate) struct Held {
 pub(crate) enum Then {
     /// Makes the next message after this time.
     Next(Time),
-    /// Makes so many more of a batch.
+    /// Makes this many more of a batch.
     Rest(u32),
 }
 

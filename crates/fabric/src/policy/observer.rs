@@ -39,13 +39,13 @@ pub trait Observer {
     }
 
     /// The contents of a switch's input buffer changed to `packets` (a packet in transmission counts until its
-    /// last byte has left). Told in the order of time for each buffer, but that a packet has left may be told later than
+    /// last byte has left). Calls for each buffer are in the order of time, but a departure may be reported later than
     /// it happens.
     fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
         let _ = (now, input, vl, packets);
     }
 
-    /// Several changes of one input buffer, one after the other: `tell` tells of each as [`Observer::buffer`] would be told.
+    /// Several changes of one input buffer, one after the other: `tell` reports each as [`Observer::buffer`] would get it.
     #[inline]
     fn buffers(&mut self, input: PortId, vl: u8, tell: impl FnOnce(&mut dyn FnMut(Time, u32))) {
         tell(&mut |now, packets| self.buffer(now, input, vl, packets));

@@ -68,7 +68,7 @@ pub struct Ack<'a> {
     /// Part of `rtt` that the receiver held the packet or its ACK, in whole nanoseconds: the receive buffer's delay, and
     /// the wait of the ACK for the link.
     pub held: Time,
-    /// What the switches on the way of the last packet that it covers have recorded, in their order; empty unless the
+    /// What the switches on the path of the last packet that it covers have recorded, in their order; empty unless the
     /// response asks for it by [`Response::trail`].
     pub trail: &'a [Hop],
 }
@@ -121,7 +121,7 @@ pub trait Response {
         let _ = flow;
     }
 
-    /// If switches are to record the way of the flow's packets, for [`Ack::trail`]: the bytes that their records take in
+    /// If switches are to record the path of the flow's packets, for [`Ack::trail`]: the bytes that their records take in
     /// each packet. Asked once, before the run begins.
     fn trail(&self) -> Option<u32> {
         None

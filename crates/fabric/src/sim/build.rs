@@ -244,7 +244,7 @@ fn pacers<R: Response>(
     (pacers, lists)
 }
 
-/// For every port of every node, its link, and the way of credit or pauses back to the sender at the other end.
+/// For every port of every node, its link, and the path of credit or pauses back to the sender at the other end.
 fn egress_links(
     topology: &Topology,
     adapters: &[AdapterConfig],

@@ -63,17 +63,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         })
     }
 
-    /// No buffer has overflowed, every buffer knows what it holds, and every gate is as its buffer has told it.
+    /// No buffer has overflowed, every buffer knows what it holds, and every gate agrees with its buffer.
     pub(super) fn check_pauses(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         self.overflow().map_or(Ok(()), Err)?;
         let held = self.held_back(agenda);
         let problem = self.checked().find_map(|(port, vl, buffer, taken, gate)| {
             let found = taken + held.get(&(port, vl)).copied().unwrap_or(0);
-            let told = self.shared.gates[gate].will_be_open() != buffer.paused;
-            let problem = match (found == buffer.taken, told) {
+            let message = self.shared.gates[gate].will_be_open() != buffer.paused;
+            let problem = match (found == buffer.taken, message) {
                 (true, true) => return None,
                 (false, _) => format!("{found} B are there, {} B are counted", buffer.taken),
-                (_, false) => "its sender's gate is not as it was told".to_string(),
+                (_, false) => "its sender's gate disagrees with it".to_string(),
             };
             let name = &self.shared.topology.node(port.node).name;
             Some(FabricError::Guard(format!("buffer {name}[{}], VL {vl}: {problem}", port.port)))

@@ -19,7 +19,7 @@ pub(super) struct Shapes<'a> {
 }
 
 impl Shapes<'_> {
-    /// The shape of a flow from one host to another, with so many bytes of telemetry in each packet; its RTT is the
+    /// The shape of a flow from one host to another, with this many bytes of telemetry in each packet; its RTT is the
     /// longest.
     pub fn of(&self, source: NodeId, destination: NodeId, trail: u32) -> FlowShape {
         let unloaded = Unloaded::new(self.topology, self.paths, self.switch);

@@ -20,7 +20,7 @@ pub struct FlowSpec {
     /// control by service level): then the pace holds for all of them together.
     pub response: u32,
     /// Whether every message is a flow of its own for the response, which no other flow may share then: it begins again
-    /// with each, and hears of the packets of this one alone.
+    /// with each, and gets feedback on the packets of this one alone.
     pub restart: bool,
 }
 

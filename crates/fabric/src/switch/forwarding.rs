@@ -1,4 +1,4 @@
-//! Forwarding: the way of a packet through a switch.
+//! Forwarding: the path of a packet through a switch.
 //!
 //! A packet that can cut through leaves at once. Any other packet joins the queue of its (output, VL, input). An event
 //! that may let a packet leave (an arrival, credit, a free output, a free input, the departure of a packet that blocked
@@ -306,7 +306,7 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
-            // An answer that does not count may take the credit of the oldest packet, which then holds up nobody.
+            // An answer that does not count may take the credit of the oldest packet, which then holds up no packet.
             let counts = cx.shared.config.arbiter.counts(packet.kind);
             let frees = !counts || state.arrival_order.departed(order);
             if frees && held_up_others {
@@ -332,7 +332,7 @@ impl<K: Marker> Switch<K> {
         marked
     }
 
-    /// Puts a packet, which came on a lane and took so many units there, on its link.
+    /// Puts a packet, which came on a lane and took this many units there, on its link.
     #[inline(always)]
     fn send<M: Rules, O: Observer>(
         &mut self,

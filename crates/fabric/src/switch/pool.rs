@@ -121,7 +121,7 @@ impl Pool {
         self.lanes[slot.0 as usize]
     }
 
-    /// Moves the trails of all packets by so many places.
+    /// Moves the trails of all packets by this many places.
     pub fn move_trails(&mut self, places: u32) {
         self.places.iter_mut().for_each(|waiting| waiting.packet.move_trail(places));
     }

@@ -70,7 +70,7 @@ pub(crate) struct Output {
     /// Input and VL of the packet that was sent last.
     pub input: u16,
     pub vl: u8,
-    /// Whether an event tells of the end of its transmission.
+    /// Whether the end of its transmission has an event.
     pub awaited: bool,
     pub marked: u32,
     /// When its transmission ends.
@@ -87,7 +87,7 @@ impl Input {
         Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, place }
     }
 
-    /// Records the tail of a packet, if no event need tell of it; returns whether that is so.
+    /// Records the tail of a packet, if it needs no event; returns whether that is so.
     ///
     /// Credit that takes no time on its way needs the event, since it matters who looks first.
     #[inline]

@@ -104,7 +104,7 @@ impl State {
         self.list(output);
     }
 
-    /// Removes the head of a queue, which has so many bytes, and counts it out.
+    /// Removes the head of a queue, which has this many bytes, and counts it out.
     #[inline(always)]
     pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, place: u16, size: u32, config: &SwitchConfig) {
         let voq = M::voq(self, output, vl, place);

@@ -1,4 +1,4 @@
-//! Records of the way of packets that ask for them (telemetry).
+//! Records of the path of packets that ask for them (telemetry).
 
 use becalm_engine::Time;
 
@@ -9,7 +9,7 @@ use crate::switch::state::State;
 use crate::trail::Trails;
 
 impl State {
-    /// Has the switch record the way of packets that ask for it.
+    /// Has the switch record the path of packets that ask for it.
     pub fn record(&mut self) {
         self.records = true;
         self.rules = self.rules.recording();

@@ -1,6 +1,6 @@
 //! The rules that all switches of a fabric follow, as far as the compiler may know them.
 //!
-//! Most fabrics have one virtual lane, virtual output queues and round robin. For these the way of a packet is compiled
+//! Most fabrics have one virtual lane, virtual output queues and round robin. For these the path of a packet is compiled
 //! once more, with [`Common`] in place of [`Configured`], and for other arbiters with [`OneLane`]: what is known then is not
 //! asked for every packet.
 
@@ -100,7 +100,7 @@ impl Rules for Configured {}
 pub(crate) struct OneLane;
 
 impl OneLane {
-    /// Whether a switch with so many ports follows these rules.
+    /// Whether a switch with this many ports follows these rules.
     pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
         config.queueing == Queueing::Voq
             && config.vls == 1
@@ -148,7 +148,7 @@ impl Rules for OneLane {
 pub(crate) struct Common;
 
 impl Common {
-    /// Whether a switch with so many ports follows these rules.
+    /// Whether a switch with this many ports follows these rules.
     pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
         OneLane::holds(config, ports)
             && config.arbiter == Arbiter::RoundRobin
@@ -218,7 +218,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of a switch with so many ports.
+    /// The kind of a switch with this many ports.
     pub fn of(config: &SwitchConfig, ports: usize) -> Kind {
         if Common::holds(config, ports) {
             Kind::Common

@@ -68,7 +68,7 @@ pub(crate) struct State {
     pub one_rate: bool,
     /// There is one VL, and no arbitration between VLs.
     pub one_lane: bool,
-    /// No event tells of a tail that nobody waits for.
+    /// A tail for which no packet waits has no event.
     pub lazy_tails: bool,
     /// The marker need not be shown anything.
     pub unmarked: bool,

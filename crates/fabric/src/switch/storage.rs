@@ -10,7 +10,7 @@ use crate::switch::forwarding::Switch;
 use crate::switch::view::View;
 
 impl<K: Marker> Switch<K> {
-    /// Sees to it that the marker hears of the last byte of a packet that has to wait.
+    /// Has the marker called at the last byte of a packet that has to wait.
     pub(super) fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
         let &Arrival { now, input, output, vl, size, .. } = &arrival;
         let state = &mut self.state;

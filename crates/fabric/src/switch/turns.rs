@@ -7,7 +7,7 @@ use crate::ids::NodeId;
 /// The purpose of the random stream of a switch's order of turns.
 const TURNS_STREAM: u64 = 3;
 
-/// A random order of the inputs, so that who comes after whom does not go by the numbers of ports.
+/// A random order of the inputs, so that turns do not depend on the numbers of ports.
 #[derive(Debug)]
 pub(crate) struct Turns {
     /// By input: its place in the order.
@@ -17,7 +17,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// The order of a switch with so many ports.
+    /// The order of a switch with this many ports.
     pub fn new(ports: u16, seed: u64, node: NodeId) -> Turns {
         let mut random = Stream::new(seed, u64::from(node.0), TURNS_STREAM);
         let mut inputs: Vec<u16> = (0..ports).collect();

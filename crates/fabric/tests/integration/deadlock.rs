@@ -26,7 +26,7 @@ pub fn ring() -> (Topology, Routes) {
     (topology, routes)
 }
 
-/// Each host sends two hops clockwise, through buffers of so many packets.
+/// Each host sends two hops clockwise, through buffers of this many packets.
 pub fn ring_spec((topology, routes): (Topology, Routes), packets: u32) -> FabricSpec<Steady, Unmarked, Acks> {
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let flows: Vec<_> = (0..3).map(|i| free_flow(host(i), host(i + 2))).collect();
@@ -52,7 +52,7 @@ fn a_ring_of_full_buffers_is_reported() {
 }
 
 #[test]
-fn a_circle_of_routes_is_found_before_the_run() {
+fn a_cycle_of_routes_is_found_before_the_run() {
     let (topology, routes) = ring();
     let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
     let far = (0..3).map(|i| (host(i), host(i + 2)));

@@ -29,7 +29,7 @@ fn deadlocks(spec: FabricSpec<Steady, Unmarked, Acks>) -> bool {
     run.model.deadlock(run.now()).is_some()
 }
 
-/// Checks that packets with detours stay alive on so many lanes.
+/// Checks that packets with detours stay alive on this many lanes.
 fn detours(topology: &Topology, routes: &Routes, vls: u8) {
     for law in [PathSelection::Valiant, PathSelection::Ugal] {
         let mut spec = loaded(topology.clone(), routes.clone(), vls, 4);

@@ -66,7 +66,7 @@ pub fn bounded_arbiters() -> impl Strategy<Value = Arbiter> {
     })
 }
 
-/// So many cases of a property, or PROPTEST_CASES.
+/// This many cases of a property, or PROPTEST_CASES.
 pub fn cases(usual: u32) -> ProptestConfig {
     match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),

@@ -57,7 +57,7 @@ impl Marker for Thirds {
     }
 }
 
-/// One ACK for so many packets; with `quiet`, a CNP for a mark unless there was one less than that ago.
+/// One ACK for this many packets; with `quiet`, a CNP for a mark unless there was one less than that ago.
 #[derive(Clone, Copy, Debug)]
 struct Both {
     ack_every: u32,

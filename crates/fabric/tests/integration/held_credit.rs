@@ -48,7 +48,7 @@ fn packet() -> Time {
     gigabyte().time_of(2068)
 }
 
-/// h0 sends to h2 and h1 to h3, without end or for so many packets; credit of h0's comes every `delay`.
+/// h0 sends to h2 and h1 to h3, without end or for this many packets; credit of h0's comes every `delay`.
 fn run(delay: Time, packets: Option<u32>) -> Run {
     let topology = star(4);
     let host = |name: &str| topology.find(name).expect("a host of the star");

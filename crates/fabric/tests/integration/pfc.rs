@@ -133,7 +133,7 @@ fn a_slow_receiver_pauses_its_switch() {
     assert!((rate / 0.25e9 - 1.0).abs() < 0.02, "{rate}");
 }
 
-/// Pauses of the dam's buffer when so many packets are sent.
+/// Pauses of the dam's buffer when this many packets are sent.
 fn pauses_of(packets: u32) -> u32 {
     let mut spec = dam(Time::ZERO);
     spec.switch = pfc(Pfc::default());

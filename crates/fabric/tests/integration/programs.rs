@@ -73,7 +73,7 @@ fn a_rank_that_waits_in_vain_is_named() {
     let mut run = simulate(running(star(2), program.clone(), &[0, 1], Vec::new()), ());
     run.run_until_idle();
     let stuck = run.model.rank(0, 1).stuck(&program).unwrap().to_string();
-    assert_eq!(stuck, "rank 1, operation 0 (recv 64 B from 0, tag 8) waits for a message that nobody sends");
+    assert_eq!(stuck, "rank 1, operation 0 (recv 64 B from 0, tag 8) waits for a message that is never sent");
     assert_eq!(run.model.open_ranks(), 1);
 }
 

@@ -29,7 +29,7 @@ fn fast() -> Rate {
     Rate::from_bits_per_second(1e13)
 }
 
-/// Marks packets that find at least so many others on their way to the same output.
+/// Marks packets that find at least this many others on their way to the same output.
 #[derive(Clone, Debug)]
 struct Finds {
     least: u32,
@@ -65,7 +65,7 @@ impl Observer for Counts {
     }
 }
 
-/// One station with service times of 2 us in the mean, fed by `traffic` over a link of this rate, for so many milliseconds.
+/// One station with service times of 2 us on average, fed by `traffic` over a link of this rate, for this many milliseconds.
 fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u64) -> Counts {
     let mut topology = Topology::default();
     let (source, switch, sink) = (topology.add_host("source"), topology.add_switch("s"), topology.add_host("sink"));

@@ -1,4 +1,4 @@
-//! Telemetry: what switches record of the way of packets, and what an ACK brings back.
+//! Telemetry: what switches record of the path of packets, and what an ACK brings back.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +44,7 @@ impl Response for Tracer {
     }
 }
 
-/// One ACK for so many packets.
+/// One ACK for this many packets.
 #[derive(Clone, Copy, Debug)]
 struct Every(u32);
 

@@ -2,7 +2,7 @@
 
 use super::{ColumnSchema, TableSchema, bytes, count, flag, name, number, quantity, rate, share, time};
 
-/// Tables beside those of results.
+/// Tables in addition to those of results.
 pub static PLANS: [&TableSchema; 11] = [
     &NODES,
     &NETWORK_LINKS,

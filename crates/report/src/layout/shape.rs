@@ -2,9 +2,9 @@
 
 use becalm_engine::order;
 
-/// Switches of a torus have at least so many: fewer are as clear on a circle.
+/// Switches of a torus have at least this many: fewer are as clear on a circle.
 const LEAST_GRID: usize = 6;
-/// Switches of a group of a dragonfly are at least so many: two are only a cable.
+/// Switches of a group of a dragonfly are at least this many: two are only a cable.
 const LEAST_GROUP: usize = 3;
 
 /// What the cables between switches form.
@@ -12,7 +12,7 @@ const LEAST_GROUP: usize = 3;
 pub(crate) enum Shape {
     /// A torus or a mesh of these sizes; the first grows fastest in the order of the switches. The third is 1 in a plane.
     Grid([usize; 3]),
-    /// Groups of so many switches in a row, of which each has cables to all others of its group.
+    /// Groups of this many switches in a row, of which each has cables to all others of its group.
     Groups(usize),
     /// Neither.
     Any,

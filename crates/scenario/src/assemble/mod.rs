@@ -183,7 +183,7 @@ impl Scenario {
         ((self.packets_ahead() / LEAST_PER_THREAD) as usize).clamp(1, asked.max(1))
     }
 
-    /// How many groups of nodes have their turns together, if so many packets cross cables between switches in a
+    /// How many groups of nodes have their turns together, if this many packets cross cables between switches in a
     /// look-ahead: as many as fit a cache, each with enough to do in a turn.
     fn groups(&self, packets_ahead: u64) -> usize {
         let ports: usize = self.network.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();

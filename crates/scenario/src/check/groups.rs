@@ -47,7 +47,7 @@ fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
     if connections.given().is_some() {
         let beside = from.given().or(to.given()).or(pattern.given());
         if let Some(place) = beside {
-            review.add(place, "cannot be set beside connections, which name senders and receivers");
+            review.add(place, "cannot be set together with connections, which name senders and receivers");
         }
         return;
     }
@@ -56,7 +56,7 @@ fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
     }
     match (to.given(), pattern.given()) {
         (None, None) => review.add(place, "to is missing: set the receivers, or a pattern"),
-        (Some(_), Some(pattern)) => review.add(pattern, "cannot be set beside to"),
+        (Some(_), Some(pattern)) => review.add(pattern, "cannot be set together with to"),
         _ => {}
     }
 }

@@ -20,16 +20,16 @@ pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return false;
     }
-    let (mut told, mut untold) = (response(params), response(params));
+    let (mut message, mut untold) = (response(params), response(params));
     let tell = |response: &mut Responding, number: u32, marked: u32| {
         let (sequence, next, rtt) = (number, number + 1, Time::from_us(10));
         let ack = Ack { marked, covers: 1, sequence, next, rtt, ..Ack::default() };
         response.notice(rtt * u64::from(number + 1), &Notice::Ack(ack));
     };
     (0..TRIES).any(|number| {
-        tell(&mut told, number, 1);
+        tell(&mut message, number, 1);
         tell(&mut untold, number, 0);
-        told.pace() != untold.pace()
+        message.pace() != untold.pace()
     })
 }
 

@@ -44,7 +44,7 @@ fn detours(switch: &Switch, sections: &Sections, network: &Network, review: &mut
     let problem = match network.routes.detours().filter(|_| !given) {
         None => "needs a torus or a dragonfly, without routes: other networks have no detours".to_string(),
         Some(detours) if detours.regions() < 3 => {
-            "does nothing: there is no third switch of a torus, or group of a dragonfly, to go by".to_string()
+            "does nothing: there is no third switch of a torus, or group of a dragonfly, for a detour".to_string()
         }
         Some(detours) if detours.regions() > Detours::MOST_REGIONS => {
             format!("needs at most {} switches of a torus, or groups of a dragonfly", Detours::MOST_REGIONS)

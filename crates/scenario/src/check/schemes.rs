@@ -81,7 +81,7 @@ fn responses(sections: &Sections) -> Vec<Option<&Located<Option<ResponseParams>>
     groups.chain(jobs).collect()
 }
 
-/// Notes responses that never hear of anything, and windows that never open again.
+/// Notes responses without feedback, and windows that never open again.
 fn windows(sections: &Sections, review: &mut Review<'_>) {
     if sections.echo.get().is_none_or(|echo| Echoing::ack_every(echo).is_some()) {
         return;
@@ -89,7 +89,7 @@ fn windows(sections: &Sections, review: &mut Review<'_>) {
     let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
     let mut blame = |params: &ResponseParams, place: Place| {
         if Responding::feedback(params) != Feedback::Marks {
-            let problem = "goes by what ACKs bring back, but no data packet is acknowledged";
+            let problem = "reacts to ACKs, but no data packet is acknowledged";
             review.add_in(place, params.name(), problem);
             return;
         }

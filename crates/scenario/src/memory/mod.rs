@@ -48,7 +48,7 @@ const PERIOD: u64 = 320;
 const PACKET: u64 = 90;
 /// Bytes of a link and virtual lane in a frame: in the run, on their way to Python, and in the table.
 const CELL: u64 = 3 * BYTES_PER_LINK;
-/// Bytes of a frame beside those of its links.
+/// Bytes of a frame without those of its links.
 const FRAME: u64 = 500;
 
 /// The bytes of a run, by their use.
@@ -153,7 +153,7 @@ impl Scenario {
         }
     }
 
-    /// Periods of so many lanes: as many as are kept, or as there is time for.
+    /// Periods of this many lanes: as many as are kept, or as there is time for.
     fn periods(&self, lanes: u64) -> u64 {
         let each = (u64::from(*self.sections.observe.span_rows) / lanes.max(1)).max(LEAST_PERIODS as u64);
         let packet = self.sections.packet.sizes().largest();

@@ -48,7 +48,7 @@ impl Network {
         self.links.iter().map(|link| link.name.as_str()).collect()
     }
 
-    /// The switches as their markers know them, with so many virtual lanes and input buffers of this capacity.
+    /// The switches as their markers know them, with this many virtual lanes and input buffers of this capacity.
     pub fn switch_shapes(&self, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
         shapes::switch_shapes(&self.topology, vls, capacity_bytes)
     }

@@ -3,7 +3,7 @@
 use becalm_fabric::policy::SwitchShape;
 use becalm_fabric::{NodeId, NodeKind, PortId, Topology};
 
-/// The shapes of all switches, with so many virtual lanes and input buffers of this capacity.
+/// The shapes of all switches, with this many virtual lanes and input buffers of this capacity.
 pub(super) fn switch_shapes(topology: &Topology, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
     let peers = topology.peers();
     let is_host = |(peer, _): &(PortId, usize)| topology.node(peer.node).kind == NodeKind::Host;

@@ -34,7 +34,7 @@ impl Scenario {
     }
 
     /// The duration of every job without any other traffic, by runs of their own; `None` for a job that does not end in
-    /// time or has nothing beside it. `None` if `go_on` answers `false`.
+    /// time or has no other traffic. `None` if `go_on` answers `false`.
     pub(super) fn jobs_alone(
         &self,
         replication: u32,

@@ -2,7 +2,7 @@
 //!
 //! - A *contributor* crosses a root that counts; see [`super::roots`].
 //! - A *victim* crosses a branch while it lasts, crosses no such root, and loses: it delivers less than it offers by more
-//!   than chance. The output was a branch for at least 5% of the window. A flow with endless data loses if it delivers less than its max-min fair share beside what the
+//!   than chance. The output was a branch for at least 5% of the window. A flow with endless data loses if it delivers less than its max-min fair share next to what the
 //!   contributors get through, without their excess.
 //! - A contributor is a victim *as well* if it crosses a branch of the tree of a root that it does not cross, and delivers
 //!   less than its max-min fair share of all. The branch belongs to the tree to whose root most contributors cross it.

@@ -56,7 +56,7 @@ becalm_schema::words! {
     pub enum Restart {
         /// All messages of a pair of hosts.
         Never = "never",
-        /// Each message: its response begins in its initial state and hears of the packets of this message alone.
+        /// Each message: its response begins in its initial state and gets feedback on the packets of this message alone.
         Message = "message",
     }
 }

@@ -55,7 +55,7 @@ impl Operation {
     fn check(&self) -> Result<(), Conflict> {
         let actions = [self.calc.is_some(), self.send.is_some(), self.recv.is_some()];
         Conflict::unless(actions.iter().filter(|&&set| set).count() == 1, "rank", || {
-            "needs exactly one of calc, send and recv beside it".to_string()
+            "needs exactly one of calc, send and recv".to_string()
         })?;
         Conflict::unless(self.send.is_none() || self.to.is_some(), "send", || "needs a rank: set to".to_string())?;
         Conflict::unless(self.send.is_some() || self.to.is_none(), "to", || "is only for a send".to_string())?;
@@ -113,7 +113,7 @@ becalm_schema::table! {
         pub sl: u32 = 0; ""; 0..=15,
         /// Response to congestion, in place of `[response]`.
         pub response: Option<ResponseParams>,
-        /// Whether the job is also run alone, if there is anything beside it, to measure how much slower it is.
+        /// Whether the job is also run alone, if there is other traffic, to measure how much slower it is.
         pub alone: bool = true,
         /// Whether the table `ops` lists the start and end of every operation.
         pub record_ops: bool = false,

@@ -88,7 +88,7 @@ fn bit_reversal(n: usize) -> Result<Vec<Vec<usize>>, String> {
     Ok((0..n).map(|i| if reversed(i) == i { Vec::new() } else { vec![reversed(i)] }).collect())
 }
 
-/// A permutation without fixed points: random ones are drawn until there is one, 2.7 times in the mean.
+/// A permutation without fixed points: random ones are drawn until there is one, 2.7 times on average.
 fn derangement(n: usize, random: &mut Stream) -> Vec<usize> {
     loop {
         let mut places: Vec<usize> = (0..n).collect();

@@ -23,7 +23,7 @@ impl Route {
     fn check(&self) -> Result<(), Conflict> {
         match (&*self.port, &*self.via) {
             (None, None) => Err(Conflict::new("via", "is missing; set it, or a port")),
-            (Some(_), Some(_)) => Err(Conflict::new("via", "cannot be set beside port")),
+            (Some(_), Some(_)) => Err(Conflict::new("via", "cannot be set together with port")),
             _ => Ok(()),
         }
     }

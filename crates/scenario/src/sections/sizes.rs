@@ -56,7 +56,7 @@ impl Sizes {
         }
     }
 
-    /// The probability that the quantity exceeds so many times its mean.
+    /// The probability that the quantity exceeds this many times its mean.
     fn exceeds(&self, multiple: f64) -> f64 {
         match &self.0 {
             Shape::Fixed => f64::from(u8::from(multiple < 1.0)),
@@ -198,9 +198,9 @@ mod tests {
         let points = json!({"cdf": [[0, 0], [7.25, 33.3], [9, 100]]});
         let sizes = read(points).unwrap();
         assert_eq!(read(sizes.to_json()), Ok(sizes));
-        let told = read(json!({"cdf": [[0, 0], [1, 2, 3], "x", [5, 101], [9, 100]]})).unwrap_err();
-        assert!(told.contains("point:2: `1 2 3`: must be two numbers"), "{told}");
-        assert!(told.contains("point:3:") && told.contains("point:4: `5 101`: the percentage"), "{told}");
+        let output = read(json!({"cdf": [[0, 0], [1, 2, 3], "x", [5, 101], [9, 100]]})).unwrap_err();
+        assert!(output.contains("point:2: `1 2 3`: must be two numbers"), "{output}");
+        assert!(output.contains("point:3:") && output.contains("point:4: `5 101`: the percentage"), "{output}");
         for wrong in [json!("web"), json!({"cdf": 1}), json!({"cdf": [], "uniform": 1}), json!(3)] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }

@@ -54,7 +54,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// The calls of a run up to `until`, at most so many.
+    /// The calls of a run up to `until`, at most this many.
     pub fn of(model: &Traced, selected: &Selected, until: Time, most: usize) -> Calls {
         let (mut markers, mut responses) = (Vec::new(), Vec::new());
         for (switch, marker) in (0u64..).zip(model.markers()) {

@@ -10,7 +10,7 @@ use crate::{fuzz, kept, root};
 
 /// Largest estimate of a scenario that is run as well.
 const SMALL: u64 = 200 << 20;
-/// Of so many scenarios one is run; all are built.
+/// Of this many scenarios one is run; all are built.
 const RUN_ONE_OF: usize = 16;
 /// Wall time of a run.
 const RUN: Duration = Duration::from_millis(20);

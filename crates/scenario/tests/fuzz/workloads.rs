@@ -9,13 +9,13 @@ use becalm_workload::{Mistakes, Reading, goal};
 
 use crate::{fuzz, kept, root};
 
-/// Mistakes are told in so many bytes at most.
+/// Messages about mistakes have this many bytes at most.
 const LONGEST_MESSAGE: usize = 100_000;
 
-fn told(mistakes: &Mistakes) -> Result<(), String> {
-    let told = mistakes.to_string();
-    match told.is_empty() || told.len() > LONGEST_MESSAGE {
-        true => Err(format!("mistakes in {} bytes", told.len())),
+fn message(mistakes: &Mistakes) -> Result<(), String> {
+    let message = mistakes.to_string();
+    match message.is_empty() || message.len() > LONGEST_MESSAGE {
+        true => Err(format!("mistakes in {} bytes", message.len())),
         false => Ok(()),
     }
 }
@@ -28,7 +28,7 @@ fn sizes() {
                 Ok(())
             }
             Ok(cdf) => Err(format!("mean {}", cdf.mean())),
-            Err(mistakes) if mistakes.is_empty() => Err("no mistake is told".to_string()),
+            Err(mistakes) if mistakes.is_empty() => Err("no mistake is reported".to_string()),
             Err(_) => Ok(()),
         }
     }
@@ -49,7 +49,7 @@ fn goal_schedules() {
                     Err("is another program when it is read again".to_string())
                 }
             }
-            Err(mistakes) => told(&mistakes),
+            Err(mistakes) => message(&mistakes),
         }
     }
     let words = [
@@ -93,7 +93,7 @@ fn compiled_schedules() {
                 let _ = read.program.check();
                 Ok(())
             }
-            Err(mistakes) => told(&mistakes),
+            Err(mistakes) => message(&mistakes),
         }
     }
     let folder = root().join("tests/data/goal/compiled");
@@ -117,14 +117,14 @@ fn chakra_traces() {
     fn target(text: &str) -> Result<(), String> {
         let trace = match Trace::read(&broken_bytes(text), "broken.et", 1 << 30) {
             Ok(trace) => trace,
-            Err(mistakes) => return told(&mistakes),
+            Err(mistakes) => return message(&mistakes),
         };
         match chakra::program(&[trace.clone(), trace], "broken", Gathered::Part) {
             Ok(read) => {
                 let _ = read.program.check();
                 Ok(())
             }
-            Err(mistakes) => told(&mistakes),
+            Err(mistakes) => message(&mistakes),
         }
     }
     let seeds = of_folder(&root().join("tests/data/chakra"));

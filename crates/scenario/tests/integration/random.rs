@@ -26,7 +26,7 @@ fn topology() -> impl Strategy<Value = (String, Vec<&'static str>, bool)> {
         (text, vec!["A->B", "B->A", "B->BC", "A1->A"], false)
     });
     let clos = (1u32..4, 1u32..4, 1u32..4).prop_map(|(leaves, spines, hosts)| {
-        // One host alone would have nobody to talk to.
+        // One host alone would have no partner.
         let hosts = if leaves == 1 { hosts + 1 } else { hosts };
         let text = format!(
             "[topology.clos]\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\ndelay = \"7 ns\"\n"

@@ -50,7 +50,7 @@ fn a_blocked_batch_is_posted_in_the_end() {
 }
 
 /// Share of their links that cold flows get from 1.2 to 1.7 ms after a hot spot of 2 ms, on a tree of two levels with
-/// so many hosts; Pfister 2005, section III, without congestion control.
+/// this many hosts; Pfister 2005, section III, without congestion control.
 fn cold(ports: u32, adapter: &str) -> f64 {
     let hosts = ports * ports / 2;
     let last = hosts - 1;

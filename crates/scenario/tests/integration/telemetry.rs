@@ -56,7 +56,7 @@ fn what_telemetry_and_round_trips_need_is_said() {
     assert!(small.contains("a buffer of 2109 B has no room for a packet of 2110 B"), "{small}");
     let deaf = complaint("[adapter]", "[echo.ibta]\ntransport = \"unreliable\"\n[adapter]");
     for name in ["hpcc", "swift"] {
-        let expected = format!("{name} = table {{}}: goes by what ACKs bring back, but no data packet is acknowledged");
+        let expected = format!("{name} = table {{}}: reacts to ACKs, but no data packet is acknowledged");
         assert!(deaf.contains(&expected), "{deaf}");
     }
 }

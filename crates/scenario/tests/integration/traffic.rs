@@ -73,7 +73,7 @@ fn a_delay_lengthens_the_intervals_of_a_paced_source() {
         let found = numbers(&results, "flows", "share")[0];
         // The standard error of 20,000 intervals and more is below 1%.
         assert!((found / share - 1.0).abs() < 0.03, "{rate}: {found}, expected {share}");
-        // What is made while the packet before it would still be on the link waits, for less than a gap in the mean.
+        // What is made while the packet before it would still be on the link waits, for less than a gap on average.
         let latency = numbers(&results, "flows", "latency_mean")[0];
         assert!(latency < (0.04 + 2.068 / rate) * 1e-6, "{rate}: {latency}");
     }

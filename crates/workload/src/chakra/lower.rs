@@ -47,7 +47,7 @@ pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Resul
     mistakes.settle(())?;
     let program = builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))?;
     let absent = absent.warning(name, "on nodes that are not there");
-    let circular = circular.warning(name, "of ranks where they go in a circle");
+    let circular = circular.warning(name, "of ranks where they form a cycle");
     Ok(Reading { program, warnings: absent.into_iter().chain(circular).collect() })
 }
 
@@ -76,7 +76,7 @@ struct Lowering {
     gathered: Gathered,
     /// Control dependencies on nodes that a trace does not have.
     absent: Ignored,
-    /// Those of ranks where they go in a circle.
+    /// Those of ranks where they form a cycle.
     circular: Ignored,
 }
 
@@ -102,7 +102,7 @@ impl Ignored {
     }
 }
 
-/// Whether control dependencies, or they and the data's together, go in a circle: takes nodes away that wait for nothing,
+/// Whether control dependencies, or they and the data's together, form a cycle: takes nodes away that wait for nothing,
 /// until none is left.
 fn goes_round(trace: &Trace, places: &HashMap<u64, usize>) -> bool {
     let mut needs = vec![0_usize; trace.nodes.len()];
@@ -326,7 +326,7 @@ fn size(node: &Node) -> Result<u64, String> {
     }
 }
 
-/// The collective of a node of so many ranks, with an algorithm for long vectors.
+/// The collective of a node of this many ranks, with an algorithm for long vectors.
 fn collective(node: &Node, ranks: u64, gathered: Gathered) -> Result<Collective, String> {
     let gather = || match gathered {
         Gathered::Part => size(node).map(|part| part * ranks),

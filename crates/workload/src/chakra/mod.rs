@@ -19,7 +19,7 @@
 //! `comm_size` is the vector of one rank; of an all-gather it is the rank's own part of what all have in the end, as in
 //! ASTRA-sim's `Ring` and MLCommons' converter of PyTorch traces, or all of that ([`Gathered`]).
 //!
-//! Nodes wait for their `data_deps`, and for those of their `ctrl_deps` that are there; where these go in a circle, a rank has
+//! Nodes wait for their `data_deps`, and for those of their `ctrl_deps` that are there; where these form a cycle, a rank has
 //! none of them. The ranks of a group are those with collectives of its name
 //! (`pg_name`), or all where there is no name; the n-th collective of a group is the same on all of its ranks.
 //!

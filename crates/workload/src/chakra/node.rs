@@ -46,7 +46,7 @@ impl Node {
     }
 }
 
-/// The nodes of a trace that is not compressed, in so many bytes of memory at most.
+/// The nodes of a trace that is not compressed, in this many bytes of memory at most.
 pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mistakes> {
     let mut taken = 0;
     let mut reader = Reader::new(bytes);

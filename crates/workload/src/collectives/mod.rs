@@ -28,7 +28,7 @@ pub enum AllReduce {
     RecursiveDoubling,
     /// Reduce-scatter with halving, all-gather with doubling vectors (Rabenseifner).
     HalvingDoubling,
-    /// Two binary trees with half of the vector each, in so many pieces.
+    /// Two binary trees with half of the vector each, in this many pieces.
     DoubleBinaryTree(u32),
 }
 
@@ -120,7 +120,7 @@ impl Collective {
         }
     }
 
-    /// The program of so many ranks.
+    /// The program of this many ranks.
     ///
     /// # Errors
     /// [`ProgramError::NoRanks`] or [`ProgramError::TooLong`].

@@ -18,7 +18,7 @@ use crate::builder::Builder;
 use crate::program::{Action, Op, OpId, Part, When};
 
 const MAGIC: u64 = 4223;
-const SPOILT: u64 = 2342;
+const CORRUPTED: u64 = 2342;
 /// Bytes of an operation.
 const NODE: usize = 39;
 /// A peer or a tag that may be any.
@@ -30,7 +30,7 @@ const LARGEST: u64 = u32::MAX as u64;
 /// Whether a file begins like a compiled schedule.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     let first = bytes.first_chunk().map(|&first| u64::from_le_bytes(first));
-    first.is_some_and(|first| [MAGIC, SPOILT].contains(&first))
+    first.is_some_and(|first| [MAGIC, CORRUPTED].contains(&first))
 }
 
 /// The program of a compiled schedule.

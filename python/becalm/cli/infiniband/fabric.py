@@ -59,7 +59,7 @@ def check_opensm(
         if as_json:
             typer.echo(json.dumps({"file": str(file), **finding._asdict()}))
         else:
-            typer.echo(finding.told(str(file)))
+            typer.echo(finding.message(str(file)))
     if findings:
         raise typer.Exit(FOUND)
     if not as_json:

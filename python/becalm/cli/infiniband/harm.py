@@ -18,7 +18,7 @@ def harm(configuration: str, target: Path) -> str:
     from becalm.opensm.check import check_text
 
     found = [each for each in check_text(configuration, str(target)) if each.harmful]
-    return "\n".join(each.told(str(target)) for each in found)
+    return "\n".join(each.message(str(target)) for each in found)
 
 
 def refusal(told: str, target: Path) -> str:

@@ -215,19 +215,19 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _tell_damaged(plan: Plan) -> None:
-    from becalm.sweeps.changes import told
+    from becalm.sweeps.changes import summary
 
     for key, problem in list(plan.damaged.items())[:TOLD]:
-        typer.echo(f"with {told(plan.changes(key))}: {problem}; computed again", err=True)
+        typer.echo(f"with {summary(plan.changes(key))}: {problem}; computed again", err=True)
     _tell_more(len(plan.damaged), "damaged")
 
 
 def _tell_failed(plan: Plan) -> None:
-    from becalm.sweeps.changes import told
+    from becalm.sweeps.changes import summary
 
     failures = plan.failures()
     for each in failures[:TOLD]:
-        typer.echo(f"failed with {told(each.changes)}: {each.error}", err=True)
+        typer.echo(f"failed with {summary(each.changes)}: {each.error}", err=True)
     _tell_more(len(failures), "failed")
 
 

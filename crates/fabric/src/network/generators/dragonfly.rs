@@ -33,7 +33,7 @@ pub struct DragonflySpec {
 }
 
 impl DragonflySpec {
-    /// The most groups that so many global links can join.
+    /// The most groups that this many global links can join.
     pub fn most_groups(&self) -> u64 {
         u64::from(self.routers) * u64::from(self.globals) + 1
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn lane_changes_leave_no_circle() {
+    fn lane_changes_leave_no_cycle() {
         let spec = spec(4, 1, 2, 9);
         let topology = Topology::dragonfly(&spec);
         let routes = spec.routes(&topology, true);

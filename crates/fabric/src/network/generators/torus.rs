@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn datelines_leave_no_circle() {
+    fn datelines_leave_no_cycle() {
         for sides in [vec![5], vec![5, 4], vec![3, 6, 2]] {
             let spec = spec(&sides, 1);
             let topology = Topology::torus(&spec);

@@ -23,7 +23,7 @@ impl Detours {
     /// Most regions: a packet has 16 bits for one.
     pub const MOST_REGIONS: u32 = 65_534;
 
-    /// The regions of so many switches each, which have so many hosts each.
+    /// The regions of so many switches each, which have this many hosts each.
     pub fn new(topology: &Topology, switches: u32, hosts: u32) -> Detours {
         let peers = topology.peers();
         let behind = |peer| match topology.node(peer) {

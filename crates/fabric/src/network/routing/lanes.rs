@@ -1,6 +1,6 @@
-//! Changes of virtual lane on the way of a packet, where one lane alone could deadlock.
+//! Changes of virtual lane on the path of a packet, where one lane alone could deadlock.
 //!
-//! A service level has several lanes, and the way of a packet decides between them:
+//! A service level has several lanes, and the path of a packet decides between them:
 //! - On a torus with dimension-order routing there are two. A packet that crosses the cable that closes a ring (the dateline)
 //!   has the second lane along all of that ring, any other the first, as in BookSim2. On shortest paths this is free of
 //!   deadlocks: those that cross begin in the upper half of the ring, and end in the lower. By the order of numbers (Dally and

@@ -96,7 +96,7 @@ impl<'a> Paths<'a> {
         let (mut at, _) = *self.peers[source.index()].first().ok_or_else(unreachable)?;
         while at.node != destination {
             if path.len() > self.topology.switch_count() as usize {
-                return Err(self.runs_in_a_circle(source, destination, at.node));
+                return Err(self.runs_in_a_cycle(source, destination, at.node));
             }
             let node = self.topology.node(at.node);
             if node.kind == NodeKind::Host {
@@ -180,7 +180,7 @@ impl<'a> Paths<'a> {
         let mut at = first.node;
         loop {
             if way.iter().any(|(node, _)| *node == at) {
-                return Err(self.runs_in_a_circle(source, destination, at));
+                return Err(self.runs_in_a_cycle(source, destination, at));
             }
             if at != destination && !good.contains(&at) {
                 if self.topology.node(at).kind == NodeKind::Host {
@@ -207,7 +207,7 @@ impl<'a> Paths<'a> {
         FabricError::Unreachable { source_host: self.name(source), destination: self.name(destination) }
     }
 
-    fn runs_in_a_circle(&self, source: NodeId, destination: NodeId, switch: NodeId) -> FabricError {
+    fn runs_in_a_cycle(&self, source: NodeId, destination: NodeId, switch: NodeId) -> FabricError {
         FabricError::RoutingLoop {
             source_host: self.name(source),
             destination: self.name(destination),

@@ -21,7 +21,7 @@ impl<'a> PortSet<'a> {
         PortSet { number: 0, ports: port.map_or(Ports::Range(0, 0), |port| Ports::Range(port, 1)) }
     }
 
-    /// So many successive ports.
+    /// This many successive ports.
     pub(super) fn range(number: u32, first: u16, len: u16) -> PortSet<'a> {
         PortSet { number, ports: Ports::Range(first, len) }
     }
@@ -53,7 +53,7 @@ impl<'a> PortSet<'a> {
     /// One of the ports.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are not this many.
     #[inline]
     pub fn get(&self, place: usize) -> u16 {
         match self.ports {

@@ -162,7 +162,7 @@ impl Routes {
         Routes { lanes: Some(lanes), ..self }
     }
 
-    /// The changes of virtual lane on the way of a packet, if there are any.
+    /// The changes of virtual lane on the path of a packet, if there are any.
     #[inline]
     pub fn lanes(&self) -> Option<&LaneChanges> {
         self.lanes.as_ref()

@@ -1,4 +1,4 @@
-//! Marks every so many packets that had to wait.
+//! Marks every this many packets that had to wait.
 //!
 //! # What it does
 //! Of the data packets that had to wait for their output, every `n`-th is marked when it leaves.
