@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Figures, Settings, duration};
+use crate::measure::{Figures, Manner, duration};
 use crate::scenarios::find;
 
 /// A scenario, from when to when it is counted, and changes that bring what is to be counted near its start.
@@ -112,25 +112,25 @@ fn count(scene: &Counted, until: &str) -> Result<(Counts, u64), String> {
     let name = scene.name;
     let bench = find(name).ok_or_else(|| format!("no such scenario: {name}"))?;
     let changes = scene.changes.iter().map(|change| change.to_string()).chain([duration(until)]).collect();
-    let settings = Settings { runs: 1, threads: 1, changes };
+    let manner = Manner { runs: 1, threads: 1, changes };
     let toggle = format!("--toggle-collect={MEASURED}");
     let callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &toggle];
     let before: Vec<String> = callgrind.iter().chain(&CACHES).map(|argument| argument.to_string()).collect();
-    let output = settings.command(&before, bench.name)?.output();
+    let output = manner.command(&before, bench.name)?.output();
     let output = output.map_err(|error| format!("valgrind: {error} (Debian: apt install valgrind)"))?;
-    let message = String::from_utf8_lossy(&output.stderr);
+    let told = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(format!("{name}: {message}"));
+        return Err(format!("{name}: {told}"));
     }
     let figures: Figures = serde_json::from_slice(&output.stdout).map_err(|error| format!("{name}: {error}"))?;
-    let counts = collected(&message).ok_or_else(|| format!("{name}: callgrind counted nothing:\n{message}"))?;
+    let counts = collected(&told).ok_or_else(|| format!("{name}: callgrind counted nothing:\n{told}"))?;
     Ok((counts, figures.packet_hops))
 }
 
 /// The counts in the lines `==1== Events    : Ir Dr ...` and `==1== Collected : 123 45 ...`.
-fn collected(message: &str) -> Option<Counts> {
+fn collected(told: &str) -> Option<Counts> {
     let words = |title: &str| {
-        let line = message.lines().find(|line| line.contains(title))?;
+        let line = told.lines().find(|line| line.contains(title))?;
         Some(line.rsplit(':').next()?.split_whitespace())
     };
     let counts: BTreeMap<&str, f64> = words("Events    :")?
@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn the_counts_are_read_from_what_callgrind_tells() {
-        let message = "==7== Events    : Ir Dr D1mr D1mw\n==7== Collected : 1234 500 7 2\n";
-        assert_eq!(collected(message), Some(Counts { instructions: 1234.0, misses: 9.0 }));
+        let told = "==7== Events    : Ir Dr D1mr D1mw\n==7== Collected : 1234 500 7 2\n";
+        assert_eq!(collected(told), Some(Counts { instructions: 1234.0, misses: 9.0 }));
         assert_eq!(collected("==7== Events    : Ir D1mr D1mw\n==7== Collected : 0 0 0\n"), None);
         assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 12\n"), None);
         assert_eq!(collected("==7== no\n"), None);

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::measure::{Figures, Settings, duration, measure, measure_apart};
+use crate::measure::{Figures, Manner, duration, measure, measure_apart};
 use crate::scenarios::{Bench, SCENARIOS};
 
 /// Packet-hops per core-second on fixed scenarios.
@@ -88,12 +88,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let changes =
         arguments.duration.as_deref().map(duration).into_iter().chain(arguments.set.iter().cloned()).collect();
-    let settings = Settings { runs: arguments.runs, threads: arguments.threads, changes };
+    let manner = Manner { runs: arguments.runs, threads: arguments.threads, changes };
     if !arguments.json && !arguments.here {
         print_header();
     }
     for bench in arguments.chosen() {
-        let figures = if arguments.here { measure(bench, &settings) } else { measure_apart(bench, &settings) };
+        let figures = if arguments.here { measure(bench, &manner) } else { measure_apart(bench, &manner) };
         let figures = figures.map_err(|error| format!("{}: {error}", bench.name))?;
         if arguments.json || arguments.here {
             println!("{}", serde_json::to_string(&figures).expect("plain numbers"));
@@ -112,7 +112,7 @@ fn print_header() {
 }
 
 fn print_row(f: &Figures) {
-    let message = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
+    let told = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
     println!(
         "{:<13} {:>12} {:>8.2} {:>10.3} {:>8.1} {:>10.3} {:>10} {:>10} {:>10.1}",
         f.scenario,
@@ -121,8 +121,8 @@ fn print_row(f: &Figures) {
         f.events_per_packet_hop,
         f.ns_per_event,
         f.set_up_seconds,
-        message(f.idle_bytes_per_host),
-        message(f.idle_bytes_per_port_pair),
+        told(f.idle_bytes_per_host),
+        told(f.idle_bytes_per_port_pair),
         f.peak_memory_bytes.unwrap_or(0) as f64 / 1e6
     );
     let _ = std::io::stdout().flush();
@@ -143,17 +143,17 @@ mod tests {
     #[test]
     fn a_short_run_has_figures() {
         let bench = scenarios::find("perm128_cc").expect("there is one");
-        let settings = Settings { runs: 2, threads: 1, changes: vec![duration("20 us")] };
-        let figures = measure(bench, &settings).expect("it runs");
+        let manner = Manner { runs: 2, threads: 1, changes: vec![duration("20 us")] };
+        let figures = measure(bench, &manner).expect("it runs");
         assert_eq!((figures.hosts, figures.port_pairs), (128, 384));
         assert!(figures.packet_hops > 10_000 && figures.packet_hops_per_core_second > 0.0);
-        for (change, message) in [
+        for (change, told) in [
             (duration("20"), "perm128_cc: run.duration"),
             ("/run/length=20 us".to_string(), "/run/length: no such value"),
             ("20 us".to_string(), "20 us: must be POINTER=VALUE"),
         ] {
-            let wrong = measure(bench, &Settings { changes: vec![change], ..settings.clone() }).err();
-            assert!(wrong.as_ref().is_some_and(|wrong| wrong.starts_with(message)), "{wrong:?}");
+            let wrong = measure(bench, &Manner { changes: vec![change], ..manner.clone() }).err();
+            assert!(wrong.as_ref().is_some_and(|wrong| wrong.starts_with(told)), "{wrong:?}");
         }
     }
 }

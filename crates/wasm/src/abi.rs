@@ -25,7 +25,7 @@ unsafe fn progress(_share: f64, _packet_hops: f64) -> i32 {
     0
 }
 
-/// Memory for this many bytes.
+/// Memory for so many bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn becalm_take(length: usize) -> *mut u8 {
     #[cfg(target_family = "wasm")]
@@ -36,13 +36,13 @@ pub extern "C" fn becalm_take(length: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()
 }
 
-/// Frees memory of this many bytes.
+/// Frees memory of so many bytes.
 ///
 /// # Safety
 /// The address and the length are those of [`becalm_take`], or of an answer with its first 4 bytes, not freed yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_give_back(address: *mut u8, length: usize) {
-    // SAFETY: by the contract, this is a boxed slice of this length that has no other owner.
+    // SAFETY: by the contract, this is a boxed slice of this length that nobody else has.
     drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(address, length)) });
 }
 
@@ -75,9 +75,9 @@ pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication:
         // SAFETY: a function of the page with two numbers.
         unsafe { progress(share, now.packet_hops as f64) == 0 }
     };
-    let (message, payload) = crate::run(&text, replication, control != 0, &mut report);
-    let message = message.to_string();
-    answer(&[&(message.len() as u32).to_le_bytes(), message.as_bytes(), &payload])
+    let (told, payload) = crate::run(&text, replication, control != 0, &mut report);
+    let told = told.to_string();
+    answer(&[&(told.len() as u32).to_le_bytes(), told.as_bytes(), &payload])
 }
 
 /// [`crate::version`].
@@ -89,7 +89,7 @@ pub extern "C" fn becalm_version() -> *mut u8 {
 /// The text at an address; what is not UTF-8 is replaced.
 ///
 /// # Safety
-/// The memory has this many bytes.
+/// The memory has so many bytes.
 unsafe fn read(text: *const u8, length: usize) -> String {
     // SAFETY: by the contract.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, length) }).into_owned()
@@ -129,15 +129,15 @@ mod tests {
         let text = b"[run]\nduration = 3\n";
         let address = becalm_take(text.len());
         // SAFETY: memory of that length.
-        let message = unsafe {
+        let told = unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr(), address, text.len());
-            let message = becalm_check(address, text.len());
+            let told = becalm_check(address, text.len());
             becalm_give_back(address, text.len());
-            taken(message)
+            taken(told)
         };
-        let message: serde_json::Value = serde_json::from_slice(&message).unwrap();
-        let lines: Vec<_> = message["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
-        assert!(lines.contains(&&serde_json::json!(2)), "{message}");
+        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+        let lines: Vec<_> = told["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
+        assert!(lines.contains(&&serde_json::json!(2)), "{told}");
         assert_eq!(taken(becalm_version()), crate::version().as_bytes());
     }
 }

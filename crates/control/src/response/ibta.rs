@@ -227,7 +227,7 @@ mod tests {
         TIMER_UNIT * 10 * n + Time::from_ns(1)
     }
 
-    fn message(params: &Params, notices: &[(Time, Notice)]) -> Ibta {
+    fn told(params: &Params, notices: &[(Time, Notice)]) -> Ibta {
         let mut flow = Ibta::new(params);
         notices.iter().for_each(|(now, notice)| flow.notice(*now, notice));
         flow
@@ -269,25 +269,25 @@ mod tests {
 
     #[test]
     fn the_timer_goes_on_while_there_is_nothing_to_take_off() {
-        let flow = message(&params(), &[(after(7), BECN)]);
+        let flow = told(&params(), &[(after(7), BECN)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, Some(TIMER_UNIT * 80)));
     }
 
     #[test]
     fn expiries_that_were_missed_count_before_the_notice_that_comes_late() {
         let start: Vec<_> = (0..9).map(|_| (Time::ZERO, BECN)).collect();
-        let late = |notice| message(&params(), &[start.clone(), vec![(after(4), notice)]].concat());
+        let late = |notice| told(&params(), &[start.clone(), vec![(after(4), notice)]].concat());
         for notice in [CALM, Notice::Timer, Notice::Restart] {
             assert_eq!(late(notice).ccti(), 5, "{notice:?}");
         }
         assert_eq!(late(BECN).ccti(), 6);
         assert_eq!(late(BECN).deadline(), Some(TIMER_UNIT * 50));
-        assert_eq!(message(&params(), &[start, vec![(after(40), BECN)]].concat()).ccti(), 1, "no debts");
+        assert_eq!(told(&params(), &[start, vec![(after(40), BECN)]].concat()).ccti(), 1, "no debts");
     }
 
     #[test]
     fn a_timer_of_zero_never_expires() {
-        let flow = message(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
+        let flow = told(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, None));
     }
 
