@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import becalm
+from becalm import comparison
 from becalm.analysis.case import Case
 from becalm.analysis.facts import Facts
 from becalm.plot.fabric import _victims
@@ -230,6 +231,25 @@ def test_whatif_names_the_victims_of_its_run_without_control() -> None:
     victims = hurt(again).select("source", "destination").rows()
     assert [(each.source, each.destination) for each in found.victims] == victims
     assert ("AV", "BV") in victims and found.victims[0].lost_to_incast > 0.1
+
+
+@pytest.mark.parametrize("name", ["dumbbell", "hot spot", "incast"])
+def test_what_compare_calls_contributors_and_background_has_these_roles(name: str) -> None:
+    """A scene of `compare` names groups; without control the table has the roles that these names promise."""
+    (scene,) = (each for each in comparison.chosen_scenes() if each.name == name)
+    data = {**scene.data, "flows": [_without_restart(each) for each in scene.data["flows"]]}
+    flows = becalm.run(becalm.Scenario(data, name=name)).flows
+    hot, background = (
+        flows.filter(pl.col("group").is_in(groups)) for groups in (scene.contributors, scene.background)
+    )
+    assert set(hot["role"]) <= {"contributor", "both"} and hot.height > 0
+    assert not set(background["role"]) & {"contributor", "both"}
+    assert "victim" in set(background["role"])
+
+
+def _without_restart(group: dict[str, Any]) -> dict[str, Any]:
+    """A response that never changes has nothing to keep."""
+    return {key: value for key, value in group.items() if key != "restart"}
 
 
 @pytest.mark.parametrize("control", [{}, {"marking": {"input_triggered": {}}, "response": {"lipd": {}}}])
