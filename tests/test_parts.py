@@ -207,6 +207,14 @@ def test_all_readers_name_the_same_flows(planted: tuple[str, Results]) -> None:
     assert readers(results) == {"explain": sources, "page": sources, "plot": sources, "sentences": numbers}
 
 
+def test_a_page_counts_the_roots_that_explain_names(planted: tuple[str, Results]) -> None:
+    _, results = planted
+    whole = zlib.decompress(payload(results), -zlib.MAX_WBITS)
+    header = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])
+    case = Case(Facts(results, 0))
+    assert header["runs"][0]["roles"]["roots"] == sum(each.root for each in case.bottlenecks)
+
+
 def test_readers_believe_the_tables() -> None:
     """Tables that name another victim are believed: a reader that counted would name that of the run."""
     results = run("contributors, a victim and others")

@@ -119,7 +119,8 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   const at = (data: Table, row: number, name: string): Cell => data.rows[row]?.[data.columns.findIndex((column) => column.name === name)] ?? null;
   if (run.roles) {
     const { roots, branches, first } = run.roles;
-    const main = first ? `most of the time ${linkName(page, first.link)}, since ${withUnit(first.since, "s")}` : "no link was congested for 1% of the time";
+    const longest = first && roots > 0 ? `most of the time ${linkName(page, first.link)}, since ${withUnit(first.since, "s")}` : null;
+    const main = longest ?? (first ? "no link is oversubscribed by its flows" : "no link was congested for 1% of the time");
     tiles.push([roots === 1 ? "root" : "roots", roots.toLocaleString("en"), main]);
     tiles.push(["branches", branches.toLocaleString("en"), "outputs that wait for credit"]);
   }

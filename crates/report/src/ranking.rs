@@ -149,8 +149,8 @@ pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema)
     (!roles.is_empty()).then_some(shown)
 }
 
-/// How many outputs are roots and branches, however many rows a page shows, and the foremost root: of those that flows
-/// oversubscribe, or else of all, the one that was a root for longest. Null without the table.
+/// How many outputs are roots that count and branches, however many rows a page shows, and the foremost root: of those that
+/// flows oversubscribe, or else of all, the one that was a root for longest. Null without the table.
 pub(crate) fn roles(scenario: &Scenario, tables: &Tables) -> Value {
     let roles = tables.text("tree", "role");
     if roles.is_empty() {
@@ -163,7 +163,11 @@ pub(crate) fn roles(scenario: &Scenario, tables: &Tables) -> Value {
     order::sort_by_key(&mut roots, |&row| !crowded(row));
     let first = roots.first().map(|&row| json!({"link": row / lanes, "since": since[row]}));
     let branches = roles.iter().filter(|role| *role == "branch").count();
-    json!({"roots": roots.len(), "branches": branches, "first": first})
+    // A root that no flows oversubscribe is chance: `explain` does not name it, either.
+    let mut counting: Vec<usize> = roots.into_iter().filter(|&row| crowded(row)).map(|row| row / lanes).collect();
+    counting.sort_unstable();
+    counting.dedup();
+    json!({"roots": counting.len(), "branches": branches, "first": first})
 }
 
 /// `victims`: hosts and groups with victims of congestion, those that lose most first.
