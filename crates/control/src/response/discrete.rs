@@ -5,20 +5,10 @@
 
 use std::fmt;
 
-use super::law::{Law, MOST_DELAYS, Settings};
+use super::law::{Law, MOST_DELAYS, Rounding, Settings};
 
 /// Slack for delays that are integers except for rounding.
 const SLACK: f64 = 1e-9;
-
-becalm_schema::words! {
-    /// Which integer delay stands for one between two.
-    pub enum Rounding {
-        /// The longer one: the table is never faster than the law.
-        Slower = "slower",
-        /// The nearest one: in a climb without marks, the delay nearest to that of the law.
-        Nearest = "nearest",
-    }
-}
 
 impl Rounding {
     /// The integer delay that stands for `delay`.

@@ -2,8 +2,17 @@
 
 use becalm_schema::Conflict;
 
-use super::discrete::Rounding;
 use super::window::Window;
+
+becalm_schema::words! {
+    /// Which integer delay stands for one between two.
+    pub enum Rounding {
+        /// The longer one: the table is never faster than the law.
+        Slower = "slower",
+        /// The nearest one: in a climb without marks, the delay nearest to that of the law.
+        Nearest = "nearest",
+    }
+}
 
 /// Smallest rate that can be set, as a share of the link's.
 pub(super) const SLOWEST: f64 = 1e-6;

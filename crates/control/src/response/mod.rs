@@ -9,8 +9,8 @@ mod rate;
 mod timer;
 mod window;
 
-pub use discrete::{Rounding, Step, Table, TableError};
-pub use law::{Law, Settings, increase_curve, recovery_time};
+pub use discrete::{Step, Table, TableError};
+pub use law::{Law, Rounding, Settings, increase_curve, recovery_time};
 pub use rate::RateControl;
 pub use timer::{Clock, Phase};
 pub use window::Window;
