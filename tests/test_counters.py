@@ -131,7 +131,7 @@ def test_counters_of_another_fabric_are_doubted(fabric: Fabric) -> None:
     ends = 2 * len(fabric.cables)
     assert list(counters.doubts(fabric, counted(ends // 2))) == []
     (doubt,) = counters.doubts(fabric, counted(ends))
-    assert doubt.startswith(f"of {ends} of {ends} links the two ends counted other amounts")
+    assert doubt.startswith(f"the two ends of {ends} of {ends} links counted different amounts")
     assert list(counters.doubts(fabric, {})) == []
 
 

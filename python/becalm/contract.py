@@ -58,7 +58,7 @@ class Checked(NamedTuple):
 
     rule: str
     holds: bool
-    output: str
+    detail: str
     """What was done, or what was found."""
 
 

@@ -43,7 +43,7 @@ def machine_limit() -> int:
 
 
 def check_addresses() -> None:
-    """Make sure that the libraries have room: without it they fail, or even crash, without a reason.
+    """Make sure that the libraries have room: without it they fail or crash, and do not say why.
 
     Raises:
         BecalmError: the limit of addresses, `ulimit -v`, is too low.

@@ -1,4 +1,4 @@
-"""Amounts with a unit, read by the parser of scenarios."""
+"""Amounts with a unit: times, read by the parser of scenarios, and places on an axis."""
 
 from __future__ import annotations
 

@@ -280,8 +280,8 @@ def load(
     except ScenarioError as error:
         if any(mistake["key"] == "compare" for mistake in error.mistakes):
             run = f"becalm compare --scene {shlex.quote(name)}"
-            told = f"{name}: has [compare], so it is a scene: `{run}` runs it"
-            raise ScenarioError(told, name, error.mistakes) from error
+            problem = f"{name}: has [compare], so it is a scene: `{run}` runs it"
+            raise ScenarioError(problem, name, error.mistakes) from error
         raise
 
 

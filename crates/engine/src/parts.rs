@@ -215,9 +215,9 @@ impl<T: Send> Shared<T> {
         go_on: &mut dyn FnMut(Time) -> bool,
     ) {
         let _guard = CancelOnPanic(&self.meeting);
-        let mut output = Time::MAX;
+        let mut posted = Time::MAX;
         for window in 0.. {
-            let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(output);
+            let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(posted);
             let times = &self.next[window % 2];
             times[part].store(next.0, Ordering::Relaxed);
             if !self.meeting.join() {
@@ -236,7 +236,7 @@ impl<T: Send> Shared<T> {
             if window % 64 == 0 {
                 self.report(part, simulator, go_on);
             }
-            output = self.post(part, simulator);
+            posted = self.post(part, simulator);
         }
     }
 

@@ -112,16 +112,16 @@ fn every_kind_of_whole_number_is_read() {
     sizes.sort_unstable();
     sizes.dedup();
     assert_eq!(sizes, [500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4500, 5000]);
-    let output = read(&["negative.0.et"]).unwrap_err().to_string();
-    assert!(output.contains("node 1: `comm_size` must be a whole number from 0 on, not -8"), "{output}");
+    let error = read(&["negative.0.et"]).unwrap_err().to_string();
+    assert!(error.contains("node 1: `comm_size` must be a whole number from 0 on, not -8"), "{error}");
 }
 
 #[test]
 fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
     let read = of_ranks("pytorch", 2, Gathered::Part);
-    let output = "trace: 6 control dependencies on nodes that are not there are ignored; the first: pytorch.0.et: node 6 on \
+    let error = "trace: 6 control dependencies on nodes that are not there are ignored; the first: pytorch.0.et: node 6 on \
                 node 3";
-    assert_eq!(read.warnings, [output]);
+    assert_eq!(read.warnings, [error]);
     read.program.check().unwrap();
     // 30 us and 50 us one after the other, and then each sends its 4 kB to the other.
     assert_eq!((read.program.bytes(0, 1), read.program.bytes(1, 0)), (4096, 4096));
@@ -139,8 +139,8 @@ fn control_dependencies_of_a_rank_where_they_form_a_cycle_are_ignored_and_counte
     // 10 us and 20 us; then 40 us on the GPU while the CPU takes 80 us.
     assert_eq!(LogGops::FREE.ends(&read.program).unwrap(), [Time::from_us(110)]);
     // Data that waits for itself is a mistake all the same.
-    let output = self::read(&["round.0.et"]).unwrap_err().to_string();
-    assert!(output.contains("waits for itself: its requirements form a cycle"), "{output}");
+    let error = self::read(&["round.0.et"]).unwrap_err().to_string();
+    assert!(error.contains("waits for itself: its requirements form a cycle"), "{error}");
 }
 
 #[test]
@@ -151,44 +151,44 @@ fn what_inflates_beyond_all_bounds_is_refused() {
         writer.write_all(bytes).unwrap();
         writer.finish().unwrap()
     };
-    let output = |bytes: &[u8], most| Trace::read(bytes, "x.et", most).unwrap_err().to_string();
+    let error = |bytes: &[u8], most| Trace::read(bytes, "x.et", most).unwrap_err().to_string();
     let zeros = zipped(&vec![0; 64 << 20]);
-    assert_eq!(output(&zeros, u64::MAX), "x.et: is more than 200 times longer when it is not compressed: no trace is");
-    assert_eq!(output(&zeros, 1000), "x.et: takes more than 1000 bytes of memory when it is not compressed");
+    assert_eq!(error(&zeros, u64::MAX), "x.et: is more than 200 times longer when it is not compressed: no trace is");
+    assert_eq!(error(&zeros, 1000), "x.et: takes more than 1000 bytes of memory when it is not compressed");
     // Nodes without anything take two orders of magnitude more than their bytes.
-    let output = output(&zipped(&vec![0; 900_000]), 10_000_000);
-    assert!(output.ends_with("its nodes take more than 9100000 bytes of memory"), "{output}");
+    let error = error(&zipped(&vec![0; 900_000]), 10_000_000);
+    assert!(error.ends_with("its nodes take more than 9100000 bytes of memory"), "{error}");
 }
 
 #[test]
 fn mistakes_name_their_file_and_node() {
-    let output = read(&["wrong.0.et"]).unwrap_err().to_string();
-    assert!(output.contains("trace: wrong.0.et: node 1: is there twice"), "{output}");
-    assert!(output.contains("wrong.0.et: node 1: waits for node 9, which the trace does not have"), "{output}");
-    assert!(output.contains("wrong.0.et: node 2: `comm_dst` is missing"), "{output}");
-    assert!(output.contains("wrong.0.et: node 3: `comm_dst`: there is no rank 5; the ranks are 0 to 0"), "{output}");
-    assert!(output.contains("wrong.0.et: node 4: `comm_type` 3 is not supported; valid: 0 all-reduce"), "{output}");
-    assert!(output.contains("wrong.0.et: node 5: `comm_src`: there is no rank 1"), "{output}");
-    let output = read(&["wrong.0.et", "wrong.1.et"]).unwrap_err().to_string();
-    assert_eq!(output, "wrong.1.et: byte 43: has a node of type 9; valid: 0 to 7");
+    let error = read(&["wrong.0.et"]).unwrap_err().to_string();
+    assert!(error.contains("trace: wrong.0.et: node 1: is there twice"), "{error}");
+    assert!(error.contains("wrong.0.et: node 1: waits for node 9, which the trace does not have"), "{error}");
+    assert!(error.contains("wrong.0.et: node 2: `comm_dst` is missing"), "{error}");
+    assert!(error.contains("wrong.0.et: node 3: `comm_dst`: there is no rank 5; the ranks are 0 to 0"), "{error}");
+    assert!(error.contains("wrong.0.et: node 4: `comm_type` 3 is not supported; valid: 0 all-reduce"), "{error}");
+    assert!(error.contains("wrong.0.et: node 5: `comm_src`: there is no rank 1"), "{error}");
+    let error = read(&["wrong.0.et", "wrong.1.et"]).unwrap_err().to_string();
+    assert_eq!(error, "wrong.1.et: byte 43: has a node of type 9; valid: 0 to 7");
 }
 
 #[test]
 fn files_of_another_kind_are_refused() {
-    let output = |bytes: &[u8]| Trace::read(bytes, "x.et", u64::MAX).unwrap_err().to_string();
-    assert_eq!(output(b""), "x.et: is empty; a Chakra execution trace begins with its metadata");
-    assert!(output(b"num_ranks 2\nrank 0 {\n}\n").starts_with("x.et: byte 0: is no Chakra execution trace"));
-    assert!(output(&bytes("old.0.et")).contains("has version 0.0.1; valid: 0.0.4, 1.0 and later"));
-    assert!(output(&bytes("cut.0.et")).contains("is no Chakra execution trace: it ends within a message"));
+    let error = |bytes: &[u8]| Trace::read(bytes, "x.et", u64::MAX).unwrap_err().to_string();
+    assert_eq!(error(b""), "x.et: is empty; a Chakra execution trace begins with its metadata");
+    assert!(error(b"num_ranks 2\nrank 0 {\n}\n").starts_with("x.et: byte 0: is no Chakra execution trace"));
+    assert!(error(&bytes("old.0.et")).contains("has version 0.0.1; valid: 0.0.4, 1.0 and later"));
+    assert!(error(&bytes("cut.0.et")).contains("is no Chakra execution trace: it ends within a message"));
     let zipped = bytes("step.3.et.gz");
-    assert!(output(&zipped[..zipped.len() - 9]).contains("is not whole"));
+    assert!(error(&zipped[..zipped.len() - 9]).contains("is not whole"));
 }
 
 #[test]
 fn groups_must_have_the_same_collectives() {
-    let output = read(&["uneven.0.et", "uneven.1.et"]).unwrap_err().to_string();
-    assert_eq!(output, "trace: group `dp`: rank 0 has 1 collectives, rank 1 has 2");
-    let output = read(&["unlike.0.et", "unlike.1.et"]).unwrap_err().to_string();
+    let error = read(&["uneven.0.et", "uneven.1.et"]).unwrap_err().to_string();
+    assert_eq!(error, "trace: group `dp`: rank 0 has 1 collectives, rank 1 has 2");
+    let error = read(&["unlike.0.et", "unlike.1.et"]).unwrap_err().to_string();
     let why = "is another collective or size than node 2 of rank 0, with which it belongs together";
-    assert_eq!(output, format!("trace: unlike.1.et: node 2: {why}"));
+    assert_eq!(error, format!("trace: unlike.1.et: node 2: {why}"));
 }

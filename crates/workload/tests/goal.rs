@@ -63,9 +63,9 @@ fn what_is_written_is_read_again() {
 fn of_a_label_that_is_there_twice_the_first_counts() {
     let text = "num_ranks 1\nrank 0 {\na: calc 10\na: calc 20\na: calc 30\nb: calc 1 cpu 1\nb requires a\n}\n";
     let read = goal::parse(text, "twice.goal").unwrap();
-    let output = "twice.goal: 2 labels are there already in their rank, the first: `a` in line 4, after line 3; the earlier \
+    let error = "twice.goal: 2 labels are there already in their rank, the first: `a` in line 4, after line 3; the earlier \
                 operation keeps the label";
-    assert_eq!(read.warnings, [output]);
+    assert_eq!(read.warnings, [error]);
     let waiting: Vec<_> = (0..4).map(|op| read.program.waiting(op).count()).collect();
     assert_eq!(waiting, [1, 0, 0, 0]);
     assert_eq!(read.program.op(0).action, Action::Calc { time: Time::from_ns(10) });
@@ -104,15 +104,15 @@ fn every_mistake_has_its_file_and_line() {
     files.retain(|path| path.extension().is_some_and(|end| end == "goal"));
     files.sort();
     assert_eq!(files.len(), 20);
-    let mut output = String::new();
+    let mut error = String::new();
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy();
         let mistakes = goal::parse(&std::fs::read_to_string(&path).unwrap(), &name).expect_err(&name);
         assert!(mistakes.list.iter().all(|mistake| mistake.line.is_some()), "{mistakes}");
-        writeln!(output, "{mistakes}").unwrap();
+        writeln!(error, "{mistakes}").unwrap();
     }
     let expected = read("broken/messages.txt");
-    assert!(output == expected, "{output}");
+    assert!(error == expected, "{error}");
 }
 
 /// The text of a schedule of 1000 ranks with 1000 operations each: rounds of an exchange with both neighbours on a ring.
@@ -154,19 +154,16 @@ fn a_million_operations_are_read_in_less_than_two_seconds() {
 #[test]
 fn a_file_of_another_kind_is_not_listed_line_by_line() {
     let text = "x\n".repeat(10_000);
-    let output = goal::parse(&text, "x.goal").unwrap_err().to_string();
-    assert_eq!(output.lines().count(), 51, "{output}");
-    assert!(output.ends_with("x.goal: and 9950 more"), "{output}");
+    let error = goal::parse(&text, "x.goal").unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 51, "{error}");
+    assert!(error.ends_with("x.goal: and 9950 more"), "{error}");
 }
 
 #[test]
 fn a_workload_of_simai_is_told_from_a_schedule() {
     let layer = "attention -1 90 ALLGATHER 1048576 0 NONE 0 0 NONE 0 100";
     for first in ["HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1", "DATA", "MICRO"] {
-        let output = goal::parse(&format!("{first}\n1\n{layer}\n"), "gpt.txt").unwrap_err().to_string();
-        assert!(
-            output.starts_with("gpt.txt:1: is a workload of SimAI or of ASTRA-sim 1, a list of layers"),
-            "{output}"
-        );
+        let error = goal::parse(&format!("{first}\n1\n{layer}\n"), "gpt.txt").unwrap_err().to_string();
+        assert!(error.starts_with("gpt.txt:1: is a workload of SimAI or of ASTRA-sim 1, a list of layers"), "{error}");
     }
 }

@@ -96,14 +96,14 @@ def run(
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
-    told = [*traces.write(choice, quiet=quiet), *_written(results, report)]
+    said = [*traces.write(choice, quiet=quiet), *_written(results, report)]
     if as_json:
         summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
         typer.echo(jsons.dumps(summed | tables))
     if not quiet:
         console.show_run(results, place.folder)
-        for line in told:
+        for line in said:
             console.say(line)
 
 

@@ -61,6 +61,6 @@ def check_scheme(
         typer.echo(jsons.dumps([each._asdict() for each in found]))
     else:
         for each in found:
-            console.say(f"{'ok  ' if each.holds else 'FAIL'} {each.rule}: {each.output}")
+            console.say(f"{'ok  ' if each.holds else 'FAIL'} {each.rule}: {each.detail}")
     if not all(each.holds for each in found):
         raise typer.Exit(FAILED)

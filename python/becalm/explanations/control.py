@@ -165,8 +165,8 @@ def starves(case: Case) -> Iterator[Sentence]:
 
     Its flows offer more than it carries, it is no standing root, and it is used for less than 90% of
     what they could fill. With IBTA's response the cause is *step too large* if one BECN takes a source
-    below its share, else *timer too long* if what one BECN adds is undone more slowly than a source at
-    its share gets the next; otherwise, and with other responses, *response too strong*.
+    below its share, else *timer too long* if the timer takes longer to undo one BECN than a source at
+    its share waits for the next; otherwise, and with other responses, *response too strong*.
     """
     for each in judged(case):
         if not starved(case, each) or unmarked(case, each):

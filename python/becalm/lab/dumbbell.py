@@ -1,7 +1,7 @@
 """The dumbbell: two switches, flows of both to one host, and a victim that shares the link between them.
 
 Local flows `B1..BL` and remote flows `A1..AR` send to `BC`, the victim `AV` sends to `BV`; links `A->B`
-(inter-switch) and `B->BC` (root). All flows are greedy unless output otherwise. The defaults are those of
+(inter-switch) and `B->BC` (root). All flows are greedy unless stated otherwise. The defaults are those of
 Santos 2002 and 2003, Fig. 1 and Table I; the papers' arbiter sends the oldest packet first, and four packets
 at the most may overtake it.
 """

@@ -202,7 +202,7 @@ def doubts(fabric: Fabric, counted: Mapping[End, Counters]) -> Iterator[str]:
     apart = sum(abs(sent - received) > APART * max(sent, received) for sent, received in busy)
     if 2 * apart > len(busy):
         yield (
-            f"of {apart} of {len(busy)} links the two ends counted other amounts: the counters are "
+            f"the two ends of {apart} of {len(busy)} links counted different amounts: the counters are "
             f"of another fabric than {fabric.file}, or of several times"
         )
 

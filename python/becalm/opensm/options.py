@@ -109,7 +109,7 @@ def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) 
 
     """
     head = [
-        f"Undoes the congestion control of the file of the same name; made by becalm {__version__}.",
+        f"Undoes the congestion control of the file next to it; made by becalm {__version__}.",
         "Append this to opensm.conf in place of it. Switches and adapters keep their settings until they",
         "receive others, so OpenSM sends zeros. After a heavy sweep, congestion_control can be FALSE.",
     ]

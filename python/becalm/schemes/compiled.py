@@ -234,11 +234,11 @@ def _marker(cls: type[Marker], layout: Layout) -> Any:  # noqa: ANN401
 def _echo(cls: type[Echo], layout: Layout) -> Any:  # noqa: ANN401
     record, copies, asked = layout.dtype, _copies(layout), njit(cls.answer)
 
-    def answer(context: Any, packet: Any, message: Any) -> None:  # noqa: ANN401
+    def answer(context: Any, packet: Any, reply: Any) -> None:  # noqa: ANN401
         self = np.zeros(1, record)[0]
         copies(self, context)
         ack, cnp = asked(self, carray(packet, 1)[0])
-        out = carray(message, 1)[0]
+        out = carray(reply, 1)[0]
         out.ack, out.marks, out.cnp = np.uint32(ack >= 0), np.uint32(max(ack, 0)), np.uint32(cnp)
 
     signature = types.void(_CONTEXT, types.CPointer(records.RECEIVED), types.CPointer(_ANSWER))

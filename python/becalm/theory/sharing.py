@@ -1,4 +1,4 @@
-"""How flows that always have something to send share the links of a network, by what decides.
+"""How flows that always have something to send share the links of a network, by the rule of sharing.
 
 `max_min_rates` is the fair ideal (Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
 `port_fair_rates` is what lossless switches do without congestion control: each output serves its inputs in

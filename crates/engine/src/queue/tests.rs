@@ -63,7 +63,7 @@ fn a_crowd_at_one_time_leaves_in_its_order() {
         queue.push(entry.time, entry.key, &entry.event);
         reference.push(entry);
     };
-    // This many that inserting each into a sorted list would take minutes.
+    // So many that inserting each into a sorted list would take minutes.
     (0..400_000).for_each(|target| add(&mut queue, &mut reference, target, 0));
     assert!(queue.near.len() <= MOST_SORTED);
     for i in 0..1_000_000 {

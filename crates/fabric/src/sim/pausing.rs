@@ -69,8 +69,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let held = self.held_back(agenda);
         let problem = self.checked().find_map(|(port, vl, buffer, taken, gate)| {
             let found = taken + held.get(&(port, vl)).copied().unwrap_or(0);
-            let message = self.shared.gates[gate].will_be_open() != buffer.paused;
-            let problem = match (found == buffer.taken, message) {
+            let agrees = self.shared.gates[gate].will_be_open() != buffer.paused;
+            let problem = match (found == buffer.taken, agrees) {
                 (true, true) => return None,
                 (false, _) => format!("{found} B are there, {} B are counted", buffer.taken),
                 (_, false) => "its sender's gate disagrees with it".to_string(),

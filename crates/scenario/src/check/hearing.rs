@@ -20,16 +20,16 @@ pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return false;
     }
-    let (mut message, mut untold) = (response(params), response(params));
+    let (mut marked_one, mut clear_one) = (response(params), response(params));
     let tell = |response: &mut Responding, number: u32, marked: u32| {
         let (sequence, next, rtt) = (number, number + 1, Time::from_us(10));
         let ack = Ack { marked, covers: 1, sequence, next, rtt, ..Ack::default() };
         response.notice(rtt * u64::from(number + 1), &Notice::Ack(ack));
     };
     (0..TRIES).any(|number| {
-        tell(&mut message, number, 1);
-        tell(&mut untold, number, 0);
-        message.pace() != untold.pace()
+        tell(&mut marked_one, number, 1);
+        tell(&mut clear_one, number, 0);
+        marked_one.pace() != clear_one.pace()
     })
 }
 

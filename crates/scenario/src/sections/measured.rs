@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn every_mistake_has_its_line() {
-        let output = |text: &str| parse(text, "s.txt").unwrap_err().join("\n");
+        let errors = |text: &str| parse(text, "s.txt").unwrap_err().join("\n");
         assert_eq!(
-            output("0 0\n10 x\n-1 5\n5\n20 50\n10 60\n1e12 70\n30 101\n30 100\n"),
+            errors("0 0\n10 x\n-1 5\n5\n20 50\n10 60\n1e12 70\n30 101\n30 100\n"),
             "s.txt:2: `10 x`: the percentage must be a number from 0 to 100\n\
              s.txt:3: `-1 5`: the size must be a number of bytes from 0 to 1073741824\n\
              s.txt:4: `5`: must be two numbers, a size in bytes and a percentage, not 1\n\
@@ -161,9 +161,9 @@ mod tests {
              s.txt:8: `30 101`: the percentage must be a number from 0 to 100\n\
              s.txt:6: must have a larger size or percentage than the point before, and neither smaller"
         );
-        assert_eq!(output(""), "s.txt: the distribution has fewer than two points");
-        assert_eq!(output("\n10 15\n20 100"), "s.txt:2: the distribution must begin at 0%, as with `0 0`");
-        assert_eq!(output("0 0\n20 1"), "s.txt:2: the distribution must end at 100%");
-        assert_eq!(output("0 0\n0 100"), "s.txt:2: the distribution has a mean below 1 B");
+        assert_eq!(errors(""), "s.txt: the distribution has fewer than two points");
+        assert_eq!(errors("\n10 15\n20 100"), "s.txt:2: the distribution must begin at 0%, as with `0 0`");
+        assert_eq!(errors("0 0\n20 1"), "s.txt:2: the distribution must end at 100%");
+        assert_eq!(errors("0 0\n0 100"), "s.txt:2: the distribution has a mean below 1 B");
     }
 }

@@ -198,9 +198,9 @@ mod tests {
         let points = json!({"cdf": [[0, 0], [7.25, 33.3], [9, 100]]});
         let sizes = read(points).unwrap();
         assert_eq!(read(sizes.to_json()), Ok(sizes));
-        let output = read(json!({"cdf": [[0, 0], [1, 2, 3], "x", [5, 101], [9, 100]]})).unwrap_err();
-        assert!(output.contains("point:2: `1 2 3`: must be two numbers"), "{output}");
-        assert!(output.contains("point:3:") && output.contains("point:4: `5 101`: the percentage"), "{output}");
+        let errors = read(json!({"cdf": [[0, 0], [1, 2, 3], "x", [5, 101], [9, 100]]})).unwrap_err();
+        assert!(errors.contains("point:2: `1 2 3`: must be two numbers"), "{errors}");
+        assert!(errors.contains("point:3:") && errors.contains("point:4: `5 101`: the percentage"), "{errors}");
         for wrong in [json!("web"), json!({"cdf": 1}), json!({"cdf": [], "uniform": 1}), json!(3)] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }

@@ -166,10 +166,10 @@ fn a_run_that_does_not_finish_ends_with_its_duration() {
 fn a_run_that_waits_for_traffic_without_end_is_refused() {
     let flows = "[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n";
     let text = single("duration = \"2 ms\"\nend = \"delivered\"", flows);
-    let output = Scenario::parse(&text, "f.toml").expect_err("greedy").to_string();
+    let error = Scenario::parse(&text, "f.toml").expect_err("greedy").to_string();
     assert!(
-        output.contains("run.end = \"delivered\": needs traffic that ends, but `f` goes on for ever; set its stop"),
-        "{output}"
+        error.contains("run.end = \"delivered\": needs traffic that ends, but `f` goes on for ever; set its stop"),
+        "{error}"
     );
     scenario(&format!("{text}stop = \"1 ms\"\n"));
 }
@@ -321,22 +321,22 @@ fn every_message_can_be_a_new_flow_for_its_response() {
 
 #[test]
 fn restarts_without_an_effect_are_refused() {
-    let output = |more: &str| {
+    let error = |more: &str| {
         let text = single(
             "duration = \"1 ms\"",
             &format!("[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\nrestart = \"message\"\n{more}"),
         );
         Scenario::parse(&text, "f.toml").expect_err(more).to_string()
     };
-    assert!(output("").contains("flows[0].restart = \"message\": does nothing: response `none` never changes"));
+    assert!(error("").contains("flows[0].restart = \"message\": does nothing: response `none` never changes"));
     assert!(
-        output("traffic.on_off = {mean_on = \"1 us\", mean_off = \"1 us\"}\n")
+        error("traffic.on_off = {mean_on = \"1 us\", mean_off = \"1 us\"}\n")
             .contains("begin again with every ON period")
     );
     let keeps = "[marking.input_triggered]\n[response.lipd]\npersistent = true\n";
-    assert!(output(keeps).contains("response `lipd` never changes, or keeps its state"), "{}", output(keeps));
+    assert!(error(keeps).contains("response `lipd` never changes, or keeps its state"), "{}", error(keeps));
     let shared = "[marking.input_triggered]\n[response.lipd]\npersistent = false\n[adapter]\nport_control = \"sl\"\n";
-    assert!(output(shared).contains("needs a response for each flow"), "{}", output(shared));
+    assert!(error(shared).contains("needs a response for each flow"), "{}", error(shared));
 }
 
 #[test]
@@ -350,9 +350,9 @@ fn files_of_sizes_are_read_beside_the_scenario_and_become_part_of_it() {
     assert_eq!(again.resolved(), scenario.resolved());
     let ran = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap();
     assert_eq!(ran(&scenario).fingerprint, ran(&again).fingerprint);
-    let output = read("wrong.txt").unwrap_err().to_string();
-    assert_eq!(output.lines().count(), 2, "{output}");
-    assert!(output.contains("sizes.cdf = \"wrong.txt\": wrong.txt:3: `4096 B 50`: must be two numbers"), "{output}");
+    let error = read("wrong.txt").unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 2, "{error}");
+    assert!(error.contains("sizes.cdf = \"wrong.txt\": wrong.txt:3: `4096 B 50`: must be two numbers"), "{error}");
     assert!(read("none.txt").unwrap_err().to_string().contains("none.txt"));
     assert!(read(".").unwrap_err().to_string().contains("is not a file"));
 }

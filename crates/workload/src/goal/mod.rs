@@ -266,12 +266,12 @@ impl<'a> Reader<'a> {
         let Reader { mistakes, builder, again: (count, first), .. } = self;
         let file = mistakes.file.clone();
         mistakes.settle(())?;
-        let output = |count| {
+        let warning = |count| {
             format!(
                 "{file}: {count} labels are there already in their rank, the first: {first}; the earlier operation keeps the label"
             )
         };
-        let warnings = Some(count).filter(|&count| count > 0).map(output).into_iter().collect();
+        let warnings = Some(count).filter(|&count| count > 0).map(warning).into_iter().collect();
         let built = builder.build().map_err(|error| {
             let line = match &error {
                 ProgramError::Cycle { rank, op, .. } => line_of(text, *rank, *op),

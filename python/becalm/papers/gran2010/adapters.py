@@ -132,7 +132,7 @@ def _notified() -> Experiment:
 
 
 def _silent(spacing: str, short: bool) -> Point:
-    """Switches mark as in Table I, and nobody responds."""
+    """Switches mark as in Table I, and no source responds."""
     each = point(replace(steady(), tail=0.5 if short else 3.0), spacing=spacing)
     return replace(each, scenario=respond({"none": {}})(each.scenario))
 

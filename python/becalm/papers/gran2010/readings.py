@@ -1,4 +1,4 @@
-"""Other readings of gran2010's bed, whose verdicts are shown beside those that count: nothing here is scored.
+"""Other readings of gran2010's bed, whose verdicts are shown next to the scored ones: nothing here is scored.
 
 Each changes what the paper leaves open, in one place, with everything else as it is:
 

@@ -121,7 +121,7 @@ class Scene:
         }
 
     def _flow(self, name: str) -> Table:
-        """All but the source beside the hot destination take part, so that all sources are alike."""
+        """All but the source next to the hot destination take part, so that all sources are alike."""
         *sources, _ = self.fabric.sources
         *cold, hot = self.fabric.destinations
         later = {"changes": [{"at": f"{START} ms", "load": self.load - self.hot}]} if name == "cold" else {}

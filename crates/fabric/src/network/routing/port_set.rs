@@ -53,7 +53,7 @@ impl<'a> PortSet<'a> {
     /// One of the ports.
     ///
     /// # Panics
-    /// If there are not this many.
+    /// If there are fewer.
     #[inline]
     pub fn get(&self, place: usize) -> u16 {
         match self.ports {
