@@ -81,7 +81,7 @@ def _each(values: Iterable[int]) -> str:
 def _parts(rows: list[dict[str, Any]]) -> str:
     middle = [row for row in rows if row["parameters"]["PORTS"] == 16 and row["parameters"]["SLOTS"] == 16]
     return _table(
-        ("policy, 16 ports and slots", "part", "how many", "gates", "flip-flops", "LUTs"),
+        ("policy, 16 ports and slots", "part", "copies", "gates", "flip-flops", "LUTs"),
         (
             (row["policy"], f"`{part}`", cost["count"], cost["gates"], cost["flip_flops"], cost["luts"])
             for row in middle
