@@ -34,7 +34,7 @@ MENDS = {
 
 @rule("mend", "advice")
 def mend(case: Case) -> Iterator[Sentence]:
-    """Propose what removes a cause that no parameter of congestion control removes."""
+    """Propose a change that removes a cause if no parameter of congestion control does."""
     said = set()
     for each in case.bottlenecks:
         name = each.cause.name if each.cause is not None else ""
@@ -54,9 +54,9 @@ def mend(case: Case) -> Iterator[Sentence]:
 def manage(case: Case) -> Iterator[Sentence]:
     """Propose `becalm manage` where control is off, weak or too strong at an overloaded link.
 
-    The guideline's parameters must suit the scenario and differ from its own. Contributors are the hosts that
-    offer more than their fair share of a link, at the link with the most: the parameters are the whole
-    fabric's. The command names the results, or a file with the scenario.
+    The guideline's parameters must suit the scenario and differ from its own. They apply to the whole fabric, so
+    `--contributors` is the largest number of hosts that offer more than their fair share of one link. The
+    command names the results, or a file with the scenario.
     """
     scenario, contributors = case.facts.scenario, _contributors(case)
     for each in _bad(case):
@@ -92,7 +92,7 @@ def tune(case: Case) -> Iterator[Sentence]:
 
 @rule("observe", "missing")
 def observe(case: Case) -> Iterator[Sentence]:
-    """Name the keys that would show more.
+    """Name the keys that record what is missing.
 
     `observe.links` and `observe.window` for oscillation under control, `observe.paces` for the gaps of
     sources that starve a link.

@@ -106,8 +106,7 @@ def no_control(case: Case) -> Iterator[Sentence]:
 def threshold_off(case: Case) -> Iterator[Sentence]:
     """Name the cause *threshold off*.
 
-    A root lasts, switches can mark, sources can react, and fewer than one packet in a thousand is
-    marked.
+    A root lasts, switches can mark and sources can react, but fewer than one packet in a thousand is marked.
     """
     links = case.facts.links
     for each in judged(case):
@@ -131,9 +130,9 @@ def threshold_off(case: Case) -> Iterator[Sentence]:
 def weak(case: Case) -> Iterator[Sentence]:
     """Name the cause *weak control*.
 
-    An overloaded link is a root for more than a quarter of the window, and other links wait behind it for as
-    long or flows are its victims, although its packets are marked. With IBTA's response
-    the settings that cannot work are named, as `becalm manage` does.
+    An overloaded link is a root for more than a quarter of the window although its packets are marked, and
+    other links wait behind it for as long or flows are its victims. With IBTA's response the sentence names
+    the settings that cannot work, like `becalm manage`.
     """
     links = case.facts.links
     for each in judged(case):
@@ -163,10 +162,10 @@ def weak(case: Case) -> Iterator[Sentence]:
 def starves(case: Case) -> Iterator[Sentence]:
     """Say that control starves a link, and why.
 
-    Its flows offer more than it carries, it is no standing root, and it is used for less than 90% of
-    what they could fill. With IBTA's response the cause is *step too large* if one BECN takes a source
-    below its share, else *timer too long* if the timer takes longer to undo one BECN than a source at
-    its share waits for the next; otherwise, and with other responses, *response too strong*.
+    Its flows offer more than it carries, it is no standing root, and its utilization is below 90% of what
+    they could reach. With IBTA's response the cause is *step too large* if one BECN puts a source
+    below its share, or else *timer too long* if the timer needs longer to undo one BECN than a source at
+    its share waits for the next. In all other cases it is *response too strong*.
     """
     for each in judged(case):
         if not starved(case, each) or unmarked(case, each):
@@ -188,9 +187,9 @@ def starves(case: Case) -> Iterator[Sentence]:
 def oscillates(case: Case) -> Iterator[Sentence]:
     """Say that the rate of a link oscillates under control.
 
-    The series follow it for at least 20 windows, its traffic is steady, the rate varies by more than
-    30% of its mean, and goes up and down at least four times. The cause is *step too large* if one BECN
-    takes a source below its share, else *oscillation*.
+    The series cover it for at least 20 windows, its traffic is steady, and its rate varies by more than
+    30% of its mean and swings at least four times. The cause is *step too large* if one BECN
+    puts a source below its share, or else *oscillation*.
     """
     for each in judged(case):
         rates = case.rates(each) if case.steady(each) and case.followed(each) else None
@@ -216,8 +215,8 @@ def oscillates(case: Case) -> Iterator[Sentence]:
 def own_response(case: Case) -> Iterator[Sentence]:
     """Name flows that are *slowed by marks* alone, group by group.
 
-    They are marked and react to it, lose more than chance, and neither feed a bottleneck nor wait behind one.
-    The link is that of their paths which marks most.
+    They are marked and react, lose more than chance explains, and neither feed a bottleneck nor wait behind
+    one. The sentence names the link on their paths that marks most.
     """
     flows, links = case.facts.flows, case.facts.links
     for name in dict.fromkeys(flows.group[flow] for flow in case.slowed):
@@ -245,10 +244,10 @@ def own_response(case: Case) -> Iterator[Sentence]:
 
 @rule("held", "control")
 def held(case: Case) -> Iterator[Sentence]:
-    """Say that control held an overloaded link.
+    """Say that control holds an overloaded link.
 
-    It is full, and a root for at most a quarter of the window; or its queue makes no other link wait for as
-    long, and there is no victim.
+    The link is full, and a root for at most a quarter of the window; or it has no victim and no other link
+    waits behind its queue for that long.
     """
     links = case.facts.links
     for each in judged(case):

@@ -35,10 +35,10 @@ def slowed(case: Case) -> list[dict[str, Any]]:
 
 @rule("slowed-job", "victims")
 def slowed_job(case: Case) -> Iterator[Sentence]:
-    """Name a *slowed job*, and by what.
+    """Name a *slowed job* and the reason.
 
-    It takes at least a tenth longer than alone. What slows it is the first bottleneck that its flows cross
-    with those of others, or wait behind; or else its own response to marks.
+    The job takes at least a tenth longer than alone. The reason is the first bottleneck that its flows share
+    with others or wait behind, or else its own response to marks.
     """
     facts = case.facts
     for row in slowed(case):
@@ -86,10 +86,10 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
 
 @rule("unfinished-job", "victims")
 def unfinished_job(case: Case) -> Iterator[Sentence]:
-    """Name an *unfinished job*: rank, operation and peer that it waits for.
+    """Name an *unfinished job*, with the rank, operation and peer that it waits for.
 
-    It is a cause where nothing of the job began or ended in the last quarter of the run. Operations are known
-    with `jobs.record_ops`.
+    It is a cause if no operation of the job began or ended in the last quarter of the run. Operations need
+    `jobs.record_ops`.
     """
     facts = case.facts
     for row in unfinished(case):

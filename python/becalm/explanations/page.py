@@ -13,26 +13,25 @@ from becalm.explanations.rules import RULES
 _INTRODUCTION = """\
 # The rules of `becalm explain`
 
-Written by `make docs` from the rules themselves. `becalm explain RESULTS` says in words what the tables of a
-run show. Each sentence is made by one of these rules and names the rows that its numbers come from, such as
+`make docs` writes this page from the rules themselves. `becalm explain RESULTS` describes the tables of a
+run in words. Each sentence comes from one of these rules and names the rows of its numbers, such as
 `tree[9]`: row 9 of the [table](results.md) `tree`, counted from 0. `--json` has the numbers without rounding.
-A rule is silent where the tables do not carry what it would say. What costs victims most comes first.
-Commands name the results, so that they run as printed, with the changes of the run; there are none where
-they would refuse.
+A rule writes no sentence if the tables lack its data. The bottleneck that costs victims most comes first.
+Proposed commands run as printed, with the changes of the run; becalm prints no command that would fail.
 
-In Python, `becalm.explain(results)` returns the sentences, and its property `causes` the causes alone.
+In Python, `becalm.explain(results)` returns the sentences, and its property `causes` only the causes.
 
 ## Words
 
-- A *bottleneck* is an output of a switch where congestion begins, or would begin without control: one that
+- A *bottleneck* is an output of a switch where congestion begins, or would begin without control. It
   has `contributors` in the table `tree`.
   [The model](model.md#roots-branches-contributors-and-victims) defines roots, branches, contributors and
   victims; the sentences read them from the tables.
-- What a flow *offers* is in the column `offered` of the table `flows`.
+- The traffic that a flow *offers* is the column `offered` of the table `flows`.
 
 ## Causes of bottlenecks
 
-The first that holds is named; a credit loop is named in any case.
+A sentence names the first cause that applies. A credit loop is always reported.
 
 """
 
@@ -41,22 +40,21 @@ _CAUSES = {
     "slow receiver": "the link leads to a host, waits for credit and is not full",
     "slow cable": "the rate falls during the run (`[[changes]]`); or the cable is slower than "
     "most between the "
-    "same levels, and the usual rate would do",
+    "same levels, and the usual rate would suffice",
     "hot host": "several hosts offer more than the link carries, nearly all of it to one host",
-    "unbalanced routes": "more pairs of hosts take this way than the other links of the switch "
-    "to the same level, "
-    "on which there is room",
-    "path collision": "flows whose paths are hashed meet on the link, while equal links are next to idle",
-    "colliding jobs": "several groups of flows cross the link, each of which alone would fit",
+    "unbalanced routes": "more pairs of hosts use this link than the switch's other links to the same "
+    "level, which have free capacity",
+    "path collision": "flows with hashed paths share the link, while equal links are almost idle",
+    "colliding jobs": "several groups of flows cross the link; each would fit alone",
     "oversubscribed link": "flows offer more than it carries",
-    "credit loop": "the paths of the flows have a cycle of links of which each may wait for the next",
+    "credit loop": "the paths of the flows have a cycle of links in which each may wait for the next",
 }
 
 
 def page() -> str:
     """Return the page of all rules and limits, as Markdown."""
     lines = ["| cause | when |", "|---|---|", *(f"| {name} | {when} |" for name, when in _CAUSES.items())]
-    lines += ["\n## Rules\n", "| rule | part | what it says and when |", "|---|---|---|"]
+    lines += ["\n## Rules\n", "| rule | section | effect |", "|---|---|---|"]
     lines += [f"| `{rule.name}` | {TOPICS[rule.topic]} | {rule.says} |" for rule in RULES]
     lines += ["\n## Limits\n", "| limit | value | meaning |", "|---|---|---|"]
     lines += [f"| `{name}` | {value} | {meaning} |" for name, value, meaning in _limits()]

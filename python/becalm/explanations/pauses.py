@@ -14,9 +14,10 @@ from becalm.explanations.rule import rule
 
 @rule("pauses", "cost")
 def pauses(case: Case) -> Iterator[Sentence]:
-    """Say how much PFC paused, where it did.
+    """Say how much PFC paused.
 
-    How many links were paused for at least 5% of the time, and the one that was paused longest.
+    The sentence counts the links that were paused for at least 5% of the time, and names the one with the
+    longest pauses.
     """
     facts = case.facts
     if "pauses" not in facts.results.tables:

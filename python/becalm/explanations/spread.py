@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def roots(case: Case) -> Iterator[Sentence]:
     """Name each bottleneck that was a root.
 
-    Since when, for which share of the window, for how long without a break, and how many bytes victims lose
-    to it; of more than five, the five to which they lose most, or else that were roots longest.
+    Each sentence has the start of the root, its share of the window, its longest period, and the bytes that
+    victims lose to it. Of more than five roots, it lists the five to which victims lose most, or else the five
+    that lasted longest.
     """
     links, window = case.facts.links, case.facts.window
     for each in _first(case, "root"):
@@ -54,9 +55,9 @@ def roots(case: Case) -> Iterator[Sentence]:
 
 @rule("no-root", "roots")
 def no_root(case: Case) -> Iterator[Sentence]:
-    """Say that no link is a bottleneck, where that is so.
+    """Say that no link is a bottleneck.
 
-    With the output that was a root longest.
+    The sentence names the output that was a root longest.
     """
     if case.bottlenecks:
         return
@@ -73,9 +74,10 @@ def no_root(case: Case) -> Iterator[Sentence]:
 
 @rule("feeders", "feeders")
 def feeders(case: Case) -> Iterator[Sentence]:
-    """Say who crosses a bottleneck.
+    """Describe the flows that cross a bottleneck.
 
-    How many flows and hosts, what they offer, what arrives, and the part of each group.
+    The sentence has the numbers of flows and hosts, their offered and delivered traffic, and the part of each
+    group.
     """
     facts = case.facts
     for each in _first(case):
@@ -104,9 +106,9 @@ def feeders(case: Case) -> Iterator[Sentence]:
 
 @rule("causes", "causes")
 def causes(case: Case) -> Iterator[Sentence]:
-    """Name why a link is a bottleneck.
+    """Name the cause of a bottleneck.
 
-    The first cause that holds of those above.
+    It is the first of the causes above that applies.
     """
     for each in _first(case):
         if each.cause is not None:
@@ -118,9 +120,9 @@ def causes(case: Case) -> Iterator[Sentence]:
 
 @rule("credit-loop", "causes")
 def credit_loop(case: Case) -> Iterator[Sentence]:
-    """Name a cycle of links of which each may wait for the next.
+    """Name a cycle of links in which each may wait for the next.
 
-    It is said whenever the paths of the flows have one, whatever the run shows.
+    The rule reports every such cycle in the paths of the flows, even if the run had no deadlock.
     """
     facts, cycle = case.facts, case.facts.cycle
     if not cycle:
@@ -143,7 +145,7 @@ def credit_loop(case: Case) -> Iterator[Sentence]:
 def victims(case: Case) -> Iterator[Sentence]:
     """Count the victims by group.
 
-    Flows that cross no bottleneck, wait behind one, and deliver less than they offer.
+    Victims cross no bottleneck, wait behind one, and deliver less than they offer.
     """
     facts, flows = case.facts, case.facts.flows
     for name, own in list(_by_group(case, case.victims).items())[: limits.MOST]:
@@ -164,7 +166,7 @@ def victims(case: Case) -> Iterator[Sentence]:
 
 @rule("no-victim", "victims")
 def no_victim(case: Case) -> Iterator[Sentence]:
-    """Say that no bystander loses, where there is a bottleneck and no victim."""
+    """Say that a bottleneck has no victims."""
     if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
         text = "No bystander loses throughput."
@@ -175,7 +177,7 @@ def no_victim(case: Case) -> Iterator[Sentence]:
 
 @rule("lost", "cost")
 def lost(case: Case) -> Iterator[Sentence]:
-    """Sum up what victims lose, and what all flows deliver."""
+    """Sum up the losses of victims and the traffic that all flows deliver."""
     flows, own = case.facts.flows, case.victims
     if not len(own):
         return
@@ -192,10 +194,10 @@ def lost(case: Case) -> Iterator[Sentence]:
 
 @rule("latency", "cost")
 def latency(case: Case) -> Iterator[Sentence]:
-    """Compare the 99th percentile of latency.
+    """Compare the 99th percentile of latency of affected and unaffected flows.
 
-    Of the victims, or else of the flows that cross a bottleneck, with that of flows that meet no
-    congestion; without such flows, with their own median.
+    Affected flows are the victims, or else the flows that cross a bottleneck. Without unaffected flows, the
+    comparison is with their own median.
     """
     facts, flows = case.facts, case.facts.flows
     if not case.bottlenecks:
@@ -225,7 +227,7 @@ def latency(case: Case) -> Iterator[Sentence]:
 
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
-    """Say that flows lose without a bottleneck on their paths: the tables do not show why."""
+    """Say that flows lose without a bottleneck on their paths, for a reason that the tables do not show."""
     flows, own = case.facts.flows, np.setdiff1d(case.unexplained, case.slowed)
     if not len(own):
         return

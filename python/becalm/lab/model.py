@@ -47,7 +47,7 @@ JUDGED = ("paper", "derived")
 CLASSES = {
     "a": "the sentence contradicts the paper itself or a law",
     "b": "the paper does not state a parameter that decides",
-    "c": "the model lacks something, or has it otherwise",
+    "c": "the model lacks something, or differs",
     "metric": "the measure is not quite what the sentence means",
     "noise": "the effect is smaller than the spread of the runs",
 }
