@@ -69,11 +69,11 @@ def test_the_numbers_of_the_readme_are_those_of_the_validation() -> None:
     )
     assert papers and others
     hold, of, weak, undecided, fail = papers.groups()
-    assert f"Of {of} sentences of 5 papers, {hold} hold, {weak} hold though" in validation
+    assert f"Of {of} sentences of 5 papers, {hold} hold, {weak} hold although" in validation
     assert f"{undecided} are undecided and {fail} fail" in validation
     agree, of, programs, scenes, known, unknown = others.groups()
     assert (
         f"Of {of} quantities that {programs} other programs gave for {scenes} scenes, {agree} agree"
         in validation
     )
-    assert f"{known} differ by a rule that is known, and {unknown} for no known reason" in validation
+    assert f"{known} differ for a known reason, and {unknown} are unexplained" in validation

@@ -88,7 +88,7 @@ def _entries(rows: list[Row]) -> str:
 
 
 def _outside(rows: list[Row]) -> str:
-    why: dict[tuple[str, str], list[str]] = {}
+    outside: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if not row["agrees"]:
             away = (
@@ -96,9 +96,13 @@ def _outside(rows: list[Row]) -> str:
                 if row["kind"] == "distribution"
                 else f"{row['difference']:+.1%}"
             )
-            place = why.setdefault((row["entry"], row["why"] or "no rule is known that causes it"), [])
+            known = "for a known reason" if row["why"] else "unexplained"
+            place = outside.setdefault((row["entry"], known), [])
             place.append(f"{row['case']}, {row['name']} {away}")
-    return "\n".join(f"- {entry}: {'; '.join(each)}: {reason}." for (entry, reason), each in why.items())
+    return "\n".join(
+        f"- [{entry}](crosschecks.md#{entry}), {known}: {'; '.join(each)}."
+        for (entry, known), each in sorted(outside.items())
+    )
 
 
 def page(found: Mapping[str, list[Row]]) -> str:

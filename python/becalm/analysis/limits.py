@@ -23,7 +23,7 @@ SAMPLES = 20
 SWING = 0.3
 """A link oscillates if the standard deviation of its rate exceeds this share of the mean."""
 SWINGS = 4
-"""A link oscillates if its rate swings between well below and well above its mean at least this many times."""
+"""A link oscillates if its rate swings from well below to well above its mean, or back, this many times."""
 SLOWED = 0.1
 """Flows are slowed by marks alone, or a job by others, if that costs them this share or more."""
 IDLE = 0.2

@@ -54,8 +54,8 @@ def mend(case: Case) -> Iterator[Sentence]:
 def manage(case: Case) -> Iterator[Sentence]:
     """Propose `becalm manage` where control is off, weak or too strong at an overloaded link.
 
-    The guideline's parameters must suit the scenario and differ from its own. They apply to the whole fabric, so
-    `--contributors` is the largest number of hosts that offer more than their fair share of one link. The
+    The guideline's parameters must suit the scenario and differ from its own. They apply to the whole fabric,
+    so `--contributors` is the largest number of hosts that offer more than their fair share of one link. The
     command names the results, or a file with the scenario.
     """
     scenario, contributors = case.facts.scenario, _contributors(case)
