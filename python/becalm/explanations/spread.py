@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def roots(case: Case) -> Iterator[Sentence]:
     """Name each bottleneck that was a root.
 
-    Each sentence has the start of the root, its share of the window, its longest period, and the bytes that
-    victims lose to it. Of more than five roots, it lists the five to which victims lose most, or else the
+    Each sentence gives the start of the root, its share of the window, its longest period, and the bytes
+    that victims lose to it. Of more than five roots, it lists the five to which victims lose most, or else the
     five that lasted longest.
     """
     links, window = case.facts.links, case.facts.window
@@ -76,8 +76,8 @@ def no_root(case: Case) -> Iterator[Sentence]:
 def feeders(case: Case) -> Iterator[Sentence]:
     """Describe the flows that cross a bottleneck.
 
-    The sentence has the numbers of flows and hosts, their offered and delivered traffic, and the part of each
-    group.
+    The sentence gives the numbers of flows and hosts, their offered and delivered traffic, and the share of
+    each group.
     """
     facts = case.facts
     for each in _first(case):
