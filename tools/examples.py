@@ -27,6 +27,7 @@ PAGES = (
     "docs/design.md",
     "docs/comparison.md",
     "docs/sweeps.md",
+    "docs/own-schemes.md",
     *(f"docs/gallery/{path.name}" for path in sorted((ROOT / "docs" / "gallery").glob("*.md"))),
 )
 FABRIC = ("ibnetdiscover.txt", "opensm-lfts.dump")

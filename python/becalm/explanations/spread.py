@@ -25,8 +25,8 @@ def roots(case: Case) -> Iterator[Sentence]:
     """Name each bottleneck that was a root.
 
     Each sentence gives the start of the root, its share of the window, its longest period, and the bytes
-    that victims lose to it. Of more than five roots, it lists the five to which victims lose most, or else the
-    five that lasted longest.
+    that victims lose to it. Of more than five roots, it lists the five to which victims lose most, or else
+    the five that lasted longest.
     """
     links, window = case.facts.links, case.facts.window
     for each in _first(case, "root"):
