@@ -1,4 +1,4 @@
-"""Writes `docs/validation.md`, which sums up all evidence for becalm, and all verdicts in, `docs/validation.json`.
+"""Writes `docs/validation.md`, the evidence for becalm, and `docs/validation.json`, all verdicts.
 
 Every number comes from the verdicts: those on papers and laws (`docs/reproductions/*/verdicts.json`, by
 `make reproduce`) and those beside other programs (`docs/crosschecks/verdicts.json`, by `make crosscheck`).
