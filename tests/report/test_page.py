@@ -214,6 +214,52 @@ def test_a_large_fabric_opens_with_the_tree_of_its_worst_root(browser: Any, tmp_
     assert text(shown, ".details h3") == "leaf0 -> H0"
 
 
+@pytest.mark.parametrize("size", [(6, 3), (18, 18), (36, 36)], ids=["18", "324", "1296"])
+def test_the_first_screen_has_root_cause_victims_and_picture(
+    browser: Any,  # noqa: ANN401
+    tmp_path: Path,
+    size: tuple[int, int],
+) -> None:
+    leaves, hosts = size
+    middle = leaves // 2 * hosts
+    senders = [f"H{hosts * leaf}" for leaf in range(leaves) if leaf != leaves // 2]
+    flows = [
+        {"name": "hot", "from": senders, "to": [f"H{middle}"]},
+        {
+            "name": "work",
+            "from": ["*"],
+            "pattern": {"permutation": {}},
+            "traffic": {"poisson": {"load": 0.3}},
+        },
+    ]
+    planted = {
+        "run": {"duration": "200 us", "seed": 3},
+        "topology": {"clos": {"leaves": leaves, "spines": hosts, "hosts_per_leaf": hosts}},
+        "switch": {"buffer": "16 KiB"},
+        "flows": flows,
+    }
+    results = becalm.run(becalm.Scenario(planted))
+    (tmp_path / "planted.html").write_text(becalm.report(results), encoding="utf-8")
+    screen = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        shown = opened(browser, tmp_path / "planted.html")
+        top = shown.execute_script(
+            "return document.querySelector('.fabric canvas').getBoundingClientRect().top"
+        )
+        read = shown.execute_script("return document.querySelector('#diagnosis').innerText")
+        whole = text(shown, "#diagnosis")
+        sentences = becalm.explain(results).sentences
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert top < 700
+    for topic in ("roots", "causes", "victims"):
+        first = next(each.text for each in sentences if each.topic == topic)
+        assert first.replace("`", "") in read
+    for each in sentences:
+        assert each.text.replace("`", "") in whole
+
+
 def test_a_run_without_a_tree_opens_at_its_worst_moment(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
     """Buffers that hold nothing are no picture: loads are, at the time of the only traffic."""
     burst = {"name": "burst", "from": ["A1"], "to": ["BC"], "start": "300 us", "stop": "400 us"}

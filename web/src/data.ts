@@ -98,8 +98,9 @@ export interface About {
   title: string;
   facts: string[];
   notes: string[];
-  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. */
-  diagnosis: { topic: string; text: string; place: string; anchor: string }[];
+  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any.
+   * Those that lead are read at first, the others when asked for. */
+  diagnosis: { topic: string; text: string; place: string; anchor: string; lead: boolean }[];
   scenario: string;
   /** How to run it again: the file that the scenario belongs into, commands, and what to know of them. */
   again: { file: string; commands: string[]; note: string };

@@ -23,17 +23,25 @@ export function frame(root: HTMLElement, about: About, selector: HTMLElement | n
 function diagnosis(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   if (about.diagnosis.length > 0) {
-    const topics = [...new Set(about.diagnosis.map((each) => each.topic))];
-    const line = ({ text, anchor }: About["diagnosis"][number]) =>
-      el("li", {}, ...coded(text), ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
-    const part = (topic: string) => {
-      const said = about.diagnosis.filter((each) => each.topic === topic);
-      return el("div", {}, el("h3", {}, topic), el("ul", {}, ...said.map(line)));
-    };
-    made.push(section("diagnosis", "Diagnosis", el("div", { class: "topics" }, ...topics.map(part))));
+    const leads = about.diagnosis.filter((each) => each.lead);
+    const others = about.diagnosis.filter((each) => !each.lead);
+    const parts = leads.length > 0 ? [topics(leads)] : [];
+    const rest = others.length > 0 ? [topics(others)] : [];
+    // The picture stays on the first screen, however many roots there are.
+    const told = `and ${others.length} more ${others.length === 1 ? "sentence" : "sentences"}`;
+    if (parts.length > 0 && rest.length > 0) parts.push(el("details", { class: "more" }, el("summary", {}, told), ...rest));
+    made.push(section("diagnosis", "Diagnosis", ...(parts.length > 0 ? parts : rest)));
   }
   if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, ...coded(note)))));
   return made;
+}
+
+/** Sentences by what they are about. */
+function topics(sentences: About["diagnosis"]): HTMLElement {
+  const line = ({ text, anchor }: About["diagnosis"][number]) =>
+    el("li", {}, ...coded(text), ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
+  const part = (topic: string) => el("div", {}, el("h3", {}, topic), el("ul", {}, ...sentences.filter((each) => each.topic === topic).map(line)));
+  return el("div", { class: "topics" }, ...[...new Set(sentences.map((each) => each.topic))].map(part));
 }
 
 function closing(about: About): HTMLElement[] {

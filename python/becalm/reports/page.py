@@ -167,7 +167,7 @@ def _about(results: Results, title: str | None, replication: int) -> dict[str, A
     }
 
 
-def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, str]]:
+def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, Any]]:
     """Give the sentences of `becalm explain`, each with the table of the page that has its rows.
 
     A run of which only a summary was kept has fewer tables than they need: then there is none.
@@ -179,12 +179,16 @@ def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, str]]:
     except ResultsError:
         return
     for topic, title in TOPICS.items():
-        for sentence in found.about(topic):
+        for place, sentence in enumerate(found.about(topic)):
+            lead = place == 0 and topic in _LEADS
             tables = [each.table for each in sentence.references]
             anchor = next((_PLACES[name] for name in tables if name in _PLACES), "")
-            yield {"topic": title, "text": sentence.text, "place": sentence.place, "anchor": anchor}
+            said = {"text": sentence.text, "place": sentence.place, "anchor": anchor}
+            yield {"topic": title, **said, "lead": lead}
 
 
+_LEADS = ("roots", "causes", "victims", "advice")
+"""Topics whose first sentence is read before any other."""
 _PLACES = {
     **{"tree": "tree", "victims": "victims", "groups": "groups", "links": "hottest", "series": "time"},
     **{"paces": "time", "scenario": "parameters", "jobs": "job-times", "ranks": "ranks"},
