@@ -77,6 +77,8 @@ def _check_references(results: becalm.Results, found: Explanation) -> None:
         assert sentence.references, sentence
         assert sentence.topic in TOPICS
         assert sentence.text.endswith(".")
+        # Links are written in one way, except in what can be copied.
+        assert "->" not in "".join(sentence.text.split("`")[::2]).replace(" -> ", "")
         for reference in sentence.references:
             if reference.key:
                 assert reference.key.split(".")[0] in results.scenario.resolved
@@ -264,7 +266,7 @@ def test_command_line_prints_text_and_json(tmp_path: Path) -> None:
     results.save(folder)
     printed = CliRunner().invoke(app, ["explain", str(folder), "--replication", "1"])
     assert printed.exit_code == 0, printed.output
-    assert "\nCauses\n  spine0->leaf0 is on the way to a hot host, H0: 8 hosts offer" in printed.stdout
+    assert "\nCauses\n  spine0 -> leaf0 is on the way to a hot host, H0: 8 hosts offer" in printed.stdout
     objects = CliRunner().invoke(app, ["explain", str(folder), "--replication", "1", "--json"])
     found = json.loads(objects.stdout)
     assert found["causes"] == [{"cause": "hot host", "place": "spine0->leaf0"}]

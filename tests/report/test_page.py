@@ -249,10 +249,13 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
         )
         read = shown.execute_script("return document.querySelector('#diagnosis').innerText")
         whole = text(shown, "#diagnosis")
+        drawn = text(shown, ".details h3")
         sentences = becalm.explain(results).sentences
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert top < 700
+    worst = next(each.place for each in sentences if each.topic == "roots")
+    assert drawn == worst.replace("->", " -> ")
     for topic in ("roots", "causes", "victims"):
         first = next(each.text for each in sentences if each.topic == topic)
         assert first.replace("`", "") in read

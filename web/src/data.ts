@@ -83,7 +83,7 @@ export interface Run {
   /** When it ended, in seconds. */
   end: number;
   /** Numbers of outputs, of which tables show the first rows only; `first` is the foremost root. */
-  roles: { roots: number; branches: number; first: { link: number; since: number } | null } | null;
+  roles: { roots: number; branches: number; first: { link: number; since: number | null } | null } | null;
   frames: Frames | null;
   links: Record<"utilization" | "stalled" | "marked" | "root" | "branch", Uint8Array> | null;
   crossing: Crossing | null;

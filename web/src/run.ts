@@ -28,6 +28,7 @@ export const TITLES: Record<string, [string, string]> = {
 
 /** Draws the page of a run into an element. */
 export function runPage(page: RunPage, root: HTMLElement): { store: Store; film: Film } {
+  worstFirst(page);
   const store = new Store(start(page));
   const details = new Details(page, store);
   const film = new Film(page, store, details.element);
@@ -49,6 +50,16 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
   const selector = choice("Replication", runs, 0, (run) => store.set({ run, time: Math.min(store.now.time, last(page.runs[run])) }));
   frame(root, page.about, selector, tiles, film.element, changing);
   return { store, film };
+}
+
+/** Makes the root that the diagnosis names first the foremost: the one to which victims lose most. */
+function worstFirst({ about, fabric: { names, from, to }, runs: [run] }: RunPage): void {
+  const { place } = about.diagnosis.find((each) => each.anchor === "tree") ?? {};
+  const link = from.findIndex((node, i) => `${names[node]}->${names[to[i]]}` === place);
+  const tree = run.tables.find((each) => each.name === "tree");
+  const row = tree?.rows.find((each) => each[0] === link);
+  const since = row?.[tree?.columns.findIndex((column) => column.name === "since") ?? -1];
+  if (run.roles && link >= 0 && link !== run.roles.first?.link) run.roles.first = { link, since: typeof since === "number" ? since : null };
 }
 
 function last(run: Run): number {
@@ -119,7 +130,7 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   const at = (data: Table, row: number, name: string): Cell => data.rows[row]?.[data.columns.findIndex((column) => column.name === name)] ?? null;
   if (run.roles) {
     const { roots, branches, first } = run.roles;
-    const longest = first && roots > 0 ? `most of the time ${linkName(page, first.link)}, since ${withUnit(first.since, "s")}` : null;
+    const longest = first && roots > 0 ? `${roots > 1 ? "foremost " : ""}${linkName(page, first.link)}${first.since === null ? "" : `, since ${withUnit(first.since, "s")}`}` : null;
     const main = longest ?? (first ? "no link is oversubscribed by its flows" : "no link was congested for 1% of the time");
     tiles.push([roots === 1 ? "root" : "roots", roots.toLocaleString("en"), main]);
     tiles.push(["branches", branches.toLocaleString("en"), "outputs that wait for credit"]);

@@ -6,6 +6,8 @@ From the bottom: `model` (sentences), `rule`, the rules in `spread`, `jobs`, `co
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -39,8 +41,16 @@ def explain(
     from becalm.explanations.rules import RULES
 
     case = Case(Facts(results, replication), _file(results, folder))
-    sentences = tuple(sentence for rule in RULES for sentence in rule.make(case))
+    made = (sentence for rule in RULES for sentence in rule.make(case))
+    sentences = tuple(replace(each, text=_spaced(each.text)) for each in made)
     return Explanation(results.scenario.name, replication, sentences)
+
+
+def _spaced(text: str) -> str:
+    """Write links with blanks, as pages do, except in what can be copied."""
+    said = text.split("`")
+    said[::2] = (re.sub(r"(?<=\S)->(?=\S)", " -> ", each) for each in said[::2])
+    return "`".join(said)
 
 
 def _file(results: Results, folder: str | PathLike[str] | None) -> str | None:
