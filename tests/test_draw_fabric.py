@@ -172,3 +172,17 @@ def test_no_snapshots_were_asked_for() -> None:
     }
     with pytest.raises(becalm.ResultsError, match=r"observe\.snapshots"):
         _ = becalm.run(becalm.Scenario(scenario)).snapshots
+
+
+def test_roots_and_victims_have_colours_of_other_hues() -> None:
+    import colorsys
+
+    from becalm.plot import ROLES
+
+    def hue(colour: str) -> float:
+        red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        return 360 * colorsys.rgb_to_hsv(red, green, blue)[0]
+
+    apart = abs(hue(ROLES["root"]) - hue(ROLES["victim"]))
+    assert min(apart, 360 - apart) > 45
+    assert len(set(ROLES.values())) == len(ROLES)

@@ -302,6 +302,15 @@ def test_it_says_how_to_run_it_again(shown: Any, results: becalm.Results, tmp_pa
 def test_it_prints(shown: Any) -> None:  # noqa: ANN401
     made = base64.b64decode(shown.print_page())
     assert made.startswith(b"%PDF") and len(made) > 20_000
+    # The width of A4 within its margins: nothing is wider, so nothing is cut.
+    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        wait(shown, "document.documentElement.scrollWidth <= 718", 10)
+    finally:
+        shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_pictures_are_quick(shown: Any) -> None:  # noqa: ANN401

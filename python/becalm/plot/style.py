@@ -27,11 +27,11 @@ ROLES = {
     "inter_switch": COLOURS[0],
     "root": COLOURS[1],
     "local": COLOURS[2],
-    "remote": COLOURS[3],
-    "victim": COLOURS[4],
+    "remote": COLOURS[5],
+    "victim": COLOURS[3],
 }
 """The colour of each part in a scene of congestion: the link before the root, the root, the flows of either
-side of the link, the victim."""
+side of the link, the victim. Root and victim are as far apart as on the pages of reports."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Marks of points, in the order of use."""
