@@ -54,14 +54,15 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
     if threads < 1:
         raise ValueError(f"threads = {threads}: must be at least 1")
     cancel = Cancel()
-    with ThreadPoolExecutor(min(threads, max(count, 1)), thread_name_prefix="becalm") as pool:
-        futures = {pool.submit(work, index, cancel) for index in range(count)}
-        try:
-            _wait(futures)
-        except BaseException:
-            cancel.request()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(min(threads, max(count, 1)), thread_name_prefix="becalm")
+    try:
+        # Within: a Ctrl-C while the pieces are handed out must end those that already run, too.
+        _wait({pool.submit(work, index, cancel) for index in range(count)})
+    except BaseException:
+        cancel.request()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _wait(pending: set[Future[None]]) -> None:
