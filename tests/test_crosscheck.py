@@ -107,7 +107,7 @@ def planted(name: str, changes: dict[str, object], only: str = "") -> list[str]:
 
 @pytest.mark.parametrize("timer", ["270 us", "330 us"])
 def test_a_timer_of_dcqcn_that_is_off_by_a_tenth_is_noticed(timer: str) -> None:
-    assert planted("roce-dcqcn", {"response.dcqcn.increase_timer": timer}, "1 MB")
+    assert planted("roce-dcqcn", {"response.dcqcn.increase_timer": timer}, "whole nanoseconds")
 
 
 def test_goal_schedules_say_that_messages_take_turns() -> None:
@@ -163,3 +163,12 @@ def test_mistakes_in_entries_are_named(tmp_path: Path, line: str, message: str) 
     (tmp_path / "one" / "reference.toml").write_text(wrong)
     with pytest.raises(BecalmError, match=re.escape(message)):
         crosscheck.find("one", tmp_path)
+
+
+@pytest.mark.parametrize("name", crosscheck.names())
+def test_a_picture_shows_quantities_of_one_kind(name: str) -> None:
+    entry = crosscheck.find(name)
+    kinds = {entry.quantities[key].kind.name == "distribution" for key in entry.picture.quantities}
+    assert len(kinds) == 1
+    if kinds == {False}:
+        assert any(case.x is not None for case in entry.cases)

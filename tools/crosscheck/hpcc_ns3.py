@@ -4,9 +4,10 @@ HPCC_NS3 is the folder `simulation` of its repository, with `build/scratch/third
 `control` (a key of `CONTROLS`), and one of
 
 - `hosts` and `size`: as many hosts on one switch send a message of as many bytes to one more, at once; the
-  switch has `memory` [MiB], 32 if not given; with `draws`, the means of this many runs whose starts are drawn
+  switch has `memory` [MiB], 32 if not given; with `draws`, the means of this many runs whose starts are
+  drawn; `settings` replaces settings of the program
 - `tree`: this many permutations of 128 hosts on a tree of 3 levels, of messages of `size`
-- `flows`: a file with source, destination, bytes and start [s] of messages among 32 hosts, 4 on each leaf
+- `leaves`: the flows of the scenario among 32 hosts, 4 on each leaf, with this many draws of their paths
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from becalm.crosscheck.entry import Case, Entry
+from becalm.quantities import seconds
 
 START = 2.0
 """Start of the first message [s]."""
@@ -31,6 +33,8 @@ SAMPLE = 100e-9
 """Time between two samples of queues [s]."""
 RATE = 100
 """Rate of all links [Gb/s]."""
+SHORT = 30_000
+"""Largest of the short messages [B]."""
 
 Settings = dict[str, str | float]
 RAMP = {"kmin": 400, "kmax": 1600, "pmax": 0.2}
@@ -97,6 +101,8 @@ class Message:
     size: int
     start: float = 0.0
     """Seconds after the first one."""
+    port: int = 100
+    """Destination port: the program's ECMP hashes it."""
 
 
 @dataclass
@@ -158,17 +164,28 @@ class Outcome:
 
 
 def run(
-    network: Network, messages: list[Message], control: str, until: float = 1.0, memory: int = 32
+    network: Network,
+    messages: list[Message],
+    control: str,
+    until: float = 1.0,
+    memory: int = 32,
+    draw: int = 0,
+    changed: Mapping[str, str | float] | None = None,
 ) -> Outcome:
-    """Simulate messages; `until` is when the run stops, after the first one's start [s]."""
-    settings: Settings = {**DEFAULTS, **RAMP, **CONTROLS[control], "BUFFER_SIZE": memory}
+    """Simulate messages; `until` is when the run stops, after the first one's start [s].
+
+    `draw` chooses the random numbers of marking, which are the same in all runs of the program otherwise;
+    `changed` are further settings.
+    """
+    settings: Settings = {**DEFAULTS, **RAMP, **CONTROLS[control], "BUFFER_SIZE": memory, **(changed or {})}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write(folder, network, messages, settings, until)
         program = Path(os.environ["HPCC_NS3"]).resolve()
+        libraries = {"LD_LIBRARY_PATH": str(program / "build"), "NS_GLOBAL_VALUE": f"RngRun={draw + 1}"}
         subprocess.run(
             [program / "build" / "scratch" / "third", folder / "config.txt"],
-            env={**os.environ, "LD_LIBRARY_PATH": str(program / "build")},
+            env={**os.environ, **libraries},
             check=True,
             stdout=subprocess.DEVNULL,
         )
@@ -177,7 +194,7 @@ def run(
 
 def _write(folder: Path, network: Network, messages: list[Message], settings: Settings, until: float) -> None:
     (folder / "topology.txt").write_text(network.text())
-    flows = [f"{m.source} {m.destination} 3 100 {m.size} {START + m.start:.9f}" for m in messages]
+    flows = [f"{m.source} {m.destination} 3 {m.port} {m.size} {START + m.start:.9f}" for m in messages]
     (folder / "flows.txt").write_text("\n".join([str(len(flows)), *flows]) + "\n")
     (folder / "trace.txt").write_text("0\n")
     for key in ("kmin", "kmax", "pmax"):
@@ -215,14 +232,6 @@ def _read(folder: Path) -> Outcome:
     )
 
 
-def _at(values: list[float], share: float) -> float:
-    """Return a quantile, linear between values."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    return ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
-
-
 def permutation(draw: int, size: int) -> list[Message]:
     """Return a message from every host of the tree to another one, by a permutation that moves all."""
     shuffled = random.Random(draw)
@@ -237,16 +246,38 @@ def reference(entry: Entry, case: Case) -> dict[str, float | list[float]]:
     peer = case.peer
     if "tree" in peer:
         draws = [permutation(draw, peer["size"]) for draw in range(1, peer["tree"] + 1)]
-        runs = [run(tree(), messages, peer["control"], 0.1) for messages in draws]
+        runs = [run(tree(), messages, peer["control"], 0.1, draw=draw) for draw, messages in enumerate(draws)]
         return {"completions": [1e6 * time for each in runs for time in each.times]}
-    if "flows" in peer:
-        lines = (entry.folder / peer["flows"]).read_text(encoding="utf-8").split("\n")
-        parts = [line.split(",") for line in lines[1:] if line]
-        messages = [Message(int(a[1:]), int(b[1:]), int(c), float(d)) for a, b, c, d in parts]
-        return slowdowns(run(leaves(8, 4, 4), messages, peer["control"], 0.1))
+    if "leaves" in peer:
+        runs = [
+            run(leaves(8, 4, 4), _listed(entry, case, draw), peer["control"], 0.1, draw=draw)
+            for draw in range(peer["leaves"])
+        ]
+        every = [pair for each in runs for pair in zip(each.sizes, each.times, strict=True)]
+        return {
+            "completions": [1e6 * time for _, time in every],
+            "short": [1e6 * time for size, time in every if size <= SHORT],
+        }
     runs = [_incast(peer, draw) for draw in range(peer.get("draws", 1))]
     times = [1e6 * time for found in runs for time in found.times]
     return drawn([incast(found, PACKETS[peer["control"]]) for found in runs], times)
+
+
+def _listed(entry: Entry, case: Case, draw: int) -> list[Message]:
+    """Return the flows of a scenario; draws have other ports, and so other paths."""
+    (group,) = entry.scenario(case).resolved["flows"]
+    flows = [
+        Message(
+            int(each["from"][1:]),
+            int(each["to"][1:]),
+            int(each["message"].split()[0]),
+            seconds(each["start"]),
+            100 + draw,
+        )
+        for each in group["connections"]
+    ]
+    first = min(flow.start for flow in flows)
+    return [replace(flow, start=flow.start - first) for flow in flows]
 
 
 def _incast(peer: Mapping[str, Any], draw: int) -> Outcome:
@@ -262,7 +293,7 @@ def _incast(peer: Mapping[str, Any], draw: int) -> Outcome:
     # What the bottleneck takes at least.
     least = hosts * size * 8.4 / (RATE * 1e9)
     until, control = max(2 * least, 1e-3), peer["control"]
-    return run(star(hosts + 1), messages, control, until, peer.get("memory", 32))
+    return run(star(hosts + 1), messages, control, until, peer.get("memory", 32), draw, peer.get("settings"))
 
 
 def drawn(runs: list[dict[str, float]], times: list[float]) -> dict[str, float | list[float]]:
@@ -291,10 +322,3 @@ def incast(found: Outcome, packet: float) -> dict[str, float]:
         "queue": kilobytes * SAMPLE / found.end,
         "peak": max(math.ceil(at / packet) * packet for at, n in enumerate(longest) if n),
     }
-
-
-def slowdowns(found: Outcome, below: int = 30_000) -> dict[str, float | list[float]]:
-    """Return slowdowns of messages up to a size at the median, 95% and 99%."""
-    every = zip(found.times, found.ideals, found.sizes, strict=True)
-    short = [max(1.0, time / ideal) for time, ideal, size in every if size <= below]
-    return {f"p{share:.0%}".rstrip("%"): _at(short, share) for share in (0.5, 0.95, 0.99)}

@@ -108,6 +108,7 @@ class Picture:
     y: str
     quantities: tuple[str, ...]
     log: bool = False
+    """Whether the axis of the quantities is logarithmic."""
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ def _messages(results: Results, group: str | None, below: float | None) -> pl.Da
     return table if below is None else table.filter(pl.col("bytes") <= below)
 
 
-def _times(results: Results, group: str | None, until: str) -> pl.Series:
+def _times(results: Results, group: str | None, until: str, below: float | None = None) -> pl.Series:
     """Return times from the posting of messages until they are `delivered` or `acknowledged` [s]."""
-    return _messages(results, group, None).select(time=pl.col(until) - pl.col("posted"))["time"]
+    return _messages(results, group, below).select(time=pl.col(until) - pl.col("posted"))["time"]
 
 
 @_measure
@@ -61,15 +61,11 @@ def completion_at(
 
 
 @_measure
-def completions(results: Results, group: str | None = None, until: str = "acknowledged") -> list[float]:
-    """Completion times of all messages [s]."""
-    return _times(results, group, until).to_list()
-
-
-@_measure
-def slowdown_at(results: Results, at: float, group: str | None = None, below: float | None = None) -> float:
-    """Slowdown that a share of the messages up to a size does not exceed."""
-    return _number(_messages(results, group, below)["slowdown"].quantile(at, "linear"))
+def completions(
+    results: Results, group: str | None = None, until: str = "acknowledged", below: float | None = None
+) -> list[float]:
+    """Completion times of all messages, or of those up to a size [s]."""
+    return _times(results, group, until, below).to_list()
 
 
 def _link(table: pl.DataFrame, sender: str, receiver: str) -> pl.DataFrame:

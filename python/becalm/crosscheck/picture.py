@@ -18,7 +18,7 @@ def draw(checked: Checked, path: Path) -> Path:
     """Draw an entry: curves over the cases, or distributions."""
     made, axes = plot.figure(WIDTH, HEIGHT)
     picture = checked.entry.picture
-    if checked.samples:
+    if any(checked.entry.quantities[key].kind.name == "distribution" for key in picture.quantities):
         _distributions(axes, checked)
     else:
         _curves(axes, checked)
@@ -50,7 +50,8 @@ def _curves(axes: Axes, checked: Checked) -> None:
 
 def _distributions(axes: Axes, checked: Checked) -> None:
     cases = {case.name: case for case in checked.entry.cases}
-    for place, ((name, key), samples) in enumerate(checked.samples.items()):
+    drawn = [each for each in checked.samples.items() if each[0][1] in checked.entry.picture.quantities]
+    for place, ((name, key), samples) in enumerate(drawn):
         reference = cases[name].values[key]
         if not isinstance(reference, tuple):
             continue
@@ -58,3 +59,5 @@ def _distributions(axes: Axes, checked: Checked) -> None:
             ordered = sorted(values)
             share = [(at + 1) / len(ordered) for at in range(len(ordered))]
             axes.plot(ordered, share, label=f"{name}, {label}", color=plot.COLOURS[place], linestyle=style)
+    if checked.entry.picture.log:
+        axes.set_xscale("log")

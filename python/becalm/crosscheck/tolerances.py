@@ -26,7 +26,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("equal", 0.001, "a time that follows from the same rules in both programs"),
-        Kind("deterministic", 0.01, "a quantity of a scene without chance and without control"),
+        Kind("deterministic", 0.01, "a quantity of a scene without randomness and without control"),
         Kind("mean", 0.05, "a mean under congestion control, or of random traffic"),
         Kind("percentile", 0.10, "the median or the 99th percentile of a distribution"),
         Kind("distribution", 0.01, "samples of at least 4 draws: p of the Kolmogorov-Smirnov test"),
