@@ -1,22 +1,22 @@
 //! A user-defined echo, in Python, C or another language.
 //!
 //! # What it does
-//! What its code does. The code is given on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or in
-//! Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open
-//! one from someone else runs nothing.
+//! Whatever its code does. The code is given on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or in
+//! Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so opening
+//! someone else's scenario runs nothing.
 //!
 //! # Source
 //! Python classes, `becalm.Echo`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
-//! through the seam of the echoes on this list.
+//! through the same seam as the echoes on this list.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.
-//! - `parameters`: the keys that the code declares, each with its kind, range and default. One of the name `ack_every`
-//!   is the number of packets that one ACK covers at most.
-//! - `sha256`: refuses a scheme from a file that has changed. Results name it.
+//! - `parameters`: the keys that the code declares, each with its kind, range and default. A key named `ack_every` is
+//!   the largest number of packets that one ACK covers.
+//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is refused.
 //!
 //! # Departures from the source
-//! None. An exception, and an ACK that reports more marks than it covers packets, end the run with a message.
+//! None. An exception, or an ACK that reports more marks than it covers packets, ends the run with a message.
 
 use becalm_engine::Time;
 use becalm_external::parameters::Value;
@@ -28,12 +28,12 @@ pub use becalm_external::Params;
 
 use crate::scheme::EchoScheme;
 
-/// The echo. Its state is out of line: a list of schemes is as large as its largest one.
+/// The echo. Its state is out of line, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
 pub struct External(Box<RunningEcho>);
 
 impl External {
-    /// Sets where it leaves its failures.
+    /// Sets where it reports its failures.
     pub fn watched_by(&mut self, faults: Faults) {
         self.0.watched_by(faults);
     }

@@ -1,23 +1,24 @@
 //! The echo of IBTA congestion control: BECN in an ACK or in a packet of its own.
 //!
 //! # What it does
-//! On a reliable connection data packets are acknowledged, and the ACK of a marked packet (FECN) carries the mark to the
-//! source (BECN). An ACK may cover several packets: then it carries a mark if any of them is marked. Without reliability
-//! packets are not acknowledged, and a marked packet is answered by a congestion notification packet (CNP).
+//! On a reliable connection data packets are acknowledged, and the ACK of a marked packet (FECN) carries the mark to
+//! the source (BECN). An ACK may cover several packets; it then carries a mark if any of them is marked. On an
+//! unreliable connection packets are not acknowledged, and a marked packet is answered by a congestion notification
+//! packet (CNP).
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
 //! "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-B.
 //!
 //! # Parameters
-//! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs, so `reliable`.
-//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is this many packets after the
-//!   last one acknowledged. Marks reach a source only with ACKs: `CCTI_Timer` should be longer than the time between two
-//!   ACKs of a flow at its fair share.
+//! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs, and therefore `reliable`.
+//! - `ack_every`: the last packet of a message is acknowledged, and so is every packet that is this many packets after
+//!   the last acknowledged one. Marks reach a source only in ACKs, so `CCTI_Timer` should be longer than the time
+//!   between two ACKs of a flow at its fair share.
 //!
 //! # Departures from the source
-//! - A mark waits for the next regular ACK. The specification requires its return as soon as possible, and lets the
-//!   adapter decide when it acknowledges.
+//! - A mark waits for the next regular ACK. The specification requires it to be returned as soon as possible, but lets
+//!   the adapter decide when to acknowledge.
 //! - There is no multicast. A mark on an ACK or a CNP is ignored, as specified.
 
 use crate::scheme::{Cnps, EchoScheme};
@@ -37,11 +38,11 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// A mark goes back in the ACK (BECN), or in a congestion notification packet where there are no ACKs.
+    /// A mark returns in the ACK (BECN), or in a congestion notification packet where there are no ACKs.
     pub struct Params {
         /// Whether data packets are acknowledged.
         pub transport: Transport = Transport::Reliable,
-        /// Most packets that one ACK covers; the end of a message is always acknowledged.
+        /// Largest number of packets that one ACK covers; the end of a message is always acknowledged.
         pub ack_every: u32 = 1; "packets"; 1..=65_535,
     }
     check Params::check;

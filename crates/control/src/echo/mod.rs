@@ -1,4 +1,4 @@
-//! Answers of destinations to packets.
+//! How destinations answer packets.
 
 crate::echoes! {
     EchoParams, Echoing;

@@ -1,22 +1,23 @@
 //! The echo of RoCEv2: congestion notification packets at a limited rate, and ACKs that carry no mark.
 //!
 //! # What it does
-//! A marked packet (CE) is answered by a congestion notification packet (CNP), unless one has gone to the same flow less
-//! than `cnp_interval` ago. ACKs go their own way: they open windows and report no marks.
+//! A marked packet (CE) is answered by a congestion notification packet (CNP), unless one was sent to the same flow
+//! less than `cnp_interval` ago. ACKs are separate: they open windows and report no marks.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the notification point of DCQCN:
-//! one CNP per flow and 50 us. NVIDIA, "DCQCN CC Parameters": `min_time_between_cnps`, 4 us by default on ConnectX
+//! one CNP per flow every 50 us. NVIDIA, "DCQCN CC Parameters": `min_time_between_cnps`, 4 us by default on ConnectX
 //! adapters.
 //!
 //! # Parameters
 //! - `cnp_interval`: least time between two CNPs of a flow; with `"0 s"` every marked packet is answered.
-//! - `ack_every`: the last packet of a message is acknowledged, and before it every packet that is this many packets after the
-//!   last one acknowledged.
+//! - `ack_every`: the last packet of a message is acknowledged, and so is every packet that is this many packets after
+//!   the last acknowledged one.
 //!
 //! # Departures from the source
-//! - The limit holds per flow. ConnectX adapters can also set it per port and per destination address.
-//! - A flow's last CNP is forgotten with no pause: a flow that begins again still waits for the rest of the interval.
+//! - The limit applies per flow. ConnectX adapters can also set it per port and per destination address.
+//! - A pause does not clear the time of a flow's last CNP: a flow that begins again still waits for the rest of the
+//!   interval.
 
 use crate::scheme::{Cnps, EchoScheme};
 use becalm_engine::Time;
@@ -28,7 +29,7 @@ becalm_schema::table! {
     pub struct Params {
         /// Least time between two congestion notification packets of a flow.
         pub cnp_interval: Time = Time::from_us(50); ""; Time::ZERO..=Time::from_ms(1000),
-        /// Most packets that one ACK covers; the end of a message is always acknowledged.
+        /// Largest number of packets that one ACK covers; the end of a message is always acknowledged.
         pub ack_every: u32 = 1; "packets"; 1..=65_535,
     }
 }
@@ -72,7 +73,7 @@ mod tests {
         Packet { size: 1058, last, marked, ..Packet::default() }
     }
 
-    /// The answers to packets that arrive at times in microseconds, marked or not, one ACK for each.
+    /// The answers to packets, marked or not, that arrive at these times in microseconds, with one ACK for each packet.
     fn cnps(params: &Params, packets: &[(u64, bool)]) -> Vec<bool> {
         let mut echo = RoceV2::new(params);
         let mut unanswered = Unanswered { packets: 1, marked: 0, notified: None };

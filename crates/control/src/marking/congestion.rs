@@ -1,9 +1,10 @@
-//! The congestion state of ports and virtual lanes and its marks: the common part of markers that watch output queues.
+//! The congestion state of ports and virtual lanes, and the marks that follow from it: the common part of markers that
+//! watch output queues.
 
 use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, SwitchView};
 
-/// Bytes of a credit, the unit that IBTA gives packet sizes in.
+/// Bytes of a credit, the unit in which IBTA gives packet sizes.
 pub(super) const CREDIT: u32 = 64;
 
 /// Bytes that wait behind a packet that is about to leave.
@@ -12,11 +13,11 @@ pub(super) fn left_behind<V: SwitchView>(departure: &Departure, switch: &V) -> u
 }
 
 becalm_schema::words! {
-    /// How the packets that are marked are told from the eligible ones between them.
+    /// How the packets to mark are chosen among the eligible ones.
     pub enum Spacing {
-        /// By counting: the same number of packets lies between any two.
+        /// By counting: the same number of packets lies between any two marked ones.
         Counted = "counted",
-        /// By chance, packet by packet: the number is a mean.
+        /// At random, packet by packet: that number is a mean.
         Drawn = "drawn",
     }
 }
@@ -34,7 +35,7 @@ pub(super) struct Rules {
     pub smallest: u32,
     /// Eligible packets left unmarked between two marked ones.
     pub marking_rate: u32,
-    /// Whether that is the number or its mean.
+    /// Whether that number is exact or a mean.
     pub spacing: Spacing,
 }
 
@@ -48,7 +49,7 @@ struct Lane {
     marking_rate: u32,
     /// Packets to skip before the next mark.
     skip: u32,
-    /// Whether marks are drawn.
+    /// Whether marks are drawn at random.
     drawn: bool,
     victim: bool,
     over: bool,
@@ -60,8 +61,8 @@ const _: () = assert!(size_of::<Lane>() == 32);
 /// The state of all ports and virtual lanes of a switch.
 ///
 /// It is evaluated when a waiting packet has joined its queue, and when a packet is about to leave. A departing packet
-/// does not count as waiting, and the credit that it takes does not count as left; so a packet that meets an empty
-/// queue is never marked, and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
+/// does not count as waiting, and the credit that it takes does not count as available. So a packet that finds an empty
+/// queue is never marked and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     vls: usize,
@@ -102,7 +103,7 @@ impl Congestion {
         usize::from(port) * self.vls + usize::from(vl)
     }
 
-    /// Updates the state of a port; whether it has credit is asked only if it matters.
+    /// Updates the state of a port; checks for credit only if that matters.
     fn look(&mut self, port: u16, vl: u8, waiting: u64, has_credit: impl FnOnce() -> bool) {
         let at = self.at(port, vl);
         let lane = &mut self.lanes[at];
@@ -118,7 +119,7 @@ impl Lane {
         Lane { enter, leave, smallest, marking_rate, skip: 0, drawn, victim, over: false, congested: false }
     }
 
-    /// Counts an eligible packet, or draws; returns whether it is marked.
+    /// Counts an eligible packet, or draws at random; returns whether it is marked.
     fn has_its_turn(&mut self, departure: &Departure) -> bool {
         if self.drawn {
             return departure.draw() * f64::from(self.marking_rate + 1) < 1.0;

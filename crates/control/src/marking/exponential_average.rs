@@ -1,34 +1,34 @@
 //! The queue length averaged with exponential weights.
 //!
 //! # What it does
-//! Every packet that arrives finds a number of packets in its queue, the one in transmission included, and moves a running
-//! average towards it: average + weight (number - average). The packet is marked if the average is then at least
-//! a threshold.
+//! Each arriving packet finds a number of packets in its queue, including the one in transmission, and moves a running
+//! average towards that number: average + weight (number - average). The packet is marked if the average is then at
+//! least a threshold.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
 //! Transactions on Computer Systems 8(2), 1990, section 4.1: "a weighted exponential running average of the queue
-//! length", tried there and not adopted.
+//! length", which the authors tried but did not adopt.
 //!
 //! # Parameters
-//! - `weight`: of the newest number.
+//! - `weight`: weight of the newest number.
 //! - `threshold`: packets.
 //!
 //! # Departures from the source
-//! - A queue is one output and virtual lane.
+//! - A queue belongs to one output and virtual lane.
 //! - The paper gives no weight and does not say when it sampled the queue; 0.1 and sampling at arrivals are ours.
-//! - ACKs and congestion notification packets count in the queue and are never marked.
+//! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
 
 use super::filter::{Filter, Filtered};
 
 becalm_schema::table! {
-    /// Packets are marked that arrive when a running average of the queue that arrivals find has reached a threshold.
+    /// An arriving packet is marked if a running average of the queues that arrivals find has reached a threshold.
     pub struct Params {
         /// Weight of the newest queue length.
         pub weight: f64 = 0.1; ""; 0.0001..=1.0,
-        /// The average from which on arrivals are marked.
+        /// The average at or above which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
     }
 }

@@ -1,22 +1,22 @@
 //! A user-defined marking policy, in Python, C or another language.
 //!
 //! # What it does
-//! What its code does. The code is given on the command line, `becalm run scenario.toml --marking mine.py:Mine`, or in
-//! Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open
-//! one from someone else runs nothing.
+//! Whatever its code does. The code is given on the command line, `becalm run scenario.toml --marking mine.py:Mine`, or
+//! in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
+//! opening someone else's scenario runs nothing.
 //!
 //! # Source
 //! Python classes, `becalm.Marker`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
-//! through the seam of the policies on this list.
+//! through the same seam as the policies on this list.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.
 //! - `parameters`: the keys that the code declares, each with its kind, range and default.
-//! - `sha256`: refuses a scheme from a file that has changed. Results name it.
+//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is refused.
 //!
 //! # Departures from the source
-//! None. It cannot delay credit, and has no congestion state for the counters. An exception, and a question about a port
-//! that the switch does not have, end the run with a message.
+//! None. It cannot delay credit and has no congestion state for the counters. An exception, or a question about a port
+//! that the switch does not have, ends the run with a message.
 
 use becalm_external::{Faults, RunningMarker, abi};
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -26,12 +26,12 @@ pub use becalm_external::Params;
 
 use crate::scheme::MarkingScheme;
 
-/// The marker. Its state is out of line: a list of schemes is as large as its largest one.
+/// The marker. Its state is out of line, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
 pub struct External(Box<RunningMarker>);
 
 impl External {
-    /// Sets where it leaves its failures.
+    /// Sets where it reports its failures.
     pub fn watched_by(&mut self, faults: Faults) {
         self.0.watched_by(faults);
     }

@@ -16,7 +16,7 @@ pub trait Filter: Clone {
     /// The filter of an empty queue.
     fn new(params: &Self::Params) -> Self;
 
-    /// Updates the filter as a packet arrives; returns whether the packets before it mean congestion.
+    /// Updates the filter as a packet arrives; returns whether the packets before it indicate congestion.
     fn arrives(&mut self, now: Time) -> bool;
 
     /// The last byte of a packet has left.
@@ -35,7 +35,7 @@ struct Lane<F> {
     filter: F,
     /// The latest verdict.
     congested: bool,
-    /// Orders of arrival of the packets that will be marked when they leave, ascending.
+    /// Positions in the order of arrival, ascending, of the packets that will be marked when they leave.
     marked: VecDeque<u64>,
 }
 
@@ -112,7 +112,8 @@ impl Area {
 pub(super) mod tests {
     use super::*;
 
-    /// What a filter says to each arrival of a sequence of arrivals (`true`) and departures at times in microseconds.
+    /// A filter's verdict on each arrival in a sequence of arrivals (`true`) and departures, with times in
+    /// microseconds.
     pub fn verdicts<F: Filter>(params: &F::Params, steps: &[(u64, bool)]) -> Vec<bool> {
         let mut filter = F::new(params);
         let mut all = Vec::new();

@@ -1,34 +1,34 @@
 //! The switch of IBTA congestion control: FECN, and credit starvation.
 //!
 //! # What it does
-//! A port and virtual lane whose queue is over a threshold is in the congestion state if it has credit to send: then
-//! it is the root of the congestion. Without credit it is a victim of congestion elsewhere, and in the congestion
+//! A port and virtual lane whose queue is over a threshold is in the congestion state if it has credit to send: it is
+//! then the root of the congestion. Without credit it is a victim of congestion elsewhere, and is in the congestion
 //! state only if it is in the victim mask. Packets that leave in the congestion state are marked (FECN) if they are
-//! large enough: all of them, or one in every few.
+//! large enough, either all of them or one in every few.
 //!
-//! Marks do not reach devices without congestion control. Credit starvation slows these down: a packet is starved if it
-//! entered by a port of the credit mask and leaves a queue over a threshold behind, at a root or a victim. Its credit
-//! is returned late. So a starved source gets credit for one packet in each delay.
+//! Devices without congestion control do not react to marks. Credit starvation slows them down: a packet is starved if
+//! it entered by a port in the credit mask and leaves behind a queue over a threshold, at a root or a victim. Its
+//! credit is returned late, so a starved source gets credit for one packet per delay.
 //!
 //! # Source
-//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran
-//! et al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. The paper
-//! leaves credit starvation out: its parameters are the fields of a switch's settings, as OpenSM sets them.
+//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran et
+//! al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. The paper leaves
+//! out credit starvation, whose parameters are the fields of a switch's settings as OpenSM sets them.
 //!
 //! # Parameters
-//! - `threshold`: `Threshold`. 0 marks nothing. From 1 on, the threshold is crossed while more than
-//!   (16 - threshold)/16 of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive,
-//!   1/16 at 15. The default is that of Gran 2010, Table I.
-//! - `victim_mask`: `Victim_Mask`, the ports that are congested without credit too: `none`, `all`, or `host_ports`,
-//!   those that lead to a host. A slow receiver marks no packets itself; the switch before it can.
+//! - `threshold`: `Threshold`. 0 marks nothing. From 1 up, the threshold is crossed while more than (16 - threshold)/16
+//!   of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive, 1/16 at 15. The default
+//!   is that of Gran 2010, Table I.
+//! - `victim_mask`: `Victim_Mask`, the ports that can be congested even without credit: `none`, `all`, or `host_ports`,
+//!   those that lead to a host. A slow receiver marks no packets itself, but the switch before it can.
 //! - `packet_size`: `Packet_Size`, in credits of 64 B; smaller packets are not marked.
 //! - `marking_rate`: `Marking_Rate`: eligible packets left unmarked between two marked ones.
-//! - `spacing`: whether `marking_rate` is met by counting, `counted`, or in the mean by chance, `drawn`.
+//! - `spacing`: whether `marking_rate` is met exactly, by counting (`counted`), or on average, at random (`drawn`).
 //! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbour: `none`, `all`, or `host_ports`.
-//! - `cs_threshold`: `CS_Threshold`, with the scale of `threshold`. 0 switches starvation off.
-//! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit comes back (Tp >> shift) * multiplier
-//!   after the credit before it or after the packet's last byte has left, whichever is later; Tp is the packet's time
-//!   on its incoming link, at the rate at which the switch sends there.
+//! - `cs_threshold`: `CS_Threshold`, on the scale of `threshold`. 0 switches starvation off.
+//! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit is returned (Tp >> shift) * multiplier
+//!   after the previous credit or after the packet's last byte has left, whichever is later; Tp is the packet's time on
+//!   its incoming link, at the rate at which the switch sends there.
 //! - `overrides`: other values for some ports, as the switch port congestion settings give them: a list of tables with
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
 //!   - `ports`: a list of port numbers, or `hosts`, `switches` (by the node at the other end), `all`,
@@ -37,26 +37,26 @@
 //!   - `credit`: whether their bits in `Credit_Mask` are set,
 //!   - `cs_threshold`, `cs_return_delay` as above: the settings of a port with `Control_Type` 1.
 //!
-//!   Omitted settings stay as they are. Of several tables for the same port the last one applies.
+//!   Omitted settings keep their values. If several tables cover the same port, the last one applies.
 //!
 //! # Departures from the source
-//! - The specification leaves the meaning of a threshold to the maker of the switch; the mapping above is ours. More
-//!   bytes may wait for an output than one input buffer holds, since all inputs feed it.
-//! - The state is evaluated whenever a packet joins or leaves the queue, and not held in between. A departing packet
-//!   does not count as waiting, nor does its credit count as left: a port is a root if it has credit for another packet
-//!   of the largest size.
-//! - `Marking_Rate` is a mean number of packets; here it is met by counting, unless `spacing` has it drawn. The count is per port
-//!   and virtual lane, begins with a mark, and goes on from one congestion to the next.
+//! - The specification leaves the meaning of a threshold to the manufacturer of the switch; the mapping above is ours.
+//!   Since all inputs feed an output, more bytes may wait for it than one input buffer holds.
+//! - The state is evaluated whenever a packet joins or leaves the queue, and is not held in between. A departing packet
+//!   does not count as waiting, nor does the credit that it takes count as available: a port is a root if it has credit
+//!   for another packet of the largest size.
+//! - `Marking_Rate` is a mean number of packets; here it is met by counting, unless `spacing` is `drawn`. The count is
+//!   per port and virtual lane, begins with a mark, and carries over from one period of congestion to the next.
 //! - `Packet_Size` counts whole packets on the wire. ACKs and congestion notification packets are never marked, since no
 //!   adapter would answer the mark.
 //! - A port's own setting may be partial: omitted fields are those of the switch.
-//! - Of credit starvation, only the fields are published: the ports, the aggressiveness, a delay in the encoding of a
-//!   table entry. Which queue is compared with the threshold and which credit is late is our choice: the port in the
-//!   mask is the packet's input, the queue is that of its output, and the decision falls when the header leaves. Credit
-//!   of one input and virtual lane is returned in order, so credit of a packet that is not starved may wait behind that
-//!   of a starved one. For the switch itself the room is free as soon as the packet has left. Packets of all kinds
-//!   starve, also those of flows outside of the congestion: a port cannot tell them apart.
-//! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each by its own threshold.
+//! - Only the fields of credit starvation are published: the ports, the aggressiveness, and a delay encoded like a
+//!   table entry. We chose which queue is compared with the threshold and which credit is late: the port in the mask is
+//!   the packet's input, the queue is that of its output, and the decision is made when the header leaves. Credit of
+//!   one input and virtual lane is returned in order, so the credit of a packet that is not starved may wait behind
+//!   that of a starved one. To the switch itself, the room is free as soon as the packet has left. Packets of all kinds
+//!   are starved, including those of flows outside the congestion: a port cannot tell them apart.
+//! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each with its own threshold.
 
 use becalm_engine::Time;
 use becalm_fabric::Rate;
@@ -75,15 +75,15 @@ becalm_schema::table! {
     pub struct Params {
         /// How early a queue counts as congested: 0 for never, 15 for the earliest.
         pub threshold: u32 = 15; ""; 0..=15,
-        /// Ports that count as congested without credit to send, too.
+        /// Ports that count as congested even without credit to send.
         pub victim_mask: Mask = Mask::None,
         /// Size of the smallest packet that is marked.
         pub packet_size: u32 = 0; "credits of 64 B"; 0..=255,
         /// Eligible packets left unmarked between two marked ones.
         pub marking_rate: u32 = 0; "packets"; 0..=65_535,
-        /// Whether `marking_rate` is met by counting or by chance.
+        /// Whether `marking_rate` is met by counting or at random.
         pub spacing: Spacing = Spacing::Counted,
-        /// Ports that return credit late to their neighbour.
+        /// Ports that return credit late to their neighbours.
         pub credit_mask: Mask = Mask::None,
         /// How early a queue starves the ports in the mask that feed it: 0 for never, 15 for the earliest.
         pub cs_threshold: u32 = 0; ""; 0..=15,
@@ -96,7 +96,7 @@ becalm_schema::table! {
 }
 
 impl Params {
-    /// Whether ports are in the credit mask, wherever they are.
+    /// Whether any port of any switch may be in the credit mask.
     fn masks_credit(&self) -> bool {
         self.credit_mask != Mask::None || self.overrides.iter().any(|other| other.credit == Some(true))
     }
@@ -106,7 +106,7 @@ impl Params {
         (0..shape.ports).any(|port| self.rules(port, shape).1.starves())
     }
 
-    /// Checks that settings of credit starvation have an effect, as far as that is known without the ports.
+    /// Checks that settings of credit starvation have an effect, as far as this can be known without the ports.
     fn check(&self) -> Result<(), Conflict> {
         let others = || self.overrides.iter();
         if !self.masks_credit() {
@@ -155,8 +155,8 @@ impl Params {
     }
 }
 
-/// Most bytes that wait for an output below a threshold of 0 to 15, if an input buffer holds `capacity`; `None` if the
-/// threshold is never crossed.
+/// The most bytes that can wait for an output without crossing a threshold of 0 to 15, if an input buffer holds
+/// `capacity`; `None` if the threshold is never crossed.
 fn threshold_bytes(level: u32, capacity: u32) -> Option<u64> {
     let sixteenths = 16_u32.saturating_sub(level);
     (level > 0).then(|| u64::from(capacity) * u64::from(sixteenths) / 16)
@@ -166,7 +166,7 @@ fn threshold_bytes(level: u32, capacity: u32) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub struct Ibta {
     congestion: Congestion,
-    /// Where there is any.
+    /// `None` if no port starves its neighbour.
     starvation: Option<Box<Starvation>>,
 }
 

@@ -1,24 +1,23 @@
 //! Input-output-triggered marking: full input buffers and long output queues.
 //!
 //! # What it does
-//! Marks as input-triggered marking does, and also when an arrival is one too many for its output: when more packets
-//! of the switch go there than a threshold, the one in transmission included. Then all that wait for it are marked. A
-//! full input buffer catches flows that share an input, a long output queue rather those with inputs of their own; the
-//! two biases balance each other.
+//! Marks as input-triggered marking does, and also when an arrival is one too many for its output: when the packets in
+//! the switch that are bound for that output, including the one in transmission, exceed a threshold. All packets that
+//! wait for the output are then marked. A full input buffer catches flows that share an input; a long output queue
+//! tends to catch flows with inputs of their own. The two biases balance each other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
 //! GLOBECOM 2002, section IV-C.
 //!
 //! # Parameters
-//! - `threshold`: packets; marking is triggered by the first packet in excess of it. The paper shows 4, 6,
-//!   8 and 16.
+//! - `threshold`: packets; marking is triggered by the first packet above it. The paper shows 4, 6, 8 and 16.
 //! - `method`, `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
 //! Those of input-triggered marking; the threshold is per output and virtual lane. The paper compares it with the
-//! packets that "are waiting for an output link"; with the one in transmission among them a threshold of 4 leaves the
-//! link underutilized, as the paper finds, and without it does not.
+//! packets that "are waiting for an output link"; if the one in transmission is counted, a threshold of 4 leaves the
+//! link underutilized, as the paper finds; if it is not counted, the same threshold does not.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -27,17 +26,18 @@ use super::trigger::{Full, Fullness, Method, Trigger};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
-    /// As input-triggered, and also when more packets than a threshold go to an output.
+    /// Like input-triggered marking, and also when the packets bound for an output exceed a threshold.
     pub struct Params {
-        /// Packets that may go to an output, the one in transmission included, before they are marked.
+        /// Packets that may be bound for an output, including the one in transmission, before they are marked.
         pub threshold: u32 = 8; "packets"; 1..=65_535,
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
-        /// When an input buffer is looked at whether it is full.
+        /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots with which an input buffer counts as full already.
+        /// Free slots with which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
-        /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
+        /// Time for which packets that leave by a link get no mark after the link had to wait for credit; `0 s` for
+        /// none.
         pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
 }

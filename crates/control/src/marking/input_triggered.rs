@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! When an arriving packet fills its input buffer, every output of at least one packet in the buffer counts as
-//! congested, and all packets of the switch that wait for such an output are marked, from any input. The switch needs no
-//! scan for that: it counts the packets that wait for an output (`cnt1`), copies this number to a second counter
-//! (`cnt2`), and marks that many of the next departures.
+//! congested, and all packets of the switch that wait for such an output are marked, whatever their input. The switch
+//! needs no scan for this: it counts the packets that wait for an output (`cnt1`), copies this number to a second
+//! counter (`cnt2`), and marks that many of the next departures.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -13,18 +13,21 @@
 //!
 //! # Parameters
 //! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. They differ
-//!   when packets overtake each other: with counters the first to leave are marked, so the sources hear sooner.
-//! - `full`: when an input buffer is looked at whether it is full, which the papers do not say: after the forwarding
-//!   decision for a packet that has to wait (`forwarded`), or when the last byte of such a packet is in and it still
-//!   waits (`stored`). A packet that waits for less than its own time then fills nothing.
-//! - `headroom`: free slots with which a buffer counts as full already: the lower threshold of footnote 3 in both papers.
+//!   when packets overtake each other: with counters the first to leave are marked, so the sources learn of the
+//!   congestion sooner.
+//! - `full`: when to check whether an input buffer is full, which the papers do not say: after the forwarding decision
+//!   for a packet that has to wait (`forwarded`), or when the last byte of such a packet has arrived and the packet is
+//!   still waiting (`stored`). With `stored`, a packet that waits for less than its own transmission time fills
+//!   nothing.
+//! - `headroom`: free slots with which a buffer already counts as full, the lower threshold of footnote 3 in both
+//!   papers.
 //! - `spare_blocked`: packets on a link that was recently blocked get no mark (footnote 4 of the first paper), and this
-//!   is what recently means.
+//!   is the time that counts as recent.
 //!
 //! # Departures from the source
-//! - A packet whose transmission has begun is too late to be marked, and does not count in `cnt1`.
+//! - A packet whose transmission has begun can no longer be marked and does not count in `cnt1`.
 //! - Buffers and counters are per virtual lane.
-//! - ACKs are counted and marked like all packets; on them a mark means nothing.
+//! - ACKs are counted and marked like all other packets, but a mark on an ACK has no effect.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -37,11 +40,12 @@ becalm_schema::table! {
     pub struct Params {
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
-        /// When an input buffer is looked at whether it is full.
+        /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots with which an input buffer counts as full already.
+        /// Free slots with which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
-        /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
+        /// Time for which packets that leave by a link get no mark after the link had to wait for credit; `0 s` for
+        /// none.
         pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
 }

@@ -1,33 +1,34 @@
 //! The queue length averaged over fixed intervals.
 //!
 //! # What it does
-//! Time is cut into intervals of the same length. A packet that arrives is marked if the average number of packets in the
-//! queue, the one in transmission included, over the last complete interval is at least a threshold.
+//! Time is divided into intervals of equal length. An arriving packet is marked if the average number of packets in the
+//! queue over the last complete interval, including the one in transmission, is at least a threshold.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
-//! Transactions on Computer Systems 8(2), 1990, section 4.1, tried there and not adopted: signals were consistent only
+//! Transactions on Computer Systems 8(2), 1990, section 4.1, tried but not adopted there: signals were consistent only
 //! "when the interval is close to the round-trip delay".
 //!
 //! # Parameters
-//! - `interval`: time.
+//! - `interval`: length of an interval.
 //! - `threshold`: packets.
 //!
 //! # Departures from the source
-//! - A queue is one output and virtual lane.
-//! - The paper does not say whether its intervals slide or follow each other; here they follow each other, from time 0 on.
-//! - ACKs and congestion notification packets count in the queue and are never marked.
+//! - A queue belongs to one output and virtual lane.
+//! - The paper does not say whether its intervals slide or follow one another; here they follow one another, starting
+//!   at time 0.
+//! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
 
 use super::filter::{Area, Filter, Filtered};
 
 becalm_schema::table! {
-    /// Packets are marked that arrive when the average queue over the last complete interval has reached a threshold.
+    /// An arriving packet is marked if the average queue over the last complete interval has reached a threshold.
     pub struct Params {
         /// Length of an interval.
         pub interval: Time = Time::from_us(100); ""; Time(1)..,
-        /// The average from which on arrivals are marked.
+        /// The average at or above which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
     }
 }
@@ -39,7 +40,7 @@ pub type IntervalAverage = Filtered<Intervals>;
 #[derive(Clone, Debug)]
 pub struct Intervals {
     interval: Time,
-    /// Packets times picoseconds of an interval from which on arrivals are marked.
+    /// Packets times picoseconds of an interval at or above which arrivals are marked.
     threshold: f64,
     current: Area,
     /// When the current interval ends.

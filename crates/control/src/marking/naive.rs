@@ -1,9 +1,9 @@
 //! Naive marking: the packets in a full input buffer.
 //!
 //! # What it does
-//! When an arriving packet fills its input buffer, all packets in this buffer are marked, for any output. Packets in
-//! other buffers are not, even if they contend for the same output; so flows that share an input port with many others
-//! are slowed down more than those with a port of their own.
+//! When an arriving packet fills its input buffer, all packets in this buffer are marked, whatever their output.
+//! Packets in other buffers are not, even if they contend for the same output. So flows that share an input port with
+//! many others are slowed down more than those with a port of their own.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -25,11 +25,12 @@ use crate::scheme::MarkingScheme;
 becalm_schema::table! {
     /// When an input buffer becomes full, all packets in it are marked.
     pub struct Params {
-        /// When an input buffer is looked at whether it is full.
+        /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots with which an input buffer counts as full already.
+        /// Free slots with which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
-        /// Time after a link had to wait for credit during which packets that leave by it get no mark; `0 s` for none.
+        /// Time for which packets that leave by a link get no mark after the link had to wait for credit; `0 s` for
+        /// none.
         pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
 }

@@ -18,7 +18,7 @@ becalm_schema::table! {
         pub ports: Ports = Ports::All,
         /// How early a queue counts as congested.
         pub threshold: Option<u32> = None; ""; 0..=15,
-        /// Whether the ports count as congested without credit to send, too.
+        /// Whether the ports count as congested even without credit to send.
         pub victim: Option<bool> = None,
         /// Size of the smallest packet that is marked.
         pub packet_size: Option<u32> = None; "credits of 64 B"; 0..=255,
@@ -39,9 +39,7 @@ impl Override {
         Conflict::unless(!self.switches.is_empty(), "switches", || "must name at least one switch".to_string())?;
         let numbers = [self.threshold, self.packet_size, self.marking_rate].iter().any(Option::is_some);
         let given = numbers || self.victim.is_some() || self.credit.is_some() || self.starves();
-        Conflict::unless(given, "threshold", || {
-            "is missing, or another value: the table overrides nothing".to_string()
-        })?;
+        Conflict::unless(given, "threshold", || "is missing: the table must set a value".to_string())?;
         Conflict::unless(self.credit != Some(false) || !self.starves(), "credit", || {
             "must be true where cs_threshold or cs_return_delay is set".to_string()
         })

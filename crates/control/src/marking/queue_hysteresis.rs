@@ -1,24 +1,24 @@
 //! Thresholds on the length of a queue, with hysteresis.
 //!
 //! # What it does
-//! A packet that arrives is marked while its output is in the congestion state. The state begins when the number of
-//! packets in the queue, the one in transmission included, reaches a high threshold T2, and ends when the number, on its
-//! way down, reaches a low threshold T1. A width of 0 makes it a single threshold: a packet is marked if it finds at least
-//! that number of others.
+//! An arriving packet is marked if its output is in the congestion state. The state begins when the number of packets
+//! in the queue, including the one in transmission, rises to a high threshold T2, and ends when the number falls to a
+//! low threshold T1. A width of 0 gives a single threshold: a packet is marked if it finds at least that number of
+//! others.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
-//! Transactions on Computer Systems 8(2), 1990, section 4 (Fig. 2), tried there and not adopted: T1 = C - H/2 and
-//! T2 = C + H/2. That an arrival does not count itself follows from section 5.3: the probability of a mark is
-//! 1 - (P(0) + ... + P(C - 1)).
+//! Transactions on Computer Systems 8(2), 1990, section 4 (Fig. 2), tried but not adopted there: T1 = C - H/2 and T2 =
+//! C + H/2. That an arrival does not count itself follows from section 5.3: the probability of a mark is 1 - (P(0) +
+//! ... + P(C - 1)).
 //!
 //! # Parameters
 //! - `centre`: packets; C in the paper.
 //! - `width`: packets, at most twice the centre; H in the paper.
 //!
 //! # Departures from the source
-//! - A queue is one output and virtual lane.
-//! - ACKs and congestion notification packets count in the queue and are never marked.
+//! - A queue belongs to one output and virtual lane.
+//! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
 use becalm_schema::Conflict;
@@ -26,7 +26,7 @@ use becalm_schema::Conflict;
 use super::filter::{Filter, Filtered};
 
 becalm_schema::table! {
-    /// Packets are marked that arrive while the queue, having grown to a high threshold, has not fallen to a low one.
+    /// An arriving packet is marked if the queue, having risen to a high threshold, has not yet fallen to a low one.
     pub struct Params {
         /// The middle of the two thresholds.
         pub centre: f64 = 1.0; "packets"; 0.5..=1e6,
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::marking::filter::tests::verdicts;
 
-    /// Four packets come, three leave, two come, all leave, one comes; verdicts by what arrivals find.
+    /// Four packets arrive, three leave, two arrive, all leave, one arrives; the verdicts depend on what arrivals find.
     fn marks(centre: f64, width: f64) -> Vec<bool> {
         let steps = [
             (0, true),

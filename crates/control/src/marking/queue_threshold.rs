@@ -1,8 +1,8 @@
 //! A threshold on the queue of an output, with hysteresis.
 //!
 //! # What it does
-//! When the queue of an output exceeds a high threshold, packets that leave by it are marked, until the queue is down to
-//! a low threshold. By default, a port without credit to send marks nothing: it is not the root of the congestion.
+//! When the queue of an output exceeds a high threshold, packets that leave by it are marked until the queue has fallen
+//! to a low threshold. By default, a port without credit to send marks nothing: it is not the root of the congestion.
 //!
 //! # Source
 //! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
@@ -10,17 +10,17 @@
 //! "90% of the SE input buffer size".
 //!
 //! # Parameters
-//! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an
-//!   output, so more than one buffer's worth may wait for it.
+//! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an output, so more
+//!   than one buffer's worth of packets may wait for it.
 //! - `root_only`: whether a port without credit marks nothing.
 //! - `marking_rate`: eligible packets left unmarked between two marked ones.
 //!
 //! # Departures from the source
-//! - The paper states no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,
+//! - The paper gives no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,
 //!   which the specification that it describes offers as a choice.
 //! - The paper's switches share their input buffers; here the capacity is that of one port and virtual lane.
-//! - The queue is evaluated whenever a packet joins or leaves it; a departing packet does not count as waiting, nor does
-//!   its credit count as left.
+//! - The queue is evaluated whenever a packet joins or leaves it; a departing packet does not count as waiting, nor
+//!   does the credit that it takes count as available.
 //! - ACKs and congestion notification packets are never marked.
 
 use becalm_fabric::Rate;
@@ -31,7 +31,8 @@ use super::congestion::{Congestion, Rules, Spacing};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
-    /// From a high threshold on the queue of an output down to a low one, packets that leave by it are marked.
+    /// Once the queue of an output exceeds a high threshold, packets that leave by it are marked until it falls to a
+    /// low one.
     pub struct Params {
         /// Queue of an output above which marking begins.
         pub high: f64 = 0.9; "of an input buffer"; 0.0..=100.0,
@@ -110,12 +111,12 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{Switch, shape};
 
-    /// Marking from 8 packets that wait down to 4.
+    /// Marking that begins above 8 waiting packets and ends at 4.
     fn params() -> Params {
         Params { high: 0.5, low: 0.25, ..Params::default() }
     }
 
-    /// Lets the packets with these orders of arrival leave; how many are marked.
+    /// Lets the packets at these places in the order of arrival leave; returns how many are marked.
     fn marked(switch: &mut Switch, marker: &mut QueueThreshold, orders: std::ops::Range<u64>) -> usize {
         orders.filter(|order| switch.depart(marker, *order)).count()
     }

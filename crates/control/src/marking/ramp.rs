@@ -1,33 +1,33 @@
-//! Marking with a probability that rises with the queue of an output (ECN, as RoCE switches do it).
+//! Marking with a probability that rises with the queue of an output (ECN, as in RoCE switches).
 //!
 //! # What it does
-//! When a packet leaves by an output, Q is the number of bytes of its virtual lane that still wait for that output. Up to
-//! `kmin` the packet is not marked. Between `kmin` and `kmax` it is marked with the probability
-//! `pmax` (Q - kmin) / (kmax - kmin), and above `kmax` always: the probability jumps from `pmax` to 1. With
-//! `kmin` = `kmax` the ramp is a step, as DCTCP asks for. The random number is drawn from the packet and the switch, so it
-//! is the same with any number of threads.
+//! When a packet leaves by an output, Q is the number of bytes of its virtual lane that still wait for that output. Up
+//! to `kmin` the packet is not marked. Between `kmin` and `kmax` it is marked with the probability `pmax` (Q - kmin) /
+//! (kmax - kmin). Above `kmax` it is always marked: the probability jumps from `pmax` to 1. With `kmin` = `kmax` the
+//! ramp is a step, as DCTCP requires. The random number is derived from the packet and the switch, so it does not
+//! depend on the number of threads.
 //!
-//! With `judged` = `"arrival"`, Q is the number of bytes that a packet finds waiting when it arrives. Its mark then waits
-//! in the queue with it, and the source learns of it later, by the time that the queue takes.
+//! With `judged` = `"arrival"`, Q is the number of bytes that a packet finds waiting when it arrives. Its mark then
+//! waits in the queue with it, so the source learns of it later by the queueing delay.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the congestion point of DCQCN:
 //! RED on the instantaneous queue, with Kmin 5 kB, Kmax 200 kB and Pmax 1% for links of 40 Gb/s. M. Alizadeh et al.,
-//! "Data Center TCP (DCTCP)", SIGCOMM 2010: a step at K, judged on arrival. Y. Li et al., "HPCC: High Precision Congestion Control",
-//! SIGCOMM 2019, and its simulator (HPCC group, switch-node.cc): 100 and 400 kB per 25 Gb/s of the port, Pmax 20%; the
-//! step for DCTCP at 30 kB per 10 Gb/s; the queue is read without the packet that leaves.
+//! "Data Center TCP (DCTCP)", SIGCOMM 2010: a step at K, judged on arrival. Y. Li et al., "HPCC: High Precision
+//! Congestion Control", SIGCOMM 2019, and its simulator (HPCC group, switch-node.cc): 100 and 400 kB per 25 Gb/s of the
+//! port, Pmax 20%; the step for DCTCP at 30 kB per 10 Gb/s; the queue is read without the departing packet.
 //!
 //! # Parameters
 //! - `kmin`, `kmax`: in kB of 1000 B, with kmin <= kmax. Packets count with their headers.
 //! - `pmax`: the probability at `kmax`.
-//! - `per`: the rate in Gb/s of the port that `kmin` and `kmax` are meant for; at another port they grow and shrink with
-//!   its rate. If it is left out, they hold for every port.
+//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are meant; at other ports they scale with the rate. If it
+//!   is left out, they apply to every port as they are.
 //! - `judged`: whether the queue is read when a packet leaves or when it arrives.
 //! - `root_only`: whether a port without credit marks nothing: it is not the root of the congestion.
 //!
 //! # Departures from the source
-//! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator says so.
-//! - `root_only` is not known to Ethernet, and off by default: DCQCN marks victims, too.
+//! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator states this.
+//! - Ethernet has no equivalent of `root_only`, so it is off by default: DCQCN also marks victims.
 //! - A packet leaves when its header does, since switches here cut through.
 
 use std::collections::VecDeque;
@@ -45,9 +45,9 @@ const KB: f64 = 1000.0;
 becalm_schema::words! {
     /// When the queue is read for a packet.
     pub enum Judged {
-        /// When it leaves: the bytes that it leaves behind.
+        /// When the packet leaves: the bytes that it leaves behind.
         Departure = "departure",
-        /// When it arrives: the bytes that it finds.
+        /// When the packet arrives: the bytes that it finds.
         Arrival = "arrival",
     }
 }
@@ -61,7 +61,7 @@ becalm_schema::table! {
         pub kmax: f64 = 200.0; "kB"; 0.0..=1e6,
         /// Probability of a mark at a queue of `kmax`.
         pub pmax: f64 = 0.01; ""; 0.0..=1.0,
-        /// Rate of a port for which the thresholds are meant, if they are to grow with the rate.
+        /// Rate of a port for which the thresholds are meant, if they scale with the rate.
         pub per: Option<f64> = None; "Gb/s"; 1e-3..=1e5,
         /// When the queue is read for a packet.
         pub judged: Judged = Judged::Departure,
@@ -92,8 +92,8 @@ impl Params {
 pub struct Ramp {
     params: Params,
     vls: usize,
-    /// By port and lane: the packets that may be marked when they leave, by their order of arrival, with the probability.
-    /// Only with [`Judged::Arrival`].
+    /// For each port and lane, the packets that may be marked when they leave, by order of arrival, with their
+    /// probabilities. Only with [`Judged::Arrival`].
     judged: Vec<VecDeque<(u64, f64)>>,
 }
 
@@ -128,7 +128,7 @@ impl Ramp {
         self.params.probability(switch.packet_time(output, size).as_secs() * per * 1e9 / 8.0)
     }
 
-    /// The probability with which a packet was judged on arrival.
+    /// The probability of a mark that a packet was assigned on arrival.
     fn judgement(&mut self, departure: &Departure) -> f64 {
         let lane = &mut self.judged[usize::from(departure.output) * self.vls + usize::from(departure.vl)];
         // Packets of different inputs may leave in another order than they arrived.

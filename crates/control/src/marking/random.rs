@@ -1,15 +1,15 @@
 //! Marks at random: a policy that knows nothing of congestion.
 //!
 //! # What it does
-//! Every data packet is marked with the same probability as it leaves its last switch, whatever waits there and however
-//! long its way was. It is what other policies are held against: what they achieve and this one does, too, is no merit of
-//! where they set their marks. With `probability` = 1 every packet is marked.
+//! Every data packet is marked with the same probability as it leaves its last switch, however long the queue there and
+//! however long the packet's path. It is a baseline for other policies: an effect that this one achieves as well is not
+//! due to where the others set their marks. With `probability` = 1 every packet is marked.
 //!
 //! # Source
-//! None: a null for the claims of others.
+//! None: it is a null hypothesis for claims about other policies.
 //!
 //! # Parameters
-//! - `probability`: that of a mark.
+//! - `probability`: probability of a mark.
 //!
 //! # Departures from the source
 //! None.

@@ -2,10 +2,10 @@
 //!
 //! # What it does
 //! A regeneration cycle of a queue is a busy period and the idle period after it; a packet that arrives just when the
-//! last one leaves continues the busy period. A packet that arrives is marked if
-//! the average number of packets in the queue, the one in transmission included, is at least a threshold. The average is
-//! over the last complete cycle and the current one so far. So a short queue keeps the memory of its last cycle, and a
-//! queue that has been busy for long depends on the current one.
+//! last one leaves continues the busy period. An arriving packet is marked if the average number of packets in the
+//! queue, including the one in transmission, is at least a threshold. The average covers the last complete cycle and
+//! the current one so far. So a queue that has just become busy still reflects its last cycle, while one that has been
+//! busy for a long time mainly reflects the current one.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -14,21 +14,21 @@
 //!
 //! # Parameters
 //! - `threshold`: packets; the paper uses 1.
-//! - `over`: `"last_and_current"`, or `"last"`, the average over the last cycle alone, which the paper begins with and then
-//!   refines because a busy period may be long (section 4.1).
+//! - `over`: `"last_and_current"`, or `"last"`, the average over the last cycle alone, with which the paper begins and
+//!   which it then refines because a busy period may be long (section 4.1).
 //!
 //! # Departures from the source
 //! - A queue is one output and virtual lane; the paper models a router as one queue.
-//! - The very first packet finds no average and is not marked. Until the second cycle begins, the average is over
-//!   the first one alone.
-//! - ACKs and congestion notification packets count in the queue and are never marked.
+//! - The very first packet finds no average and is not marked. Until the second cycle begins, the average covers the
+//!   first one alone.
+//! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
 
 use super::filter::{Area, Filter, Filtered};
 
 becalm_schema::words! {
-    /// Cycles of the average.
+    /// Cycles that the average covers.
     pub enum Over {
         /// The last complete cycle and the current one so far.
         LastAndCurrent = "last_and_current",
@@ -38,12 +38,12 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// Packets are marked that arrive when the average queue, over the last busy and idle cycle and the current busy
-    /// period, has reached a threshold.
+    /// An arriving packet is marked if the average queue over the last busy and idle cycle and the current busy period
+    /// has reached a threshold.
     pub struct Params {
-        /// The average from which on arrivals are marked.
+        /// The average at or above which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
-        /// Cycles of the average.
+        /// Cycles that the average covers.
         pub over: Over = Over::LastAndCurrent,
     }
 }

@@ -6,15 +6,15 @@ use becalm_fabric::policy::{Departure, SwitchView};
 use super::congestion::left_behind;
 use crate::cct::CctEntry;
 
-/// Latest time of a credit return: months after the end of any run, and early enough for sums.
+/// Latest time of a credit return: months after the end of any run, yet early enough that sums do not overflow.
 const END: Time = Time(u64::MAX / 2);
 
 /// Rules for starving packets that enter by a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
-    /// A packet is starved if it leaves more bytes than this waiting for its output; `u64::MAX` for never.
+    /// A packet is starved if it leaves behind more bytes than this, waiting for its output; `u64::MAX` for never.
     pub threshold: u64,
-    /// Delay of its credit, in times of the packet on its incoming link.
+    /// Delay of its credit, in multiples of the packet's time on its incoming link.
     pub delay: CctEntry,
 }
 
@@ -28,12 +28,12 @@ impl Rule {
 /// The credit that a switch holds back.
 #[derive(Clone, Debug)]
 pub(super) struct Starvation {
-    /// By input.
+    /// Per input.
     rules: Vec<Rule>,
     vls: usize,
-    /// By output: delay of the credit of the packet in transmission.
+    /// Per output: delay of the credit of the packet in transmission.
     delays: Vec<Time>,
-    /// By input and virtual lane: time of the latest credit return.
+    /// Per input and virtual lane: time of the latest credit return.
     latest: Vec<Time>,
 }
 
@@ -56,7 +56,7 @@ impl Starvation {
         self.delays[usize::from(departure.output)] = if starved { delay() } else { Time::ZERO };
     }
 
-    /// Updates the state after the last byte of a packet has left by an output; returns the time of its credit return.
+    /// Updates the state after the last byte of a packet has left by an output; returns when its credit is returned.
     pub(super) fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
         let latest = &mut self.latest[usize::from(input) * self.vls + usize::from(vl)];
         *latest = (now.max(*latest) + self.delays[usize::from(output)]).min(END);
@@ -71,7 +71,7 @@ mod tests {
     use becalm_fabric::Kind;
     use becalm_fabric::policy::{Arrival, Marker};
 
-    /// Shows a switch's departures to what holds its credit back.
+    /// Passes a switch's departures on to its credit starvation.
     struct Starving(Box<Starvation>);
 
     impl Marker for Starving {
@@ -82,14 +82,14 @@ mod tests {
         }
     }
 
-    /// Of four ports the first two starve: while more than two packets wait, by 10 packet times.
+    /// Four ports, the first two of which starve while more than two packets wait, by 10 packet times.
     fn starving() -> Starving {
         let rule = |threshold| Rule { threshold, delay: CctEntry::new(1, 20).unwrap() };
         let rules = vec![rule(2 * u64::from(SIZE)), rule(2 * u64::from(SIZE)), rule(u64::MAX), rule(u64::MAX)];
         Starving(Starvation::new(rules, 2).unwrap())
     }
 
-    /// Ten times of a packet, at a nanosecond per byte.
+    /// Ten packet times, at a nanosecond per byte.
     const DELAY: Time = Time::from_ns(10 * SIZE as u64);
 
     fn us(us: u64) -> Time {

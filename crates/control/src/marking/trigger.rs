@@ -6,28 +6,28 @@ use becalm_fabric::policy::{Arrival, Attention, Departure, SwitchShape, SwitchVi
 becalm_schema::words! {
     /// How the packets that wait for an output when marking is triggered get their marks.
     pub enum Method {
-        /// As many of the next departures are marked as packets waited: the two counters of the paper.
+        /// As many of the next departures are marked as there were packets waiting: the two counters of the paper.
         Counters = "counters",
-        /// Exactly the packets that waited are marked, in any order of leaving.
+        /// Exactly the packets that were waiting are marked, in whatever order they leave.
         Scan = "scan",
     }
 }
 
 becalm_schema::words! {
-    /// When an input buffer is looked at whether it is full.
+    /// When to check whether an input buffer is full.
     pub enum Full {
         /// When a packet has to wait, after the forwarding decision.
         Forwarded = "forwarded",
-        /// When the last byte of a packet is in, if the packet waits then.
+        /// When the last byte of a packet has arrived, if the packet is still waiting.
         Stored = "stored",
     }
 }
 
-/// The rule by which an input buffer counts as full.
+/// The rule that decides when an input buffer counts as full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fullness {
     pub full: Full,
-    /// Free slots with which it is full already.
+    /// Free slots with which it already counts as full.
     pub headroom: u32,
 }
 
@@ -46,13 +46,13 @@ impl Fullness {
     }
 }
 
-/// Whether a packet leaves by a link that was blocked at most this time ago: had a packet to send and no credit.
+/// Whether a packet leaves by a link that was blocked at most this long ago: it had a packet to send but no credit.
 pub(super) fn is_spared<V: SwitchView>(departure: &Departure, after: Time, switch: &V) -> bool {
     let blocked = || switch.blocked_until(departure.output, departure.vl);
     after > Time::ZERO && blocked().is_some_and(|until| departure.now <= until + after)
 }
 
-/// For every port and virtual lane, the orders of arrival below which packets are marked.
+/// For every port and virtual lane, the place in the order of arrival below which packets are marked.
 #[derive(Clone, Debug)]
 pub(super) struct Watermarks {
     vls: usize,
@@ -119,7 +119,7 @@ impl Trigger {
         self.fullness.attention()
     }
 
-    /// If a packet has to wait and is one too many for its output, the one in transmission included, marks the waiting
+    /// If a packet has to wait and is one too many for its output, counting the one in transmission, marks the waiting
     /// packets.
     pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
         if arrival.waits && switch.present(arrival.output, arrival.vl) > threshold {
@@ -136,7 +136,7 @@ impl Trigger {
         }
     }
 
-    /// Whether a packet that leaves is marked.
+    /// Whether a departing packet is marked.
     pub(super) fn departing<V: SwitchView>(&mut self, departure: &Departure, switch: &V) -> bool {
         let chosen = match &mut self.marks {
             Marks::Counters { vls, left } => {
@@ -170,7 +170,7 @@ pub(super) mod fake {
     pub struct Switch {
         /// Packets for which every output holds credit.
         pub credit: u32,
-        /// The time of what happens next.
+        /// The time of the next event.
         pub now: Time,
         /// When every output was last blocked.
         pub blocked_until: Option<Time>,
@@ -194,12 +194,12 @@ pub(super) mod fake {
             }
         }
 
-        /// A packet comes and waits; returns its order of arrival.
+        /// A packet arrives and waits; returns its place in the order of arrival.
         pub fn arrive(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8) -> u64 {
             self.come(marker, input, output, vl, true)
         }
 
-        /// A packet comes that may leave at once.
+        /// A packet arrives that may leave at once.
         pub fn arrive_cutting_through(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8) -> u64 {
             self.come(marker, input, output, vl, false)
         }
@@ -212,7 +212,7 @@ pub(super) mod fake {
             order
         }
 
-        /// The last byte of a waiting packet comes in.
+        /// The last byte of a waiting packet arrives.
         pub fn store(&mut self, marker: &mut impl Marker, order: u64) {
             let packet = self.waiting.iter().find(|packet| packet.order == order).expect("the packet waits");
             let &Departure { input, output, vl, size, kind, .. } = packet;
@@ -227,7 +227,7 @@ pub(super) mod fake {
             marked
         }
 
-        /// A packet begins to leave, and stays in transmission; returns whether it is marked.
+        /// A packet begins to leave and stays in transmission; returns whether it is marked.
         pub fn begin(&mut self, marker: &mut impl Marker, order: u64) -> bool {
             let place = self.waiting.iter().position(|packet| packet.order == order).expect("the packet is there");
             let departure = self.waiting[place];

@@ -1,18 +1,18 @@
-//! Binary feedback: a window that moves by the majority of the marks of a window (DECbit).
+//! Binary feedback: a window that follows the majority of the marks in a window (DECbit).
 //!
 //! # What it does
-//! The source counts ACKs. After as many as the previous window and the current one together, it looks at the last
-//! ones, as many as the current window, and forgets the others: they answer packets that were sent before the last
-//! change. If the share of marked ones is at least a cutoff, the window is multiplied by a factor below 1, otherwise it
-//! grows by an increment. The window is a real number of at least 1; rounded to the nearest integer, it is the number
-//! of packets that may be under way.
+//! The source counts ACKs. After as many as the previous window and the current one together, it considers the most
+//! recent ones, as many as the current window, and ignores the others: they answer packets that were sent before the
+//! last change. If the share of marked ones is at least a cutoff, the window is multiplied by a factor below 1;
+//! otherwise it grows by an increment. The window is a real number of at least 1; rounded to the nearest integer, it is
+//! the number of packets that may be under way.
 //!
 //! An ACK lets the next packet go before the window changes. So a whole previous window is under way when a change
-//! begins, the skipped ACKs answer exactly that, and those that count answer the first packets of the current window.
-//! Decisions at every ACK skip none, and have effect at once.
+//! takes effect: the skipped ACKs answer exactly those packets, and the ACKs that count answer the first packets of the
+//! current window. Decisions at every ACK skip none and take effect at once.
 //!
-//! A window that has grown does not grow again until it has been filled: before that the source, not the network, is the
-//! bottleneck. It is filled when, after a packet, as many packets are under way as it allows.
+//! A window that has grown does not grow again until it has been filled: before that the source, not the network, is
+//! the bottleneck. It is filled when, after a packet has been sent, as many packets are under way as it allows.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -22,19 +22,19 @@
 //! # Parameters
 //! - `initial`: packets; the window at the start.
 //! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
-//! - `cutoff`: share of the ACKs that are looked at; the paper uses 0.5.
+//! - `cutoff`: share of marked ones among the ACKs considered; the paper uses 0.5.
 //! - `increase`: packets; the paper uses 1.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
 //!   with 0.01 to 1000 packets, which the paper finds unfair (Fig. 7).
-//! - `decide`: `"two_windows"`, or `"every_ack"`, by that ACK alone, which the paper finds to oscillate (Fig. 4).
-//! - `keep_bits`: whether the ACKs that decided last time count again, as section 5.2 advises against.
-//! - `arithmetic`: `"real"`, or `"integer"`, where the window is cut to an integer after every change, which can be
-//!   unfair (section 5.4).
+//! - `decide`: `"two_windows"`, or `"every_ack"`, based on that ACK alone, which the paper finds to oscillate (Fig. 4).
+//! - `keep_bits`: whether the ACKs that decided last time count again, which section 5.2 advises against.
+//! - `arithmetic`: `"real"`, or `"integer"`, where the window is truncated to an integer after every change, which can
+//!   be unfair (section 5.4).
 //!
 //! # Departures from the source
-//! - The first decision falls after one window of ACKs: there is no previous window to wait for.
+//! - The first decision is made after one window of ACKs: there is no previous window to wait for.
 //! - A congestion notification packet counts as a marked ACK.
-//! - A flow that begins again after a pause begins with the initial window.
+//! - A flow that resumes after a pause begins with the initial window.
 
 use std::sync::Arc;
 
@@ -48,15 +48,15 @@ use crate::scheme::ResponseScheme;
 becalm_schema::words! {
     /// When the window changes.
     pub enum Decide {
-        /// After the ACKs of the previous window and of the current one, by the latter.
+        /// After the ACKs of the previous window and of the current one, based on the latter.
         TwoWindows = "two_windows",
-        /// At every ACK, by that ACK.
+        /// At every ACK, based on that ACK.
         EveryAck = "every_ack",
     }
 }
 
 becalm_schema::words! {
-    /// Numbers that a window can be.
+    /// Values that a window can take.
     pub enum Arithmetic {
         /// Real numbers, rounded for use.
         Real = "real",
@@ -76,7 +76,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// By a number of packets.
     pub struct Additive {
-        /// How many.
+        /// Number of packets.
         pub by: f64 = 1.0; "packets"; 0.01..=1000.0,
     }
 }
@@ -92,15 +92,15 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
-    /// If most ACKs of a window are marked, the window shrinks by a factor, otherwise it grows by one packet.
+    /// If most ACKs of a window are marked, the window shrinks by a factor; otherwise it grows by one packet.
     pub struct Params {
         /// The window at the start.
         pub initial: f64 = 1.0; "packets"; 1.0..=1e6,
-        /// The window never exceeds it.
+        /// Largest window.
         pub largest: Window = Window::UNLIMITED; "packets",
-        /// Share of marked ACKs from which on the window shrinks.
+        /// Share of marked ACKs at or above which the window shrinks.
         pub cutoff: f64 = 0.5; "of the ACKs"; 0.001..=1.0,
-        /// By how much the window grows.
+        /// Packets by which the window grows.
         pub increase: f64 = 1.0; "packets"; 0.01..=1000.0,
         /// How the window shrinks.
         pub decrease: Decrease = Decrease::Multiplicative(Multiplicative::default()),
@@ -108,7 +108,7 @@ becalm_schema::table! {
         pub decide: Decide = Decide::TwoWindows,
         /// Whether the ACKs that decided last time count again.
         pub keep_bits: bool = false,
-        /// Numbers that a window can be.
+        /// Values that a window can take.
         pub arithmetic: Arithmetic = Arithmetic::Real,
     }
     check Params::check;
@@ -147,15 +147,15 @@ pub struct BinaryFeedback {
     window: f64,
     /// The window in packets.
     current: u32,
-    /// The window before.
+    /// The previous window.
     previous: u32,
-    /// The window for the next packet: after a decision still the one before.
+    /// The window for the next packet: right after a decision, still the previous one.
     in_use: u32,
     /// ACKs since the last decision.
     acks: u32,
-    /// Marked ones among those that count.
+    /// Marked ACKs among those that count.
     marked: u32,
-    /// ACKs that decided last time, and marked ones among them; 0 if they are forgotten.
+    /// ACKs that decided last time, and marked ones among them; 0 if they do not count again.
     kept: (u32, u32),
     /// Whether the last change was an increase.
     increased: bool,
@@ -180,7 +180,7 @@ impl ResponseScheme for BinaryFeedback {
 }
 
 impl BinaryFeedback {
-    /// Its initial state.
+    /// The response in its initial state.
     fn with(params: Arc<Params>) -> BinaryFeedback {
         let window = params.allowed(params.initial);
         let current = window.round() as u32;

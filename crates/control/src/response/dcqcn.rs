@@ -9,24 +9,24 @@
 //! 3. moves alpha up: (1 - g) alpha + g,
 //! 4. restarts the timers and the byte counter, and sets their stages to 0.
 //!
-//! Without a CNP for `alpha_timer`, and again after each further one, alpha falls to (1 - g) alpha. Each
-//! `increase_timer` is a stage of the timer, each `byte_counter` sent a stage of the counter. A stage of either raises
-//! the rate to the mean of rate and target. While both stages are below `fast_recovery`, the target stays (fast
-//! recovery); once both are above, it grows by `hyper_increase`; otherwise by `additive_increase`; never above the rate
-//! of the link. At the rate of the link nothing is timed or counted.
+//! After an `alpha_timer` without a CNP, and after each further one, alpha falls to (1 - g) alpha. Each
+//! `increase_timer` that passes is a stage of the timer, and each `byte_counter` sent is a stage of the counter. Every
+//! stage of either raises the rate to the mean of rate and target. While both stages are below `fast_recovery`, the
+//! target does not change (fast recovery); once both are above, it grows by `hyper_increase`; otherwise, by
+//! `additive_increase`. It never exceeds the rate of the link. At the rate of the link nothing is timed or counted.
 //!
-//! With `periodic`, as ConnectX adapters do it, alpha moves at the end of each `alpha_timer` from the first CNP on: up if a CNP
-//! came in it, down if none did. A cut comes at the end of a `cut_interval` in which a CNP came, so the first one comes a
-//! whole interval after its CNP.
+//! With `periodic`, as on ConnectX adapters, alpha changes at the end of each `alpha_timer`, counted from the first
+//! CNP: it rises if a CNP arrived in that period and falls otherwise. The rate is cut at the end of each `cut_interval`
+//! in which a CNP arrived, so the first cut comes a whole interval after its CNP.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, sections 3 and 5: preset
 //! `paper`. NVIDIA, "DCQCN CC Parameters", for ConnectX-4 and later, and the defaults that `mlxconfig` prints: preset
-//! `connectx`. Its periods are those of `UpdateAlphaMlx` and `CheckRateDecreaseMlx` in the ns-3 model of the authors of Y. Li et
-//! al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
+//! `connectx`. Its periods are those of `UpdateAlphaMlx` and `CheckRateDecreaseMlx` in the ns-3 model by the authors of
+//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
 //!
 //! # Parameters
-//! `preset` names the values of all keys that are left out:
+//! `preset` selects the values of all keys that are left out:
 //!
 //! | key | in the paper | on ConnectX | `paper` | `connectx` |
 //! |---|---|---|---|---|
@@ -48,24 +48,25 @@
 //! | `min_rate` | - | `rpg_min_rate` | 100 Mb/s | 1 Mb/s |
 //! | `max_rate` | - | `rpg_max_rate` | the link's | the link's |
 //!
-//! - `cut_interval`: CNPs that come sooner after a cut act together when it is over. The paper leaves the limit to the
-//!   receiver: `cnp_interval` of `[echo.rocev2]`.
+//! - `cut_interval`: CNPs that arrive within this time after a cut act together at its end. The paper leaves this limit
+//!   to the receiver: `cnp_interval` of `[echo.rocev2]`.
 //! - `min_decrease_factor`: the least ratio of the rates after and before a cut.
-//! - `clamp_target`: whether every cut sets the target; otherwise only the first one after an increase, by the byte counter or,
-//!   with `clamp_after_timer`, by the timer.
-//! - `decrease_divisor`: alpha on the adapter is a number below 1024, of which a cut takes a 2^`rpg_gd`-th part.
-//! - `byte_counter = 0` turns the byte counter off, as in the simulator of HPCC, and the timer's stages count as those of both.
-//! - `byte_counter`: of `rpg_byte_reset` = 32767 the unit is not certain. The field has 15 bits; `mstflint` describes it as "Bytes,
-//!   default 150". It is taken as bytes.
+//! - `clamp_target`: whether every cut sets the target; otherwise, only the first cut after an increase does. Increases by
+//!   the byte counter count, with `clamp_after_timer` also those by the timer.
+//! - `decrease_divisor`: on the adapter, alpha is a number below 1024, and a cut takes alpha / 2^`rpg_gd` of the rate.
+//! - `byte_counter = 0` turns the byte counter off, as in the simulator of HPCC; the timer's stages then count for
+//!   both.
+//! - `byte_counter`: the unit of `rpg_byte_reset` = 32767 is uncertain. The field has 15 bits; `mstflint` describes it
+//!   as "Bytes, default 150". We assume bytes.
 //! - `window`: packets, or `"unlimited"`; the source has none.
 //!
 //! # Departures from the source
-//! - The paper's 40 Mb/s are meant for 40 Gb/s. The preset scales them with the link: at 400 Gb/s, the way back from half
-//!   of the rate would otherwise take 275 ms. The paper prints no `hyper_increase`, of which ten times the additive one is
-//!   usual, and no least rate.
+//! - The paper's 40 Mb/s is meant for 40 Gb/s. The preset scales it with the link: at 400 Gb/s, recovery from half the
+//!   rate would otherwise take 275 ms. The paper gives neither a minimum rate nor a `hyper_increase`, which is usually
+//!   ten times the additive one.
 //! - A marked ACK counts as a CNP, for echoes that send none.
-//! - A rate within a millionth of the link's is the link's.
-//! - Rates are those of packets with their headers. A flow that begins again has the initial state.
+//! - A rate within a millionth of the link's counts as the link's.
+//! - Rates are those of packets with their headers. A flow that begins again starts from the initial state.
 
 use std::sync::Arc;
 
@@ -79,9 +80,9 @@ pub mod values;
 
 pub use values::{Params, Preset, Values};
 
-/// Below this distance from the rate of the link, as a share of it, the rate is that of the link.
+/// A rate that differs from that of the link by less than this share counts as that of the link.
 const NEAR: f64 = 1e-6;
-/// The link until the shape of the flow is known, in bits per second.
+/// The rate of the link in bits per second, until the shape of the flow is known.
 const LINK: f64 = 40e9;
 
 /// The response. Rates are shares of the link's.
@@ -98,17 +99,17 @@ pub struct Dcqcn {
     rate: f64,
     target: f64,
     alpha: f64,
-    /// When alpha was last moved up, or, by periods, moved; [`Time::MAX`] before the first CNP.
+    /// When alpha last rose or, with periods, last changed; [`Time::MAX`] before the first CNP.
     alpha_since: Time,
     /// When periods begin: with the first CNP.
     origin: Time,
-    /// Whether a CNP has come in the present period of alpha.
+    /// Whether a CNP has arrived in the current period of alpha.
     seen: bool,
     /// When the increase timer expires; [`Time::MAX`] at the rate of the link.
     timer: Time,
-    /// Before this time there is no further cut; by periods, the time of the cut that waits.
+    /// There is no further cut before this time; with periods, the time of the pending cut.
     rests_until: Time,
-    /// Whether a cut waits for that time.
+    /// Whether a cut is pending for that time.
     cut_waits: bool,
     /// Whether the rate has been raised since the last cut, so that the next one sets the target.
     raised: bool,
@@ -203,7 +204,7 @@ impl Dcqcn {
         }
     }
 
-    /// Notes a CNP for the present periods of alpha and of cuts.
+    /// Notes a CNP for the current periods of alpha and of cuts.
     fn note_in_period(&mut self, now: Time, is_first: bool) {
         if is_first {
             self.alpha_since = now;
@@ -218,7 +219,7 @@ impl Dcqcn {
         }
     }
 
-    /// Moves alpha for the periods that have ended by `now`.
+    /// Updates alpha for the periods that have ended by `now`.
     fn settle(&mut self, now: Time) {
         let Values { g, alpha_timer, .. } = *self.values;
         let periods = now.since(self.alpha_since).0 / alpha_timer.0;
@@ -253,7 +254,7 @@ impl Dcqcn {
         (self.cut_waits, self.raised) = (false, false);
     }
 
-    /// Lets alpha fall for the time without a CNP; the times up to `now` are those of whole alpha timers.
+    /// Lets alpha fall for the time without a CNP, by the whole alpha timers that have passed by `now`.
     fn decay(&mut self, now: Time) {
         let Values { g, alpha_timer, .. } = *self.values;
         let periods = now.since(self.alpha_since).0 / alpha_timer.0;

@@ -2,15 +2,16 @@
 //!
 //! # What it does
 //! A window of packets may be under way. The source counts the packets that ACKs cover and the marked ones that they
-//! report. When the packets that were under way at the last count are acknowledged, about once per round trip, the share F
-//! of marked ones moves the estimate alpha to (1 - g) alpha + g F. The first ACK with a mark in a window of packets cuts
-//! the window to 1 - alpha / 2 of it, at most once for the packets under way then; ACKs of those do not let it grow. Any other
-//! ACK without a mark, for n packets, adds n / window to the window; in slow start, before the first mark, n.
+//! report. When the packets that were under way at the last count are acknowledged, about once per round trip, the
+//! share F of marked ones moves the estimate alpha to (1 - g) alpha + g F. The first marked ACK in a window of packets
+//! multiplies the window by 1 - alpha / 2, at most once for the packets under way at that time, whose ACKs do not let
+//! it grow. Any other ACK without a mark, for n packets, adds n / window to the window; in slow start, before the first
+//! mark, it adds n.
 //!
 //! # Source
-//! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3; RFC 8257, section 3.3. The switch marks by a
-//! step: `[marking.ramp]` with `kmin` = `kmax`. The variant for RDMA, without slow start and from the bandwidth-delay
-//! product on, is that of Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
+//! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3; RFC 8257, section 3.3. The switch marks with
+//! a step: `[marking.ramp]` with `kmin` = `kmax`. The variant for RDMA, which has no slow start and begins at the
+//! bandwidth-delay product, is that of Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
 //!
 //! # Parameters
 //! - `g`: weight of a window in alpha; 1/16 in the paper and in RFC 8257.
@@ -18,13 +19,13 @@
 //! - `initial`: the window at the start, in packets; if it is left out, the bandwidth-delay product of the flow's path:
 //!   the rate of its link times the round-trip time on an empty fabric.
 //! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
-//! - `slow_start`: whether the window grows by all acknowledged packets until the first mark.
+//! - `slow_start`: whether the window grows by the number of acknowledged packets until the first mark.
 //!
 //! # Departures from the source
-//! - Nothing is lost here, so there is neither retransmission nor a timeout. The window never falls below one packet: more
-//!   flows than the path holds packets stand in a queue.
-//! - By default a flow begins with the bandwidth-delay product and without slow start, as others on RDMA begin at the rate
-//!   of the link.
+//! - Nothing is lost here, so there is neither retransmission nor a timeout. The window never falls below one packet:
+//!   if there are more flows than packets that fit on the path, the rest stand in a queue.
+//! - By default a flow begins with the bandwidth-delay product and without slow start, just as other schemes for RDMA
+//!   begin at the rate of the link.
 //! - ACKs report the number of marked packets, so that ACKs for several packets do not inflate F.
 //! - A congestion notification packet counts as the mark of one packet.
 //! - Flows that share a response (`port_control = "sl"`) share its window and its counts.
@@ -47,9 +48,9 @@ becalm_schema::table! {
         pub initial_alpha: f64 = 1.0; ""; 0.0..=1.0,
         /// The window at the start; the bandwidth-delay product if it is left out.
         pub initial: Option<f64> = None; "packets"; 1.0..=1e6,
-        /// The window never exceeds it.
+        /// Largest window.
         pub largest: Window = Window::UNLIMITED; "packets",
-        /// Whether the window grows by all acknowledged packets until the first mark.
+        /// Whether the window grows by the number of acknowledged packets until the first mark.
         pub slow_start: bool = false,
     }
     check Params::check;
@@ -80,7 +81,7 @@ pub struct Dctcp {
     count_at: u32,
     /// The next cut may come when the packet with this number is acknowledged.
     cut_from: u32,
-    /// The packet acknowledged last, and the one sent next then.
+    /// The packet acknowledged last, and the one that was next to be sent at that time.
     latest: (u32, u32),
 }
 

@@ -1,17 +1,18 @@
 //! Rate control with a finite set of rates, as in hardware: a table of inter-packet delays.
 //!
-//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; this many unmarked ACKs in a
-//! row lead to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup tables".
+//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; a given number of unmarked
+//! ACKs in a row leads to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup
+//! tables".
 
 use std::fmt;
 
 use super::law::{Law, MOST_DELAYS, Rounding, Settings};
 
-/// Slack for delays that are integers except for rounding.
+/// Tolerance for delays that are integers except for rounding errors.
 const SLACK: f64 = 1e-9;
 
 impl Rounding {
-    /// The integer delay that stands for `delay`.
+    /// The integer delay that replaces `delay`.
     pub(super) fn of(self, delay: f64) -> usize {
         match self {
             Rounding::Slower => delay_above(delay),
@@ -25,7 +26,7 @@ impl Rounding {
 pub struct Step {
     /// The index after a marked ACK; not below the step's own.
     pub slower: u16,
-    /// Unmarked ACKs, one after the other, that lead to `faster`; at least 1.
+    /// Unmarked ACKs in a row that lead to `faster`; at least 1.
     pub acks: u32,
     /// The index that they lead to; not above the step's own.
     pub faster: u16,
@@ -37,12 +38,12 @@ pub struct Table {
     steps: Vec<Step>,
 }
 
-/// The reason why a table cannot be used.
+/// Why a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableError {
     /// It has no steps, or more than [`Table::LARGEST`].
     Length(usize),
-    /// The step at this index leads out of the table, or the wrong way, or after no ACKs.
+    /// The step at this index leads out of the table, in the wrong direction, or after no ACKs.
     Step(usize),
 }
 
@@ -66,7 +67,7 @@ impl std::error::Error for TableError {}
 pub struct Position {
     /// Its inter-packet delay, in units of a packet's transmission time at rmax.
     pub index: u16,
-    /// Unmarked ACKs since it came to this index.
+    /// Unmarked ACKs since it reached this index.
     pub acks: u32,
 }
 
@@ -77,7 +78,7 @@ impl Table {
     /// A table from its steps.
     ///
     /// # Errors
-    /// If there are too few or too many steps, or one of them leads out of the table or the wrong way.
+    /// If there are too few or too many steps, or one of them leads out of the table or in the wrong direction.
     pub fn new(steps: Vec<Step>) -> Result<Table, TableError> {
         if steps.is_empty() || steps.len() > Table::LARGEST {
             return Err(TableError::Length(steps.len()));
@@ -110,7 +111,7 @@ impl Table {
         Position { index: delay_above(delay).min(self.steps.len() - 1) as u16, acks: 0 }
     }
 
-    /// Handles an ACK. A marked one forgets the unmarked ones before it.
+    /// Handles an ACK. A marked one resets the count of unmarked ones.
     pub fn acked(&self, position: &mut Position, marked: bool) {
         let step = self.steps[usize::from(position.index)];
         if marked {
@@ -124,7 +125,8 @@ impl Table {
     }
 }
 
-/// The step of one index: the unmarked ACKs after which the law has gained at least one index, and where it is then.
+/// The step of one index: the number of unmarked ACKs after which the law has gained at least one index, and where the
+/// law is then.
 fn step(law: &(impl Law + ?Sized), settings: &Settings, index: usize, last: usize) -> Step {
     let Settings { rmax, rounding, .. } = *settings;
     let start = rmax / (1.0 + index as f64);
@@ -140,7 +142,7 @@ fn step(law: &(impl Law + ?Sized), settings: &Settings, index: usize, last: usiz
     Step { slower, acks, faster: rounding.of(rmax / rate - 1.0).min(index - 1) as u16 }
 }
 
-/// The unmarked ACKs after which the law has come from `rate` to `goal`, and where it is then.
+/// The number of unmarked ACKs that take the law from `rate` to `goal`, and the rate that it then has.
 fn gained(law: &(impl Law + ?Sized), mut rate: f64, rmax: f64, goal: f64) -> (u32, f64) {
     let mut acks = 0;
     while rate < goal * (1.0 - SLACK) {
@@ -150,9 +152,10 @@ fn gained(law: &(impl Law + ?Sized), mut rate: f64, rmax: f64, goal: f64) -> (u3
     (acks, rate)
 }
 
-/// The ACKs nearest to the time in which the law crosses the half delays around `delay`, and where it is then.
+/// The number of ACKs nearest to the time that the law takes to cross the half delays around `delay`, and the rate that
+/// it then has.
 ///
-/// So the steps of a climb add up to the law's time.
+/// The steps of a climb thus add up to the time that the law takes.
 fn crossed(law: &(impl Law + ?Sized), rmax: f64, delay: f64) -> (u32, f64) {
     let [slow, fast] = [0.5, -0.5].map(|half| rmax / (1.0 + delay + half));
     let period = (1.0 + delay) / rmax;

@@ -1,21 +1,22 @@
 //! A user-defined response, in Python, C or another language.
 //!
 //! # What it does
-//! What its code does. The code is given on the command line, `becalm run scenario.toml --response mine.py:Mine`, or in
-//! Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme and never brings its code, so that to open
-//! one from someone else runs nothing.
+//! Whatever its code does. The code is given on the command line, `becalm run scenario.toml --response mine.py:Mine`,
+//! or in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
+//! opening someone else's scenario runs nothing.
 //!
 //! # Source
-//! Python classes, `becalm.Response`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
-//! through the seam of the responses on this list.
+//! Python classes, `becalm.Response`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All
+//! go through the same seam as the responses on this list.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.
 //! - `parameters`: the keys that the code declares, each with its kind, range and default.
-//! - `sha256`: refuses a scheme from a file that has changed. Results name it.
+//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is refused.
 //!
 //! # Departures from the source
-//! None. A gap that is negative or no number, a window of 0, a timer in the past and an exception end the run with a message.
+//! None. A gap that is negative or not a number, a window of 0, a timer in the past, or an exception ends the run with
+//! a message.
 
 use becalm_engine::Time;
 use becalm_external::{Faults, RunningResponse, abi};
@@ -25,17 +26,17 @@ pub use becalm_external::Params;
 
 use crate::scheme::{Feedback, ResponseScheme};
 
-/// The response. Its state is out of line: a list of schemes is as large as its largest one.
+/// The response. Its state is out of line, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
 pub struct External(Box<RunningResponse>);
 
 impl External {
-    /// A response that always has this pace, and a timer once.
+    /// A response with this constant pace and a timer that expires once.
     pub fn steered(pace: Pace, timer: Time) -> External {
         External(Box::new(RunningResponse::steered(pace, timer)))
     }
 
-    /// Sets where it leaves its failures, and its number in the run.
+    /// Sets where it reports its failures, and its number in the run.
     pub fn watched_by(&mut self, faults: Faults, number: u32) {
         self.0.watched_by(faults, number);
     }

@@ -25,7 +25,7 @@ becalm_schema::table! {
     pub struct Params {
         /// The rate.
         pub rate: f64; "of the link rate"; 1e-6..=1.0,
-        /// Packets that may be sent and not yet acknowledged.
+        /// Largest number of unacknowledged packets.
         pub window: Window = Window(1); "packets",
     }
 }

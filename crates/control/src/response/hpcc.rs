@@ -1,43 +1,46 @@
-//! HPCC: a window from the bytes in flight at the busiest link, by the telemetry of switches.
+//! HPCC: a window set from the bytes in flight on the busiest link, as reported by the telemetry of switches.
 //!
 //! # What it does
-//! Every switch on the way records the bytes that its output has sent, those that wait, and the time; the ACK takes the
-//! records back. From two records of a link the source knows how busy the link was in between. It keeps a window and the
-//! rate of the window in a base round trip, such that the busiest link of its way stays at `eta` of its capacity, where
-//! queues are empty. Flows become equal by an additive increase that is small enough to leave the links below capacity.
+//! Every switch on the path records the bytes that its output has sent, those that wait, and the time; the ACK returns
+//! the records. From two records of a link the source computes how busy the link was in between. It keeps a window, and
+//! the rate of one window per base round trip, such that the busiest link on its path stays at `eta` of its capacity,
+//! where queues are empty. An additive increase, small enough to leave the links below capacity, makes flows converge
+//! to equal shares.
 //!
-//! With N flows, the busiest link is used to eta + N wai / (C T). Where that is above 1, the rest of C T waits.
+//! With N flows, the utilization of the busiest link is eta + N wai / (C T). If this exceeds 1, the excess, times C T,
+//! waits in the queue.
 //!
 //! # Source
-//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1. With L the records of the ACK
-//! before, B the rate of a link, C that of the source's, and U the mean utilization:
+//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1. With L the records of the
+//! previous ACK, B the rate of a link, C that of the source's link, and U the mean utilization:
 //!
-//! - for each link: tx = (sent - sent') / (t - t'), u = min(waiting, waiting') / (B T) + tx / B; of the link with the
+//! - for each link: tx = (sent - sent') / (t - t'), u = min(waiting, waiting') / (B T) + tx / B; for the link with the
 //!   largest u, tau = min(t - t', T) and U <- (1 - tau / T) U + tau / T u
 //! - U >= eta or stage >= max_stage: W = Wc eta / U + wai, otherwise W = Wc + wai
-//! - once per round trip: Wc <- W, and the stage is 0, or one more after an increase alone
+//! - once per round trip: Wc <- W, and the stage becomes 0, or one more after a purely additive increase
 //! - rate W / T
 //!
 //! # Parameters
-//! - `eta`: utilization of the busiest link that a flow aims at.
+//! - `eta`: target utilization of the busiest link.
 //! - `max_stage`: additive increases in a row before a proportional one.
 //! - `wai`: additive increase in bytes.
 //! - `rtt`: T; the longest base round trip of the run if it is left out.
-//! - `int_bytes`: bytes that the records take in each data packet: 8 for each of five switches and 2 besides.
+//! - `int_bytes`: bytes that the records take in each data packet: 8 for each of five switches, plus 2.
 //! - `rmin`: smallest rate, as a share of the link's rate.
 //!
 //! # Departures from the source
-//! - `max_stage` is 0, not the paper's 5: its authors write that 5 is a typing error, and that the published runs have 0.
-//! - The window is rounded up to whole packets; the rate W / T does the fine part.
-//! - U begins at `eta`, where no link has been seen yet. The authors' simulator begins at 1, which slows down every new
-//!   flow by its second ACK.
-//! - W never falls below `rmin`; the authors' runs have 1 Gb/s, or 100 Mb/s. It never exceeds C T.
+//! - `max_stage` is 0, not the paper's 5: its authors write that 5 is a typo and that the published runs use 0.
+//! - The window is rounded up to whole packets; the rate W / T provides the finer control.
+//! - U begins at `eta`, before any link has been seen. The authors' simulator begins at 1, which slows down every new
+//!   flow at its second ACK.
+//! - W never falls below `rmin`; the authors' runs use 1 Gb/s or 100 Mb/s. It never exceeds C T.
 //! - Records have full width: no time or count wraps after a pause, as those of 24, 20 and 17 bits do in the authors'
-//!   simulator. Hosts record nothing, and the ACK has its size with or without them.
-//! - If the outputs of two ACKs differ, the records are only kept: a packet came by another way.
-//! - Where other implementations divide tau / T as integers, keep records only when the number of hops changes, or have
-//!   one variable for W and Wc, this one does not. An ACK for several packets counts once, with the records of the last.
-//! - Marks and congestion notification packets say nothing to it.
+//!   simulator. Hosts record nothing, and ACKs are the same size with or without records.
+//! - If the outputs of two ACKs differ, the records are only stored: a packet took another path.
+//! - Some implementations divide tau / T as integers, keep records only when the number of hops changes, or use one
+//!   variable for W and Wc; this one does none of these. An ACK for several packets counts once, with the records of
+//!   the last.
+//! - It ignores marks and congestion notification packets.
 
 use std::sync::Arc;
 
@@ -48,9 +51,9 @@ use super::law::SLOWEST;
 use crate::scheme::{Feedback, ResponseScheme};
 
 becalm_schema::table! {
-    /// A window keeps the busiest link just below its capacity, by what switches record in packets.
+    /// A window keeps the busiest link just below its capacity, based on what switches record in packets.
     pub struct Params {
-        /// Utilization of the busiest link to aim at.
+        /// Target utilization of the busiest link.
         pub eta: f64 = 0.95; ""; 0.1..=1.0,
         /// Additive increases in a row before a proportional one.
         pub max_stage: u32 = 0; ""; 0..=1000,
@@ -75,7 +78,7 @@ pub struct Hpcc {
     packets: f64,
     /// Additive increase.
     increase: f64,
-    /// The records of the ACK before.
+    /// The records of the previous ACK.
     last: Vec<Hop>,
     utilization: f64,
     /// W and Wc.
@@ -103,7 +106,7 @@ impl ResponseScheme for Hpcc {
 }
 
 impl Hpcc {
-    /// Its initial state.
+    /// The response in its initial state.
     fn with(params: Arc<Params>) -> Hpcc {
         Hpcc {
             rtt: 1.0,
@@ -134,7 +137,7 @@ impl Hpcc {
         }
     }
 
-    /// The utilization of the busiest link since the ACK before, queues included, and the seconds in between.
+    /// The utilization of the busiest link since the previous ACK, queues included, and the seconds in between.
     fn busiest(&self, trail: &[Hop]) -> Option<(f64, f64)> {
         let use_of = |(last, hop): (&Hop, &Hop)| {
             let (tau, capacity) = (hop.at.since(last.at).as_secs(), hop.rate.bytes_per_second());
@@ -146,7 +149,7 @@ impl Hpcc {
         moved.map(use_of).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Sets the window by the utilization; returns the next stage.
+    /// Sets the window from the utilization; returns the next stage.
     fn react(&mut self) -> u32 {
         let Params { eta, max_stage, rmin, .. } = *self.params;
         let proportional = self.utilization >= eta || self.stage >= max_stage;

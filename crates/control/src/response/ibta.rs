@@ -1,9 +1,9 @@
 //! The response of IBTA congestion control: an index into a table of delays, and a timer that walks it back.
 //!
 //! # What it does
-//! After each packet the flow waits for the delay of a table's entry. A BECN, in an ACK or in a congestion
+//! After each packet the flow waits for the delay that an entry of a table gives. A BECN, in an ACK or in a congestion
 //! notification packet, moves the index into the table up; each expiry of a timer moves it down. An ACK without BECN
-//! moves nothing.
+//! has no effect.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
@@ -13,33 +13,36 @@
 //!
 //! # Parameters
 //! - `ccti_increase`: `CCTI_Increase`: steps that a BECN adds to the index.
-//! - `ccti_limit`: `CCTI_Limit`: the index stops here; an index of the table, the last one if it is left out.
-//! - `ccti_min`: `CCTI_Min`: the index never falls below, and begins here. At most `ccti_limit`.
+//! - `ccti_limit`: `CCTI_Limit`: the index never rises above this value, which is an index of the table; the last one
+//!   if it is left out.
+//! - `ccti_min`: `CCTI_Min`: the index begins at this value and never falls below it. At most `ccti_limit`.
 //! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries. A BECN does not restart the timer. With
 //!   0 it never expires. Gran 2010, Table I: 150.
-//! - `phase`: `"random"`: the timer of each flow (or service level of a host) expires at times of its own, from a first one
-//!   that is drawn from the seed. `"zero"`: all expire at the same times, the first one a period after the run begins.
-//! - `clock_error`: the largest error of an adapter's clock in ppm, drawn evenly for each host, faster or slower. 100 is
-//!   what InfiniBand allows the clock of a link; neither paper says what its adapters' were.
+//! - `phase`: `"random"`: the timer of each flow (or service level of a host) expires at its own times, the first of
+//!   which is drawn from the seed. `"zero"`: all timers expire at the same times, the first one a period after the run
+//!   begins.
+//! - `clock_error`: the largest error of an adapter's clock in ppm; the error is drawn uniformly for each host, fast or
+//!   slow. InfiniBand allows 100 for the clock of a link; neither paper gives the errors of its adapters.
 //! - `ccti_decrease`: steps that an expiry takes off the index. The specification has only 1; in Pfister 2005 the
 //!   manager sets it.
 //! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
-//!   nothing. It goes into the options of a subnet manager. Here nothing is logged, and it changes nothing.
+//!   nothing. It is written to the options of a subnet manager. Here nothing is logged, and it has no effect.
 //! - `cct`: the table, one of
-//!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds; 7 / 106^2 in Gran 2010, 7 / 95^2 by the manufacturer,
+//!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds; 7 / 106^2 in Gran 2010, 7 / 95^2 according to the
+//!     manufacturer,
 //!   - `linear`: from 0 to `max`,
-//!   - `geometric`: `first`, and from there `ratio` times the entry before; entry 0 is 0,
+//!   - `geometric`: `first`, then `ratio` times the previous entry; entry 0 is 0,
 //!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
 //!
 //!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` for which the microseconds are
 //!   meant: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
 //!   3 and a multiplier of at most 16383. Delays are rounded to the nearest entry.
-//! - `window`: packets, or `"unlimited"`. Only ACKs open it again.
+//! - `window`: packets, or `"unlimited"`. Only ACKs reopen it.
 //!
 //! # Departures from the source
 //! - Tp >> shift keeps all bits here; see the table's encoding.
-//! - Each flow (or each service level of a host, by the adapter's port control) has a timer of its own. In IBTA those of a
-//!   port and service level share one.
+//! - Each flow (or each service level of a host, by the adapter's port control) has a timer of its own. In IBTA all
+//!   flows of a port and service level share one.
 //! - Only the timer moves the index back to its minimum: a pause of the flow does not. The index belongs to the queue
 //!   pair or service level, by the adapter's port control.
 //! - The window is not part of IBTA congestion control.
@@ -59,7 +62,7 @@ use crate::scheme::ResponseScheme;
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
 
 becalm_schema::table! {
-    /// A BECN moves an index into a table of delays up, a timer moves it down.
+    /// A BECN moves an index into a table of delays up; a timer moves it down.
     pub struct Params {
         /// Steps that a BECN adds to the index.
         pub ccti_increase: u32 = 1; ""; 0..=255,
@@ -72,16 +75,16 @@ becalm_schema::table! {
         /// When the timers of flows expire: adapters are not synchronized, so each has a phase that is drawn from the
         /// seed.
         pub phase: Phase = Phase::Random,
-        /// How much faster or slower than true time an adapter's timers run at the most; drawn evenly for each host. A
-        /// link's clock in InfiniBand may be off by 100.
+        /// How much faster or slower than true time an adapter's timers run at most; drawn uniformly for each host. In
+        /// InfiniBand a link's clock may be off by 100.
         pub clock_error: f64 = 100.0; "ppm"; 0.0..=10_000.0,
         /// Steps that an expiry of the timer takes off the index.
         pub ccti_decrease: u32 = 1; ""; 1..=255,
-        /// Index that an adapter logs when it is reached; 0 for none. It changes nothing in a run.
+        /// Index that an adapter logs when it is reached; 0 for none. It has no effect on a run.
         pub trigger_threshold: u32 = 0; ""; 0..=255,
         /// The table of delays.
         pub cct: CctParams = CctParams::default(),
-        /// Packets that may be sent and not yet acknowledged.
+        /// Largest number of unacknowledged packets.
         pub window: Window = Window::UNLIMITED; "packets",
     }
     check Params::check;
@@ -216,7 +219,7 @@ mod tests {
     const BECN: Notice = Notice::Becn;
     const CALM: Notice = Notice::ack(false);
 
-    /// A timer of 10 units, and a table whose entry i is a delay of i packet times.
+    /// A timer of 10 units, and a table in which entry i is a delay of i packet times.
     fn params() -> Params {
         let entries = (0..128).filter_map(|i| CctEntry::new(0, i)).collect();
         Params { ccti_timer: 10, cct: CctParams::List(List { entries }), ..Params::default() }

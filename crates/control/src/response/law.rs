@@ -5,7 +5,7 @@ use becalm_schema::Conflict;
 use super::window::Window;
 
 becalm_schema::words! {
-    /// Which integer delay stands for one between two.
+    /// Which integer delay replaces one that lies between two.
     pub enum Rounding {
         /// The longer one: the table is never faster than the law.
         Slower = "slower",
@@ -28,11 +28,11 @@ pub struct Settings {
     pub rmax: f64,
     /// Rate of a new flow, as a share of the link's.
     pub initial: f64,
-    /// Packets that may be sent and not yet acknowledged.
+    /// Largest number of unacknowledged packets.
     pub window: Window,
     /// Whether rates are limited to those of integer inter-packet delays.
     pub discrete: bool,
-    /// Which integer delay stands for one between two.
+    /// Which integer delay replaces one that lies between two.
     pub rounding: Rounding,
     /// Whether the rate outlives a pause of the flow.
     pub persistent: bool,
@@ -71,11 +71,11 @@ macro_rules! rate_params {
                 pub rmax: f64 = 1.0; "of the link rate"; $crate::response::law::SLOWEST..=1.0,
                 /// Rate of a new flow; `rmax` if it is left out.
                 pub initial: Option<f64> = None; "of the link rate"; $crate::response::law::SLOWEST..=1.0,
-                /// Packets that may be sent and not yet acknowledged.
+                /// Largest number of unacknowledged packets.
                 pub window: $crate::response::Window = $crate::response::Window(1); "packets",
                 /// Whether rates are limited to rmax / (1 + i) with an integer inter-packet delay i.
                 pub discrete: bool = false,
-                /// Which integer delay stands for one between two, if `discrete` is set.
+                /// Which integer delay replaces one that lies between two, if `discrete` is set.
                 pub rounding: $crate::response::Rounding = $crate::response::Rounding::Slower,
                 /// Whether the rate outlives a pause of the flow; if not, the flow begins again at `initial`.
                 pub persistent: bool = true,
@@ -105,7 +105,7 @@ macro_rules! rate_params {
 }
 pub(super) use rate_params;
 
-/// A pair of an increase and a decrease function, and its behaviour in time.
+/// A pair of an increase and a decrease function, and its behaviour over time.
 pub trait Law {
     /// The parameters that every law has.
     fn settings(&self) -> Settings;
@@ -120,7 +120,7 @@ pub trait Law {
     /// limited to `rmax`: F_inc^r(t) of equation 1. Infinite or negative once it has outgrown every limit.
     fn grown(&self, r: f64, t: f64) -> f64;
 
-    /// Packet times in which the rate grows from `low` to `high` without steps: the inverse of [`Law::grown`].
+    /// Packet times that the rate takes to grow from `low` to `high` without steps: the inverse of [`Law::grown`].
     fn growth_time(&self, low: f64, high: f64) -> f64;
 }
 
@@ -134,7 +134,7 @@ pub fn increase_curve(law: &dyn Law, t: f64) -> f64 {
 
 /// T_rec(r): packet times from a decrease at rate `r` until rate `r` is reached again if no other ACK is marked.
 ///
-/// Santos 2003, section V-A, conditions 2 and 3. One of `1/rmin` is the shortest that condition 1 allows.
+/// Santos 2003, section V-A, conditions 2 and 3. A recovery time of `1/rmin` is the shortest that condition 1 allows.
 pub fn recovery_time(law: &dyn Law, r: f64) -> f64 {
     law.growth_time(law.decrease(r).max(law.settings().rmin), r)
 }

@@ -16,7 +16,7 @@
 //!   rmin to rmax/256 and begins at rmax.
 //! - `window`: packets, or `"unlimited"`; the paper uses 1.
 //! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
-//! - `rounding`: whether a delay between two integers becomes the longer one, or the nearest. The paper has no rule.
+//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper gives no rule.
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source

@@ -22,7 +22,7 @@ use crate::scheme::ResponseScheme;
 becalm_schema::table! {
     /// The flow sends at the rate of its link.
     pub struct Params {
-        /// Packets that may be sent and not yet acknowledged.
+        /// Largest number of unacknowledged packets.
         pub window: Window = Window::UNLIMITED; "packets",
     }
 }

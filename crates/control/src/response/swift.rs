@@ -1,13 +1,13 @@
 //! Swift: a window that keeps the delay at a target, below one packet if need be.
 //!
 //! # What it does
-//! An ACK that took less than the target widens the window, by `ai` packets in a round trip; one that took more narrows
-//! it, in proportion to the excess, at most once per round trip. The target grows with the length of the route, and with
-//! the number of flows: the smaller a flow's window, the longer its target. A window below one packet becomes a pause
-//! between packets, so that any number of flows can share a link.
+//! An ACK whose delay is below the target widens the window, by `ai` packets per round trip; one whose delay is above
+//! it narrows the window in proportion to the excess, at most once per round trip. The target grows with the length of
+//! the route, and with the number of flows: the smaller a flow's window, the longer its target. A window below one
+//! packet becomes a pause between packets, so that any number of flows can share a link.
 //!
-//! The delay of the fabric (the round trip without the time at the receiver) and that of the receiver have a window and a
-//! target each; the smaller window holds.
+//! The delay of the fabric (the round trip without the time at the receiver) and that of the receiver each have a
+//! window and a target; the smaller window applies.
 //!
 //! # Source
 //! G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
@@ -19,29 +19,29 @@
 //!   1/sqrt(fs_max)), B = -A / sqrt(fs_max)
 //!
 //! # Parameters
-//! - `base`: the target without hops and flows. 1.25 times the longest base round trip of the run, and 5 us, if it is left
-//!   out.
+//! - `base`: the target without hops and flows; 1.25 times the longest base round trip of the run, plus 5 us, if it is
+//!   left out.
 //! - `per_hop`: added for each link of the route.
-//! - `endpoint`: target of the delay at the receiver.
+//! - `endpoint`: target for the delay at the receiver.
 //! - `ai`: additive increase in packets per round trip.
 //! - `beta`: strength of a decrease.
 //! - `max_mdf`: largest decrease, as a share of the window.
-//! - `fs_range`: longest addition for small windows; five times the base if it is left out. 0: none.
+//! - `fs_range`: largest addition for small windows; five times the base if it is left out, and 0 for none.
 //! - `fs_min`, `fs_max`: windows in packets between which the addition goes from `fs_range` to 0.
 //! - `min_window`: smallest window in packets.
-//! - `max_window`: largest window in packets; what the link sends in the longest target if it is left out.
+//! - `max_window`: largest window in packets; what the link sends during the longest target if it is left out.
 //!
 //! # Departures from the source
-//! - The paper prints almost no values. `ai`, `beta`, `max_mdf` and the range of the windows are those that the simulator
-//!   htsim has, which calls them guesses; `base`, `per_hop`, `endpoint` and the limits of windows are ours.
-//! - A flow begins at line rate: with what its link sends in its base round trip.
-//! - The window is a whole number of packets, rounded down; below one packet it is 1, with a pause of the smoothed round
-//!   trip over W from packet to packet, both full ones. A shorter packet has a shorter pause.
-//! - The smoothed round trip has the weight 1/8 for the last one.
+//! - The paper gives almost no values. `ai`, `beta`, `max_mdf` and the range of the windows are those of the simulator
+//!   htsim, which calls them guesses; `base`, `per_hop`, `endpoint` and the limits of windows are ours.
+//! - A flow begins at line rate: its first window is what its link sends in its base round trip.
+//! - The window is a whole number of packets, rounded down; below one packet it is 1, with a pause of the smoothed
+//!   round trip over W between full packets. A shorter packet has a shorter pause.
+//! - The smoothed round trip gives the last one the weight 1/8.
 //! - Loss and retransmission are left out: nothing is lost here.
-//! - W is a real number throughout: the square root of a window that is rounded to packets first would be 0 below one
-//!   packet, and would move in steps above. Hops are links, neither queues nor elements of a simulator.
-//! - Marks and congestion notification packets say nothing to it.
+//! - W is a real number throughout: if the window were first rounded to packets, its square root would be 0 below one
+//!   packet and would move in steps above. Hops are links, not queues or elements of a simulator.
+//! - It ignores marks and congestion notification packets.
 
 use std::sync::Arc;
 
@@ -57,27 +57,27 @@ const LAST: f64 = 0.125;
 becalm_schema::table! {
     /// A window keeps the delay at a target that grows with hops and flows; it may be below one packet.
     pub struct Params {
-        /// Target without hops and flows; from the longest base round trip of the run if it is left out.
+        /// Target without hops and flows; derived from the longest base round trip of the run if it is left out.
         pub base: Option<Time> = None; ""; Time::from_ns(1)..=Time::from_ms(1000),
         /// Target for each link of the route.
         pub per_hop: Time = Time::from_us(1); ""; ..=Time::from_ms(1000),
-        /// Target of the delay at the receiver.
+        /// Target for the delay at the receiver.
         pub endpoint: Time = Time::from_us(100); ""; Time::from_ns(1)..=Time::from_ms(1000),
-        /// Increase in a round trip.
+        /// Increase per round trip.
         pub ai: f64 = 1.0; "packets"; 1e-6..=1000.0,
         /// Strength of a decrease.
         pub beta: f64 = 0.8; ""; 0.001..=1.0,
         /// Largest decrease, as a share of the window.
         pub max_mdf: f64 = 0.5; ""; 0.001..=0.999,
-        /// Longest addition to the target for small windows; five times the base if it is left out.
+        /// Largest addition to the target for small windows; five times the base if it is left out.
         pub fs_range: Option<Time> = None; ""; ..=Time::from_ms(1000),
-        /// Window with the longest addition.
+        /// Window with the largest addition.
         pub fs_min: f64 = 0.1; "packets"; 1e-4..=1e6,
         /// Window without addition.
         pub fs_max: f64 = 100.0; "packets"; 1e-4..=1e6,
         /// Smallest window.
         pub min_window: f64 = 0.001; "packets"; 1e-6..=1e6,
-        /// Largest window; what the link sends in the longest target if it is left out.
+        /// Largest window; what the link sends during the longest target if it is left out.
         pub max_window: Option<f64> = None; "packets"; 1e-6..=1e6,
     }
     check Params::check;
@@ -157,7 +157,7 @@ impl Swift {
         self.receiver = self.fabric.clone();
     }
 
-    /// The target of the delay in the fabric.
+    /// The target for the delay in the fabric.
     fn target(&self) -> f64 {
         let (a, b) = self.scale;
         self.base + (a / self.fabric.packets.sqrt() + b).clamp(0.0, self.fs_range)
@@ -175,7 +175,7 @@ impl Swift {
 }
 
 impl Window {
-    /// Handles an ACK that came now after this round trip, with its delay and the target.
+    /// Handles an ACK that arrives now after this round trip, with its delay and the target.
     fn acked(
         &mut self,
         (now, rtt): (Time, Time),

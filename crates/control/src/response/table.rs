@@ -3,7 +3,7 @@
 //! # What it does
 //! The rate is rmax/(1 + i) with an integer inter-packet delay i, and each delay has a step: the delay after a marked
 //! ACK, and the delay after a number of unmarked ACKs in a row. Any pair of an increase and a decrease function can be
-//! written so.
+//! written in this way.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of section
@@ -11,13 +11,13 @@
 //! f_inc(r) and f_dec(r)"; section VI-B.1 for the set of rates.
 //!
 //! # Parameters
-//! - `steps`: up to 256 steps, each `[slower, acks, faster]`, that of delay 0 first. A marked ACK leads to the delay
-//!   `slower`, and `acks` unmarked ones in a row to the delay `faster`. `slower` is not below the step's own delay and
-//!   not beyond the last step, `faster` not above the own delay, `acks` at least 1. A marked ACK forgets the unmarked
-//!   ones before it.
+//! - `steps`: up to 256 steps, each `[slower, acks, faster]`, beginning with the step of delay 0. A marked ACK leads to
+//!   the delay `slower`, and `acks` unmarked ones in a row to the delay `faster`. `slower` is neither below the step's
+//!   own delay nor beyond the last step, `faster` is not above the step's own delay, and `acks` is at least 1. A marked
+//!   ACK resets the count of unmarked ones.
 //! - `rmax`: rate at delay 0, as a share of the link's rate.
-//! - `initial`: rate of a new flow, as a share of the link's rate, from rmax over the number of steps to rmax; rounded
-//!   down to the next delay.
+//! - `initial`: rate of a new flow, as a share of the link's rate, from rmax divided by the number of steps up to rmax;
+//!   rounded down to the next delay.
 //! - `window`: packets, or `"unlimited"`; the paper uses 1.
 //! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
 //!
@@ -43,13 +43,13 @@ use crate::scheme::ResponseScheme;
 becalm_schema::table! {
     /// Each inter-packet delay has a step: the delay after a mark, and the delay after a number of unmarked ACKs.
     pub struct Params {
-        /// Steps [slower, acks, faster], that of delay 0 first.
+        /// Steps [slower, acks, faster], beginning with that of delay 0.
         pub steps: Table,
         /// Rate at delay 0.
         pub rmax: f64 = 1.0; "of the link rate"; SLOWEST..=1.0,
         /// Rate of a new flow; `rmax` if it is left out.
         pub initial: Option<f64> = None; "of the link rate"; SLOWEST..=1.0,
-        /// Packets that may be sent and not yet acknowledged.
+        /// Largest number of unacknowledged packets.
         pub window: Window = Window(1); "packets",
         /// Whether the rate outlives a pause of the flow; if not, the flow begins again at `initial`.
         pub persistent: bool = true,

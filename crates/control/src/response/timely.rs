@@ -1,20 +1,21 @@
 //! TIMELY: rates that follow the gradient of the round-trip time, plain or patched.
 //!
 //! # What it does
-//! Each segment that is acknowledged brings one round-trip time. Below `t_low` the rate grows by a step; above `t_high` it
-//! falls, the more the longer the round trip. In between, the rate falls if round trips become longer, and grows if they
-//! do not. The patched law weighs a step up against a step down to `t_low` instead, by the gradient.
+//! Each acknowledged segment yields one round-trip time. Below `t_low` the rate grows by a step; above `t_high` it
+//! falls, by more the longer the round trip. In between, the rate falls if round trips become longer and grows if they
+//! do not. The patched law instead uses the gradient to weigh a step up against a step down towards `t_low`.
 //!
-//! Between the thresholds, the plain law has no fixed point: any split of the link at any queue is at rest once the
-//! queue no longer moves, so that the final shares depend on the start. The patched law has one: equal shares, and a
+//! Between the thresholds, the plain law has no fixed point: any split of the link at any queue length is at rest once
+//! the queue stops changing, so the final shares depend on the start. The patched law has one: equal shares, and a
 //! round trip of t_low (1 + N delta / beta) with N flows.
 //!
 //! # Source
-//! R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; Y. Zhu et al.,
-//! "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4.3 (patched). Defaults are
-//! those of the simulator ns3-rdma of the latter's authors, branch `timely`; the simulator of HPCC has the same.
+//! R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; Y. Zhu et
+//! al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4.3 (patched). Defaults
+//! are those of ns3-rdma, the simulator by the latter's authors, branch `timely`; the simulator of HPCC has the same
+//! defaults.
 //!
-//! With rtt' the round trip of the segment before, and R a share of the link:
+//! With rtt' the round trip of the previous segment, and R a share of the link:
 //!
 //! - d <- (1 - alpha) d + alpha (rtt - rtt'), g = d / d_min
 //! - rtt < t_low: R <- R + delta
@@ -26,23 +27,23 @@
 //! # Parameters
 //! - `patched`: the law of Zhu 2016.
 //! - `t_low`, `t_high`: thresholds of the round-trip time.
-//! - `d_min`: the round-trip time by which gradients are measured.
+//! - `d_min`: the round-trip time relative to which gradients are measured.
 //! - `alpha`: weight of the last difference of round-trip times.
-//! - `beta`: strength of a decrease; 0.8, or 0.008 if patched, if it is left out.
+//! - `beta`: strength of a decrease; if it is left out, 0.8, or 0.008 for the patched law.
 //! - `delta`: step of an increase, as a share of the link's rate: 10 Mb/s of 10 Gb/s.
-//! - `hai`: steps of an increase at once after five in a row (hyperactive increase); plain only.
-//! - `segment`: bytes between two updates; the source has 16 to 64 KB.
+//! - `hai`: steps taken at once after five increases in a row (hyperactive increase); plain law only.
+//! - `segment`: bytes between two updates; the source uses 16 to 64 KB.
 //! - `rmin`, `rmax`, `initial`: shares of the link's rate; a flow begins at `initial`, or at rmax if it is left out.
 //!
 //! # Departures from the source
-//! - A segment is not a burst at line rate: packets are paced one by one. A round trip begins when the last packet of the
-//!   segment leaves the source, so that it is without the segment's own transmission. Bursts add noise to round trips,
-//!   which hides that the plain law has no fixed point (Zhu 2016).
+//! - A segment is not a burst at line rate: packets are paced one by one. A round trip begins when the last packet of
+//!   the segment leaves the source, so it does not include the segment's own transmission. Bursts add noise to round
+//!   trips, which hides the fact that the plain law has no fixed point (Zhu 2016).
 //! - A segment is a whole number of full packets, at least one; a short packet counts as a full one.
-//! - `delta` is a share of the link, so that it grows with the link's rate.
-//! - A gradient of 0 increases the rate, as in Algorithm 1: a queue that stands for ever is no reason to slow down.
+//! - `delta` is a share of the link, so it grows with the link's rate.
+//! - A gradient of 0 increases the rate, as in Algorithm 1: a queue that never changes is no reason to slow down.
 //! - R never falls below `rmin`; Algorithm 1 has no floor, and may turn R negative for g > 1 / beta.
-//! - Marks and congestion notification packets say nothing to it.
+//! - It ignores marks and congestion notification packets.
 
 use std::sync::Arc;
 
@@ -57,23 +58,23 @@ use crate::scheme::{Feedback, ResponseScheme};
 const CALM: u32 = 5;
 
 becalm_schema::table! {
-    /// Rates fall while round trips become longer, and grow while they do not.
+    /// Rates fall while round trips become longer and grow while they do not.
     pub struct Params {
-        /// Whether a weight decides between increase and decrease, so that there is a fixed point (Zhu 2016).
+        /// Whether a weight decides between increase and decrease, which gives a fixed point (Zhu 2016).
         pub patched: bool = false,
         /// Round trips below it increase the rate.
         pub t_low: Time = Time::from_us(50); ""; Time::from_ns(1)..=Time::from_ms(1000),
         /// Round trips above it decrease the rate.
         pub t_high: Time = Time::from_us(500); ""; Time::from_ns(1)..=Time::from_ms(1000),
-        /// Round-trip time by which gradients are measured.
+        /// Round-trip time relative to which gradients are measured.
         pub d_min: Time = Time::from_us(20); ""; Time::from_ns(1)..=Time::from_ms(1000),
         /// Weight of the last difference of round-trip times.
         pub alpha: f64 = 0.875; ""; 0.001..=1.0,
-        /// Strength of a decrease; 0.8, or 0.008 if patched, if it is left out.
+        /// Strength of a decrease; if it is left out, 0.8, or 0.008 for the patched law.
         pub beta: Option<f64> = None; ""; 1e-6..=1.0,
         /// Step of an increase.
         pub delta: f64 = 0.001; "of the link rate"; 1e-9..=1.0,
-        /// Steps at once after five increases in a row; plain only.
+        /// Steps taken at once after five increases in a row; plain law only.
         pub hai: f64 = 5.0; ""; 1.0..=1000.0,
         /// Bytes between two updates.
         pub segment: u32 = 16_000; "bytes"; 1..=16_777_216,
@@ -112,15 +113,15 @@ pub struct Timely {
     params: Arc<Params>,
     /// Packets of a segment.
     packets: u32,
-    /// Packets of the present segment that have been acknowledged.
+    /// Packets of the current segment that have been acknowledged.
     acked: u32,
     /// As a share of the link's rate.
     rate: f64,
-    /// Round trip of the segment before.
+    /// Round trip of the previous segment.
     previous: Option<Time>,
     /// Mean difference of round trips, in seconds.
     difference: f64,
-    /// Segments in a row that did not take longer, between the thresholds.
+    /// Segments in a row, between the thresholds, whose round trips did not become longer.
     calm: u32,
 }
 
@@ -137,7 +138,7 @@ impl ResponseScheme for Timely {
 }
 
 impl Timely {
-    /// Its initial state.
+    /// The response in its initial state.
     fn with(params: Arc<Params>) -> Timely {
         let rate = params.first_rate();
         Timely { params, packets: 1, acked: 0, rate, previous: None, difference: 0.0, calm: 0 }

@@ -1,11 +1,11 @@
-//! The timer of IBTA congestion control, as an adapter's clock drives it.
+//! The timer of IBTA congestion control, driven by an adapter's clock.
 
 use becalm_engine::Time;
 
 becalm_schema::words! {
     /// When the timers of flows expire.
     pub enum Phase {
-        /// Each at times of its own.
+        /// Each at its own times.
         Random = "random",
         /// All at the same times, counted from the beginning of the run.
         Zero = "zero",
@@ -17,11 +17,11 @@ becalm_schema::words! {
 pub struct Clock {
     /// Time of the first expiry, in periods: at least 0, less than 1. Timers without phases ignore it.
     pub phase: f64,
-    /// Error of the clock, in units of the largest: from -1 for fast to 1 for slow.
+    /// Error of the clock as a share of the largest: from -1 for fast to 1 for slow.
     pub error: f64,
 }
 
-/// A timer that expires again and again.
+/// A periodic timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
     phase: Phase,
@@ -36,7 +36,7 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    /// A timer whose clock is right, with a first expiry after one period.
+    /// A timer with an accurate clock, whose first expiry comes after one period.
     pub fn new(period: Time, phase: Phase, error_ppm: f64) -> Timer {
         Timer { phase, error: error_ppm * 1e-6, period, ahead: Time::ZERO, expiries: 0 }
     }
@@ -49,7 +49,7 @@ impl Timer {
         }
     }
 
-    /// Goes on to `now`; returns how many expiries have come since the last time.
+    /// Advances to `now`; returns how many times the timer has expired since the last call.
     pub fn advance(&mut self, now: Time) -> u64 {
         let Some(expiries) = now.0.saturating_add(self.ahead.0).checked_div(self.period.0) else { return 0 };
         let new = expiries.saturating_sub(self.expiries);

@@ -4,7 +4,7 @@ use becalm_schema::field::refuse;
 use becalm_schema::{Errors, Field, Node, Value};
 use serde_json::json;
 
-/// Packets that may be sent and not yet acknowledged: a number from 1 on, or `"unlimited"`.
+/// Largest number of unacknowledged packets: at least 1, or `"unlimited"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub u32);
 

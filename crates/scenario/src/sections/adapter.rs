@@ -12,26 +12,27 @@ becalm_schema::words! {
     pub enum Injection {
         /// Flows take turns, packet by packet.
         RoundRobin = "round_robin",
-        /// Messages leave in the order in which they were posted, across flows; one whose pace or window does not let it
-        /// send is skipped.
+        /// Messages leave in the order in which they were posted, across flows; a message whose pace or window does not
+        /// allow sending is skipped.
         Posted = "posted",
     }
 }
 
 becalm_schema::words! {
-    /// Which goes next at an adapter: an answer (an ACK or a congestion notification packet), or data of the same lane.
+    /// What goes next at an adapter: an answer (an ACK or a congestion notification packet) or data of the same lane.
     pub enum Answers {
         /// They take turns. The packet whose turn it is waits for its credit, and nothing overtakes it on its lane.
         Turns = "turns",
-        /// Answers go first. A host that gets many packets from beyond a congested cable may then send no data at all.
+        /// Answers go first. A host that receives many packets from the far side of a congested cable may then send no
+        /// data at all.
         First = "first",
     }
 }
 
 becalm_schema::words! {
-    /// The target of the response to congestion (IBTA's Port_Control).
+    /// What the response to congestion controls (IBTA's Port_Control).
     pub enum PortControl {
-        /// The flow (queue pair) alone.
+        /// Each flow (queue pair) alone.
         Qp = "qp",
         /// All flows of the same host and service level together.
         Sl = "sl",
@@ -39,17 +40,17 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// What becomes of a message that finds the send queue full.
+    /// What happens to a message that finds the send queue full.
     pub enum WhenFull {
-        /// Its source waits with it, and makes no other until it is posted.
+        /// Its source waits, and makes no other message until this one is posted.
         Block = "block",
-        /// It is dropped, and counted.
+        /// It is dropped and counted.
         Drop = "drop",
     }
 }
 
 becalm_schema::table! {
-    /// Caps of some hosts' adapters, in place of those of all.
+    /// Rate caps for some hosts' adapters, in place of the common ones.
     pub located struct Caps {
         /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
         pub hosts: Vec<Located<String>>,
@@ -67,36 +68,37 @@ becalm_schema::table! {
         pub injection: Injection = Injection::RoundRobin,
         /// Whether answers and data of a lane take turns.
         pub answers: Answers = Answers::Turns,
-        /// Whether an ACK that waits at the adapter takes in those of the same queue pair that come after it: it names the
-        /// last packet, and covers all before it. One with telemetry does not. If left out, ACKs merge with `answers = "turns"` alone.
+        /// Whether an ACK that waits at the adapter absorbs later ones of the same queue pair: it names the last packet
+        /// and covers all before it. An ACK with telemetry does not. If left out, ACKs merge only with
+        /// `answers = "turns"`.
         pub coalesce_acks: Option<bool> = None,
-        /// The target of the response to congestion.
+        /// What the response to congestion controls.
         pub port_control: PortControl = PortControl::Qp,
         /// Rate at which data packets are fetched from memory (through a PCIe slot, say); the rate of the link if left out.
         pub injection_rate: Option<LinkRate> = None,
-        /// Time that a host works on a message before it fetches the message's first packet. It works on one message
-        /// while the one before is being sent, so it begins at most one message in this time.
+        /// Time for which a host works on a message before it fetches the message's first packet. It works on one
+        /// message while the previous one is being sent, so it begins at most one message per this time.
         pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
         /// Rate at which packets are received, through a receive buffer as large as a switch's; unlimited if left out. A
         /// slow receiver makes the switch before it a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
-        /// Packets of posted messages that a host's send queue holds, those of all flows together. A queue that is empty
-        /// takes a message of any size. `greedy` and `on_off` flows post nothing, and need no room.
+        /// Number of packets of posted messages that a host's send queue holds, over all flows together. A queue that
+        /// is empty takes a message of any size. `greedy` and `on_off` flows post nothing, and need no room.
         pub queue: Limit = Limit(AdapterConfig::UNLIMITED); "packets",
-        /// What becomes of a message that finds it full.
+        /// What happens to a message that finds it full.
         pub when_full: WhenFull = WhenFull::Block,
-        /// Hosts with other caps.
+        /// Hosts with their own rate caps.
         pub caps: Vec<Located<Caps>> = Vec::new(),
     }
 }
 
 impl Adapter {
-    /// The adapter of a host without caps of its own, as the fabric has it.
+    /// The adapter of a host without rate caps of its own, as the fabric takes it.
     pub fn config(&self) -> AdapterConfig {
         self.with_caps(&self.injection_rate, &self.drain_rate)
     }
 
-    /// The adapter of a host with these caps, as the fabric has it.
+    /// The adapter of a host with these rate caps, as the fabric takes it.
     pub fn with_caps(&self, injection_rate: &Option<LinkRate>, drain_rate: &Option<LinkRate>) -> AdapterConfig {
         AdapterConfig {
             injection: match *self.injection {

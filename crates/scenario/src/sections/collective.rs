@@ -7,13 +7,13 @@ use crate::sections::quantities::Bytes;
 becalm_schema::words! {
     /// The algorithm of an all-reduce.
     pub enum AllReduceAlgorithm {
-        /// Reduce-scatter and all-gather round a ring.
+        /// Reduce-scatter and all-gather around a ring.
         Ring = "ring",
         /// Exchanges of the whole vector at doubling distances.
         RecursiveDoubling = "recursive_doubling",
-        /// Reduce-scatter with halving, all-gather with doubling vectors (Rabenseifner).
+        /// Reduce-scatter with halving vectors, then all-gather with doubling vectors (Rabenseifner).
         HalvingDoubling = "halving_doubling",
-        /// Two binary trees with half of the vector each, in pieces.
+        /// Two binary trees, each with half of the vector, in pieces.
         DoubleBinaryTree = "double_binary_tree",
     }
 }
@@ -21,9 +21,9 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// The algorithm of an all-gather.
     pub enum AllGatherAlgorithm {
-        /// Round a ring.
+        /// Around a ring.
         Ring = "ring",
-        /// At doubling distances; needs a power of two of ranks.
+        /// At doubling distances; the number of ranks must be a power of two.
         RecursiveDoubling = "recursive_doubling",
         /// At doubling distances, for any number of ranks.
         Bruck = "bruck",
@@ -33,9 +33,9 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// The algorithm of a reduce-scatter.
     pub enum ReduceScatterAlgorithm {
-        /// Round a ring.
+        /// Around a ring.
         Ring = "ring",
-        /// At halving distances; needs a power of two of ranks.
+        /// At halving distances; the number of ranks must be a power of two.
         RecursiveHalving = "recursive_halving",
     }
 }
@@ -45,7 +45,7 @@ becalm_schema::words! {
     pub enum AllToAllAlgorithm {
         /// All messages at once.
         Linear = "linear",
-        /// With one rank after the other.
+        /// With one rank after another.
         Pairwise = "pairwise",
         /// In few steps at doubling distances.
         Bruck = "bruck",
@@ -57,18 +57,18 @@ becalm_schema::words! {
     pub enum BroadcastAlgorithm {
         /// Along a binomial tree.
         Binomial = "binomial",
-        /// A scatter along a binomial tree, then an all-gather round a ring.
+        /// A scatter along a binomial tree, then an all-gather around a ring.
         ScatterAllGather = "scatter_all_gather",
     }
 }
 
 becalm_schema::table! {
-    /// No rank goes on before all have come, by dissemination.
+    /// No rank continues before all have arrived, by dissemination.
     pub struct Barrier {}
 }
 
 becalm_schema::table! {
-    /// The vector of rank 0 to all ranks.
+    /// Sends the vector of rank 0 to all ranks.
     pub struct Broadcast {
         /// The vector.
         pub bytes: Bytes,
@@ -78,7 +78,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// The sum of all vectors to rank 0, along a binomial tree.
+    /// Sends the sum of all vectors to rank 0, along a binomial tree.
     pub struct Reduce {
         /// The vector of each rank.
         pub bytes: Bytes,
@@ -86,19 +86,19 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// The sum of all vectors to all ranks.
+    /// Sends the sum of all vectors to all ranks.
     pub struct AllReduce {
         /// The vector of each rank.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
-        /// Pieces in which a double binary tree passes on each half of the vector.
+        /// Number of pieces in which a double binary tree passes on each half of the vector.
         pub pieces: u32 = 8; ""; 1..=1024,
     }
 }
 
 becalm_schema::table! {
-    /// Everybody's part of a vector to all ranks.
+    /// Sends every rank's part of a vector to all ranks.
     pub struct AllGather {
         /// The whole vector.
         pub bytes: Bytes,
@@ -108,7 +108,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// A part of the sum of all vectors to each rank.
+    /// Sends a part of the sum of all vectors to each rank.
     pub struct ReduceScatter {
         /// The vector of each rank.
         pub bytes: Bytes,
@@ -118,7 +118,7 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// A part of every rank's vector to every other rank.
+    /// Sends a part of every rank's vector to every other rank.
     pub struct AllToAll {
         /// The vector of each rank, its own part included.
         pub bytes: Bytes,
@@ -130,25 +130,25 @@ becalm_schema::table! {
 becalm_schema::choice! {
     /// A collective operation.
     pub enum Collective {
-        /// No rank goes on before all have come.
+        /// No rank continues before all have arrived.
         Barrier(Barrier) = "barrier",
-        /// One rank's vector to all.
+        /// Sends one rank's vector to all ranks.
         Broadcast(Broadcast) = "broadcast",
-        /// The sum to one rank.
+        /// Sends the sum to one rank.
         Reduce(Reduce) = "reduce",
-        /// The sum to all ranks.
+        /// Sends the sum to all ranks.
         AllReduce(AllReduce) = "all_reduce",
-        /// Everybody's part to all ranks.
+        /// Sends every rank's part to all ranks.
         AllGather(AllGather) = "all_gather",
-        /// A part of the sum to each rank.
+        /// Sends a part of the sum to each rank.
         ReduceScatter(ReduceScatter) = "reduce_scatter",
-        /// Something else from every rank to every other.
+        /// Sends something different from every rank to every other.
         AllToAll(AllToAll) = "all_to_all",
     }
 }
 
 impl Collective {
-    /// The collective as programs know it.
+    /// The collective in the form that programs use.
     pub(crate) fn lowered(&self) -> Lowered {
         let bytes = |bytes: Bytes| u64::from(bytes.0);
         match self {

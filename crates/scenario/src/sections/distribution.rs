@@ -21,7 +21,7 @@ impl Distribution {
         *self != Distribution::FIXED
     }
 
-    /// The law of a word or a table; `None` if it is neither.
+    /// The distribution that a word or a table describes; `None` if it is neither.
     pub(super) fn law(node: &Node) -> Option<Shape> {
         match node.text() {
             Some("fixed") => Some(Shape::Fixed),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_schema::Errors;
 
-/// The path of a file that a scenario names; a relative one begins at the scenario's own folder.
+/// The path of a file that a scenario names; a relative path starts at the scenario's own folder.
 pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
     Path::new(&errors.file).parent().unwrap_or_else(|| Path::new("")).join(name)
 }
@@ -12,7 +12,7 @@ pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
 /// Reads a file that a scenario names.
 ///
 /// # Errors
-/// The reason why it cannot be read: it is not there, not a file, or longer than `most` bytes.
+/// Why it cannot be read: it does not exist, is not a file, or is longer than `most` bytes.
 pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u8>, String> {
     if cfg!(target_family = "wasm") {
         return Err("cannot be read: a page in the browser reads no files".to_string());
@@ -28,10 +28,10 @@ pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u
     std::fs::read(&path).map_err(|error| error.to_string())
 }
 
-/// Reads a file of text that a scenario names.
+/// Reads a text file that a scenario names.
 ///
 /// # Errors
-/// Those of [`read_bytes`], and text that is not in UTF-8.
+/// Those of [`read_bytes`], and text that is not UTF-8.
 pub(super) fn read(name: &str, most: u64, errors: &Errors) -> Result<String, String> {
     String::from_utf8(read_bytes(name, most, errors)?).map_err(|error| format!("is not text in UTF-8: {error}"))
 }

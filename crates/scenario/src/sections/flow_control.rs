@@ -1,4 +1,4 @@
-//! `[switch.flow_control]`: credit, or pauses (PFC).
+//! `[switch.flow_control]`: credit or pauses (PFC).
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
@@ -11,12 +11,12 @@ use crate::sections::quantities::{Bytes, PauseTime};
 pub(crate) const CLASSES: u32 = 8;
 
 becalm_schema::table! {
-    /// A sender knows the room in the buffer at the other end of its cable, and takes it before it sends.
+    /// A sender knows the free space in the buffer at the other end of its cable, and reserves it before it sends.
     pub struct Credits {}
 }
 
 becalm_schema::table! {
-    /// XOFF and XON stay as they are; each buffer has memory of its own. XOFF is `switch.buffer`.
+    /// XOFF and XON are constant; each buffer has its own memory. XOFF is `switch.buffer`.
     pub located struct Static {
         /// Bytes of a buffer down to which its sender stays paused (XON); two packets of the largest size below XOFF if left
         /// out.
@@ -25,15 +25,15 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// The input buffers of a switch share memory, and XOFF of all of them is a multiple of what is free of it. Receive buffers
-    /// of hosts have XOFF at `switch.buffer`.
+    /// The input buffers of a switch share memory, and the XOFF of each is a multiple of the part that is free. Receive
+    /// buffers of hosts have XOFF at `switch.buffer`.
     pub located struct Dynamic {
-        /// XOFF as a multiple of the free memory.
+        /// XOFF, as a multiple of the free memory.
         pub alpha: f64 = 0.125; ""; 0.001..=1024.0,
         /// The shared memory of each switch, its headroom not included; if left out, as much as the input buffers of all
         /// ports and lanes would have with `switch.buffer` each.
         pub shared: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Bytes from XOFF down to XON; two packets of the largest size if left out.
+        /// Distance from XOFF down to XON in bytes; two packets of the largest size if left out.
         pub resume_offset: Option<Bytes> = None,
     }
 }
@@ -41,33 +41,35 @@ becalm_schema::table! {
 becalm_schema::choice! {
     /// When a buffer pauses its sender.
     pub enum Thresholds {
-        /// Fixed.
+        /// Fixed thresholds.
         Static(Static) = "static",
-        /// A share of what is free.
+        /// Thresholds that follow the free memory.
         Dynamic(Dynamic) = "dynamic",
     }
 }
 
 becalm_schema::table! {
-    /// Priority-based flow control (IEEE 802.1Qbb): a buffer above XOFF pauses its sender, one virtual lane at a time; what
-    /// comes after that takes headroom. Every lane is a lossless class.
+    /// Priority-based flow control (IEEE 802.1Qbb): a buffer above XOFF pauses its sender, one virtual lane at a time;
+    /// what arrives after that fills the headroom. Every lane is a lossless class.
     pub located struct Pfc {
-        /// When a buffer pauses its sender, and when it lets it go on.
+        /// When a buffer pauses its sender, and when it lets the sender resume.
         pub thresholds: Thresholds = Thresholds::Static(Static::default()),
-        /// Bytes that each buffer has above XOFF. If left out, as many as rate, delays and packet sizes can require. A buffer
-        /// that needs more than it has ends the run with an error.
+        /// Bytes that each buffer has above XOFF. If left out, as many as the rate, delays and packet sizes can
+        /// require. A buffer that needs more than it has ends the run with an error.
         pub headroom: Option<Bytes> = None,
-        /// Time that a sender takes to respond to a pause, or `"60 quanta"`, of 64 B on its link each. If left out, the most
-        /// that IEEE 802.3, clause 31B.3.7, allows at the rate of the link; at a rate that it does not name, at the next.
+        /// Time that a sender takes to respond to a pause; or, for example, `"60 quanta"`, where a quantum is the time
+        /// of 64 B on its link. If left out, the maximum that IEEE 802.3, clause 31B.3.7, allows at the rate of the
+        /// link; for a rate that it does not list, the maximum at the next rate.
         pub response: Option<PauseTime> = None,
-        /// Time from the decision of a buffer until its sender obeys, without the delay of the cable. If left out, the
-        /// worst case: a packet of the largest size that the pause waits for, the frame of 84 B, and `response`.
+        /// Time from a buffer's decision to pause until its sender obeys, not including the delay of the cable. If left
+        /// out, the worst case: a packet of the largest size that the pause has to wait for, the pause frame of 84 B,
+        /// and `response`.
         pub delay: Option<Time> = None; ""; Time(1)..=Time::from_ms(1000),
     }
 }
 
 becalm_schema::choice! {
-    /// What keeps a sender from filling the next buffer beyond its end.
+    /// What keeps a sender from overflowing the next buffer.
     pub enum FlowControl {
         /// Credit.
         Credits(Credits) = "credits",
@@ -85,7 +87,7 @@ impl FlowControl {
         }
     }
 
-    /// The flow control as the fabric has it.
+    /// The flow control as the fabric takes it.
     pub fn config(&self) -> fabric::FlowControl {
         self.pfc().map_or(fabric::FlowControl::Credits, |pfc| fabric::FlowControl::Pfc(pfc.config()))
     }

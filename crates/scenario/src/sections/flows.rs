@@ -17,8 +17,8 @@ becalm_schema::table! {
         /// Mean payload of a message; if left out, every packet is a message of its own, unless `sizes` are measured. A
         /// message counts as posted when its first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
-        /// has a mean of its own, and is scaled to `message` if that is set.
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are split into packets. A
+        /// measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
     }
     check Greedy::check;
@@ -32,7 +32,8 @@ impl Greedy {
 }
 
 becalm_schema::table! {
-    /// Always has a packet to send while ON, silent while OFF; both times are exponentially distributed. Begins with ON.
+    /// Always has a packet to send while ON, and is silent while OFF; both times are exponentially distributed. Begins
+    /// with ON.
     pub struct OnOff {
         /// Mean ON time.
         pub mean_on: Time; ""; Time(1)..,
@@ -42,19 +43,19 @@ becalm_schema::table! {
 }
 
 becalm_schema::words! {
-    /// The bytes that a load counts.
+    /// Which bytes count towards a load.
     pub enum LoadCounts {
         /// All bytes on the wire, headers included.
         Wire = "wire",
-        /// Payload alone: headers come on top, as in studies of flow completion times.
+        /// Payload alone: headers are extra, as in studies of flow completion times.
         Payload = "payload",
     }
 }
 
 becalm_schema::words! {
-    /// What is a flow for its response.
+    /// What counts as a flow for the response.
     pub enum Restart {
-        /// All messages of a pair of hosts.
+        /// All messages between a pair of hosts.
         Never = "never",
         /// Each message: its response begins in its initial state and gets feedback on the packets of this message alone.
         Message = "message",
@@ -62,33 +63,34 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// Messages at exponentially distributed intervals; with several destinations, each goes to one at random.
+    /// Messages at exponentially distributed intervals; with several destinations, each message goes to one of them at
+    /// random.
     pub located struct Poisson {
-        /// Offered load of each source host; when more than 1 is offered on the wire, its queue grows without limit.
+        /// Offered load of each source host; if it exceeds 1 on the wire, the host's queue grows without limit.
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
-        /// The bytes that `load` counts.
+        /// Which bytes count towards `load`.
         pub load_counts: LoadCounts = LoadCounts::Wire,
         /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
-        /// has a mean of its own, and is scaled to `message` if that is set.
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are split into packets. A
+        /// measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
-        /// Whether a flow makes no message during the delay after its last packet, as an application does that makes the
-        /// next one when the adapter accepts it: the delay lengthens the interval. Otherwise messages are posted and
-        /// wait.
+        /// Whether a flow makes no message during the delay after its last packet, like an application that makes the
+        /// next message only when the adapter accepts it: the delay lengthens the interval. Otherwise messages are
+        /// posted and wait.
         pub paced: bool = false,
-        /// Later loads, in the order of their times.
+        /// Later loads, in order of time.
         pub changes: Vec<Located<Change>> = Vec::new(),
     }
     check Poisson::check;
 }
 
 becalm_schema::table! {
-    /// A load from a time on.
+    /// A load that applies from a given time.
     pub located struct Change {
         /// Start of the load.
         pub at: Time,
-        /// Offered load of each source host from then on; 0 for none.
+        /// Offered load of each source host from that time; 0 for none.
         pub load: f64; "of its link's rate"; 0.0..=10.0,
     }
 }
@@ -101,7 +103,7 @@ impl Poisson {
         })
     }
 
-    /// The loads with their start and end times, from a start on.
+    /// The loads with their start and end times, beginning at a given start.
     pub fn loads(&self, start: Time) -> impl Iterator<Item = (f64, Time, Time)> + '_ {
         let begins = std::iter::once((*self.load, Time::ZERO)).chain(self.changes.iter().map(|c| (*c.load, *c.at)));
         let ends = self.changes.iter().map(|change| *change.at).chain(std::iter::once(Time::MAX));
@@ -126,20 +128,20 @@ impl Poisson {
 }
 
 becalm_schema::table! {
-    /// A number of messages per source host, all posted at the start; with several destinations, each goes to one at
-    /// random.
+    /// A number of messages per source host, all posted at the start; with several destinations, each message goes to
+    /// one of them at random.
     pub struct Batch {
         /// Messages of each source host.
         pub count: u32; ""; 1..,
         /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are cut into packets. A measured one
-        /// has a mean of its own, and is scaled to `message` if that is set.
+        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are split into packets. A
+        /// measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
     }
 }
 
-/// Mean payload of posted messages where nothing else is said.
+/// Default mean payload of posted messages.
 pub const DEFAULT_MESSAGE: Bytes = Bytes(2048);
 
 becalm_schema::choice! {
@@ -184,7 +186,7 @@ becalm_schema::table! {
         pub from: String,
         /// The receiving host.
         pub to: String,
-        /// Payload of its messages (their mean, if they vary), in place of the group's.
+        /// Payload of its messages (the mean, if they vary), in place of the group's.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
         /// Start time, in place of the group's.
         pub start: Option<Time>,
@@ -194,28 +196,28 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// A group of flows with the same settings.
     ///
-    /// One flow from every host in `from` to every other host in `to`, or to hosts by a `pattern`. An incast is
-    /// `from = ["*"]` with one host in `to`. Or one flow for each of the `connections`.
+    /// One flow from every host in `from` to every other host in `to`, or to the hosts that a `pattern` selects. An
+    /// incast is `from = ["*"]` with one host in `to`. Or one flow for each of the `connections`.
     pub located struct Group {
         /// Name of the group in results.
         pub name: String,
         /// Sending hosts: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
         pub from: Option<Vec<Located<String>>>,
-        /// Receiving hosts, likewise. Either this or a pattern.
+        /// Receiving hosts, in the same form. Either this or a pattern.
         pub to: Option<Vec<Located<String>>>,
         /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
-        /// List of flows, in place of `from` with `to` or `pattern`. Settings of `traffic` for a source host, such as its
-        /// load or number of messages, apply to each of them.
+        /// List of flows, in place of `from` with `to` or `pattern`. Settings of `traffic` for a source host, such as
+        /// its load or number of messages, apply to each connection.
         pub connections: Option<Vec<Located<Connection>>>,
         /// Start time of the first flow.
         pub start: Time = Time::ZERO,
         /// End time of all flows; the end of the run if left out.
         pub stop: Option<Time>,
-        /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the one before.
+        /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the previous one.
         pub stagger: Time = Time::ZERO,
-        /// Each flow (with `batch`: each sending host) starts up to this much later still, by a time that is drawn from the
-        /// seed. Runs of several seeds then show what hangs on exact starts.
+        /// Each flow (with `batch`: each sending host) starts later by an additional time of up to this much, drawn
+        /// from the seed. Runs with several seeds then show what depends on exact start times.
         pub start_spread: Time = Time::ZERO,
         /// Service level; `switch.sl_to_vl` gives its virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
@@ -223,7 +225,7 @@ becalm_schema::table! {
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
         /// Response to congestion, in place of `[response]`.
         pub response: Option<ResponseParams>,
-        /// What is a flow for its response.
+        /// What counts as a flow for the response.
         pub restart: Restart = Restart::Never,
     }
 }

@@ -9,11 +9,11 @@ use crate::sections::flow_control::{CLASSES, FlowControl};
 use crate::sections::packet::CnpLane;
 use crate::sections::topology::TopologyChoice;
 
-/// Lanes of a link, without that of management.
+/// Lanes of a link, not including the management lane.
 const LANES: u32 = 15;
 
 impl Sections {
-    /// Lanes that packets of a service level change between on their way: 1 where they keep theirs.
+    /// Lanes among which packets of a service level change on their way: 1 if they keep theirs.
     pub(crate) fn lanes_of_level(&self) -> u32 {
         let changes = |changes: &Located<bool>| changes.get() == Some(&true);
         let (torus, changes) = match self.topology.get() {
@@ -41,7 +41,7 @@ impl Sections {
         (own && cnps != Cnps::None && first + lanes <= most).then_some(first as u8)
     }
 
-    /// Virtual lanes of every link, that of CNPs included.
+    /// Virtual lanes of every link, including that of CNPs.
     ///
     /// # Panics
     /// If their number could not be read.
@@ -49,7 +49,7 @@ impl Sections {
         self.cnp_vl().map_or(*self.switch.vls as u8, |first| first + self.lanes_of_level() as u8)
     }
 
-    /// The switches as the fabric has them.
+    /// The switches as the fabric takes them.
     pub(crate) fn switch_config(&self) -> SwitchConfig {
         let mut config = SwitchConfig { vls: self.vls(), ..self.switch.config() };
         if let (VlArbitration::Tables { high, .. }, Some(first)) = (&mut config.vl_arbitration, self.cnp_vl()) {
@@ -58,7 +58,7 @@ impl Sections {
         config
     }
 
-    /// Sizes of packets, and the lanes of answers, as the fabric has them.
+    /// Sizes of packets, and the lanes of answers, as the fabric takes them.
     pub(crate) fn packet_config(&self) -> PacketConfig {
         let answers_vl = self.packet.answers_sl.map(|sl| self.switch.vl(sl).expect("checked") as u8);
         PacketConfig { answers_vl, cnp_vl: self.cnp_vl(), ..self.packet.sizes() }

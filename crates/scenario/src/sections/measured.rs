@@ -1,4 +1,4 @@
-//! Measured distributions of sizes: those that are known by name, and files of points.
+//! Measured distributions of sizes: named ones, and files of points.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,10 +6,10 @@ use becalm_fabric::{Cdf, CdfError};
 
 /// Largest size in a file: 1 GiB.
 const LARGEST: f64 = 1_073_741_824.0;
-/// Points that a file may have.
+/// Largest number of points in a file.
 const MOST_POINTS: usize = 100_000;
 
-/// Web search (Alizadeh et al., DCTCP, SIGCOMM 2010), as HPCC's traffic generator has it.
+/// Web search (Alizadeh et al., DCTCP, SIGCOMM 2010), as in HPCC's traffic generator.
 const WEBSEARCH: &[(u32, f64)] = &[
     (0, 0.0),
     (10_000, 15.0),
@@ -25,7 +25,7 @@ const WEBSEARCH: &[(u32, f64)] = &[
     (30_000_000, 100.0),
 ];
 
-/// Hadoop at Facebook (Roy et al., SIGCOMM 2015), as HPCC's traffic generator has it.
+/// Hadoop at Facebook (Roy et al., SIGCOMM 2015), as in HPCC's traffic generator.
 const FB_HADOOP: &[(u32, f64)] = &[
     (0, 0.0),
     (100, 1.0),
@@ -49,7 +49,7 @@ const FB_HADOOP: &[(u32, f64)] = &[
     (10_000_000, 100.0),
 ];
 
-/// Storage at Alibaba, 2019, as HPCC's traffic generator has it.
+/// Storage at Alibaba, 2019, as in HPCC's traffic generator.
 const ALI_STORAGE: &[(u32, f64)] = &[
     (0, 0.0),
     (4_000, 22.93),
@@ -62,7 +62,7 @@ const ALI_STORAGE: &[(u32, f64)] = &[
     (2_000_000, 100.0),
 ];
 
-/// The distributions that are known by name.
+/// The named distributions.
 pub static NAMED: LazyLock<[(&str, Arc<Cdf>); 3]> = LazyLock::new(|| {
     [("websearch", WEBSEARCH), ("fb_hadoop", FB_HADOOP), ("ali_storage", ALI_STORAGE)].map(|(name, points)| {
         let points = points.iter().map(|&(bytes, percent)| (f64::from(bytes), percent)).collect();
@@ -71,7 +71,7 @@ pub static NAMED: LazyLock<[(&str, Arc<Cdf>); 3]> = LazyLock::new(|| {
 });
 
 /// Reads a file of points: a line for each, with a size in bytes and the percentage of sizes up to it, from 0 to 100,
-/// separated by blanks or a comma. `#` begins a comment. HPCC's traffic generator has such files.
+/// separated by blanks or a comma. `#` begins a comment. HPCC's traffic generator uses such files.
 ///
 /// # Errors
 /// All mistakes, each with the name of the file and its line.
@@ -123,7 +123,7 @@ fn point(content: &str) -> Result<(f64, f64), String> {
     Ok((bytes, percent.ok_or("the percentage must be a number from 0 to 100")?))
 }
 
-/// A line for a message, cut if it is long, without control characters.
+/// A line as shown in a message: cut if it is long, and without control characters.
 fn short(line: &str) -> String {
     line.chars().take(40).flat_map(char::escape_debug).collect()
 }

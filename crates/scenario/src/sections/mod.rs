@@ -58,7 +58,7 @@ becalm_schema::table! {
         pub response: ResponseParams = ResponseParams::default(),
         /// Groups of flows.
         pub flows: Vec<Located<Group>> = Vec::new(),
-        /// Message-passing programs.
+        /// Message-passing jobs.
         pub jobs: Vec<Located<Job>> = Vec::new(),
         /// Changes of link rates during the run.
         pub changes: Vec<Located<Change>> = Vec::new(),
@@ -67,7 +67,7 @@ becalm_schema::table! {
     }
 }
 
-/// What a group of flows and a job have in common.
+/// What groups of flows and jobs have in common.
 pub(crate) struct Settings<'a> {
     pub name: &'a str,
     pub sl: u32,
@@ -81,7 +81,7 @@ impl Sections {
         PacketConfig { header: sizes.header + self.trail(), ..sizes }.largest()
     }
 
-    /// Most bytes of telemetry in a data packet of any flow, as far as the responses could be read.
+    /// Largest number of telemetry bytes in a data packet of any flow, as far as the responses could be read.
     fn trail(&self) -> u32 {
         let own = self.flows.items().iter().map(|group| group.get().map(|group| &group.response));
         let of_jobs = self.jobs.items().iter().map(|job| job.get().map(|job| &job.response));
@@ -93,7 +93,7 @@ impl Sections {
         own.chain(of_jobs).flatten().filter_map(given).max().unwrap_or(0)
     }
 
-    /// The groups of flows, then the jobs, whose flows are groups as well.
+    /// The groups of flows, then the jobs, whose flows also form groups.
     ///
     /// # Panics
     /// If the scenario has errors.

@@ -7,9 +7,10 @@ use crate::sections::quantities::Bytes;
 becalm_schema::words! {
     /// The virtual lane of congestion notification packets.
     pub enum CnpLane {
-        /// One more lane than `switch.vls`, for them alone. Where weights arbitrate, it is in the table of high priority.
+        /// One lane in addition to `switch.vls`, for them alone. With arbitration by weights, it is in the
+        /// high-priority table.
         Own = "own",
-        /// That of ACKs.
+        /// The lane of ACKs.
         Acks = "acks",
     }
 }
@@ -17,18 +18,18 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// Sizes of packets, and the class of answers.
     pub located struct Packet {
-        /// Largest payload of a data packet; longer messages are cut.
+        /// Largest payload of a data packet; longer messages are split.
         pub mtu: Bytes = Bytes(2048); ""; Bytes(1)..=Bytes(1 << 20),
-        /// Headers of a data packet.
+        /// Size of a data packet's headers.
         pub header: Bytes = Bytes(20); ""; Bytes(0)..=Bytes(4096),
-        /// An acknowledgement.
+        /// Size of an acknowledgement.
         pub ack: Bytes = Bytes(20); ""; Bytes(1)..=Bytes(4096),
-        /// A congestion notification packet; as large as an acknowledgement if it is left out.
+        /// Size of a congestion notification packet; that of an acknowledgement if it is left out.
         pub cnp: Option<Bytes> = None; ""; Bytes(1)..=Bytes(4096),
         /// Service level of acknowledgements and congestion notification packets; that of their flow if it is left out.
         pub answers_sl: Option<u32> = None; ""; 0..=15,
-        /// Virtual lane of congestion notification packets. If left out, they have one of their own with `echo.rocev2`, and with
-        /// PFC, as guides for RoCE say, if there is a lane left and `answers_sl` is not set.
+        /// Virtual lane of congestion notification packets. If left out, they have their own lane with `echo.rocev2`
+        /// and with PFC, as guides for RoCE recommend, provided that a lane is left and `answers_sl` is not set.
         pub cnp_lane: Option<CnpLane> = None,
     }
 }
@@ -39,7 +40,7 @@ impl Packet {
         self.mtu.0 + self.header.0
     }
 
-    /// The sizes as the fabric has them; ACKs and CNPs on the lane of their flow.
+    /// The sizes as the fabric takes them, with ACKs and CNPs on the lane of their flow.
     pub fn sizes(&self) -> PacketConfig {
         let cnp = self.cnp.unwrap_or(*self.ack).0;
         PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp, answers_vl: None, cnp_vl: None }

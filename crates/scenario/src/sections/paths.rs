@@ -1,46 +1,48 @@
-//! `paths` of a switch: the law by which it chooses among equal ports.
+//! `paths` of a switch: how it chooses among equal ports.
 
 use becalm_engine::Time;
 use becalm_fabric::PathSelection;
 
 becalm_schema::table! {
-    /// One port for each destination, that of the forwarding table: the port number is the destination's number modulo the
-    /// number of equal ports (d-mod-k). InfiniBand without adaptive routing.
+    /// One port for each destination, the one in the forwarding table: the port number is the destination's number
+    /// modulo the number of equal ports (d-mod-k). InfiniBand without adaptive routing.
     pub struct ByDestination {}
 }
 
 becalm_schema::table! {
-    /// By a hash of the flow: all packets of a flow take one path (ECMP). ACKs and congestion notification packets are
+    /// By a hash of the flow: all packets of a flow take one path (ECMP). ACKs and congestion notification packets form
     /// a flow of their own.
     pub struct ByFlow {
-        /// Whether the switch is part of the hash. Without it, a switch of the second level has only flows for which the first
-        /// level drew the same number, and uses few of its ports (polarization).
+        /// Whether the switch is part of the hash. Without it, a switch of the second level sees only flows for which
+        /// the first level computed the same hash, and uses few of its ports (polarization).
         pub salted: bool = true,
     }
 }
 
 becalm_schema::table! {
-    /// By a hash of the packet: oblivious spraying. Packets of a flow arrive out of order.
+    /// By a hash of the packet (oblivious spraying). Packets of a flow arrive out of order.
     pub struct ByPacket {}
 }
 
 becalm_schema::table! {
-    /// In turn, for each set of equal ports of a switch. Packets of a flow arrive out of order.
+    /// In turn, separately for each set of equal ports of a switch. Packets of a flow arrive out of order.
     pub struct PortsInTurn {}
 }
 
 becalm_schema::table! {
-    /// The port with the least work waiting, in time on its link, the rest of the packet that it sends included. Ports with
-    /// credit for the packet go first; a hash decides between equals. Adaptive routing; packets of a flow arrive out of order.
+    /// The port with the least work waiting, measured in time on its link and including the rest of the packet that it
+    /// is sending. Ports with credit for the packet are preferred; a hash breaks ties. This is adaptive routing;
+    /// packets of a flow arrive out of order.
     pub struct LeastWaiting {
-        /// Ports that are drawn at random, each independently, and compared; 2 is the power of two choices (Mitzenmacher
-        /// 2001). All if left out.
+        /// Number of ports that are drawn independently at random and compared; 2 is the power of two choices
+        /// (Mitzenmacher 2001). All ports if left out.
         pub sample: Option<u32>; "ports"; 1..=65_534,
     }
 }
 
 becalm_schema::table! {
-    /// As `least_waiting` for the first packet of a flowlet; the others follow it. Packets of a flow seldom arrive out of order.
+    /// Like `least_waiting` for the first packet of a flowlet, which the others follow. Packets of a flow seldom arrive
+    /// out of order.
     pub struct Flowlet {
         /// Idle time of a flow at a switch after which a new flowlet begins.
         pub gap: Time = Time::from_us(10); ""; ..=Time::from_ms(1000),
@@ -48,21 +50,22 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// By way of a switch of the torus, or a group of the dragonfly, that is drawn for every data packet, other than those of its
-    /// ends (Valiant 1982). It makes any pattern of traffic as good, or as bad, as a uniform one. Answers go straight.
-    /// Packets of a flow arrive out of order. Needs twice the lanes on a torus, one more on a dragonfly.
+    /// Through an intermediate switch of a torus, or group of a dragonfly, that is drawn at random for every data
+    /// packet and differs from those of its source and destination (Valiant 1982). This makes any traffic pattern as
+    /// good, or as bad, as a uniform one. Answers take the direct path. Packets of a flow arrive out of order. Needs
+    /// twice the lanes on a torus, one more on a dragonfly.
     pub struct Valiant {}
 }
 
 becalm_schema::table! {
-    /// As `valiant`, for the packets that gain by it: the switch of the source compares queue times hops of the way straight
-    /// on with that of the detour (UGAL-L: Singh 2005; Kim, Dally, Scott and Abts 2008). A queue is what waits for the output,
-    /// and what it has sent into the next buffer as far as credit tells.
+    /// Like `valiant`, but only for packets that gain by it: the source's switch compares queue times hops on the
+    /// direct path with queue times hops on the detour (UGAL-L: Singh 2005; Kim, Dally, Scott and Abts 2008). A queue
+    /// is what waits for the output, plus what it has sent into the next buffer as far as credit shows.
     pub struct Ugal {}
 }
 
 becalm_schema::choice! {
-    /// The law by which a switch chooses among equal ports, when a packet's header is through.
+    /// How a switch chooses among equal ports, once a packet's header has passed.
     pub enum PathLaw {
         /// By destination.
         Destination(ByDestination) = "destination",
@@ -76,25 +79,25 @@ becalm_schema::choice! {
         LeastWaiting(LeastWaiting) = "least_waiting",
         /// Least work, flowlet by flowlet.
         Flowlet(Flowlet) = "flowlet",
-        /// By way of a region drawn by lot; torus and dragonfly.
+        /// Through a region drawn at random; torus and dragonfly.
         Valiant(Valiant) = "valiant",
-        /// So where that is shorter by queue and hops; torus and dragonfly.
+        /// The same, but only where queues and hops make it shorter; torus and dragonfly.
         Ugal(Ugal) = "ugal",
     }
 }
 
 impl PathLaw {
-    /// Whether equal ports count.
+    /// Whether equal ports matter.
     pub fn chooses(&self) -> bool {
         !matches!(self, PathLaw::Destination(_)) && !self.makes_detours()
     }
 
-    /// Whether packets may go by way of another region.
+    /// Whether packets may go through another region.
     pub fn makes_detours(&self) -> bool {
         matches!(self, PathLaw::Valiant(_) | PathLaw::Ugal(_))
     }
 
-    /// The law as the fabric has it.
+    /// The choice as the fabric takes it.
     pub fn config(&self) -> PathSelection {
         match self {
             PathLaw::Destination(_) => PathSelection::Destination,

@@ -5,44 +5,45 @@ use becalm_engine::Stream;
 becalm_schema::table! {
     /// The i-th of n hosts sends to the (i + `by` mod n)-th.
     pub struct Shift {
-        /// Distance of the destination in places.
+        /// Distance to the destination, in places.
         pub by: u32; "hosts"; 1..,
     }
 }
 
 becalm_schema::table! {
-    /// A shift by just under half of the hosts: by n/2 - 1 places, n/2 rounded up (Dally and Towles 2004, Table 3.1).
-    /// Needs at least 3 hosts.
+    /// A shift by just under half of the hosts: by n/2 - 1 places, with n/2 rounded up (Dally and Towles 2004, Table
+    /// 3.1). Needs at least 3 hosts.
     pub struct Tornado {}
 }
 
 becalm_schema::table! {
-    /// The i-th of n hosts sends to the one whose number has the bits of i in reverse order. n is a power of two, at
+    /// The i-th of n hosts sends to the one whose number has the bits of i in reverse order. n is a power of two of at
     /// least 4. Hosts whose number reads the same both ways send nothing.
     pub struct BitReversal {}
 }
 
 becalm_schema::table! {
-    /// Every host sends to one other host and receives from one: a random permutation that moves every host, each such
-    /// equally likely. It follows from `run.seed` and the group's place in the list; it is the same in all replications.
+    /// Every host sends to one other host and receives from one: a random permutation that moves every host, drawn
+    /// uniformly from all of these. It depends on `run.seed` and the group's place in the list, and is the same in all
+    /// replications.
     pub struct Permutation {}
 }
 
 becalm_schema::table! {
-    /// Every host sends to every other one, as with `to` equal to `from`.
+    /// Every host sends to every other host, as when `to` equals `from`.
     pub struct AllToAll {}
 }
 
 becalm_schema::choice! {
     /// A pattern of destinations among the hosts of a list, counted from 0.
     pub enum Pattern {
-        /// To the host some places further.
+        /// To the host some places further on.
         Shift(Shift) = "shift",
-        /// To the host almost half way round.
+        /// To the host almost halfway round the list.
         Tornado(Tornado) = "tornado",
         /// To the host of the reversed number.
         BitReversal(BitReversal) = "bit_reversal",
-        /// At random, one to one.
+        /// At random, one-to-one.
         Permutation(Permutation) = "permutation",
         /// All to all.
         AllToAll(AllToAll) = "all_to_all",
@@ -53,7 +54,7 @@ impl Pattern {
     /// The destinations of each of `n` hosts, as places in their list.
     ///
     /// # Errors
-    /// The reason why the pattern does not suit this number of hosts.
+    /// Why the pattern does not suit this number of hosts.
     pub(crate) fn destinations(&self, n: usize, random: &mut Stream) -> Result<Vec<Vec<usize>>, String> {
         if n < 2 {
             return Err(format!("needs at least 2 hosts, not {n}"));

@@ -23,10 +23,10 @@ const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
 /// The word for "no limit".
 const UNLIMITED: &str = "unlimited";
 
-/// Slowest and fastest link, in bits per second; within them times keep their precision.
+/// Slowest and fastest link, in bits per second; between these, times keep their precision.
 const RATE_LIMITS: std::ops::RangeInclusive<f64> = 1e6..=1e13;
 
-/// The data rate of a link, kept as it was written.
+/// The data rate of a link, as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkRate {
     bits_per_second: f64,
@@ -39,7 +39,7 @@ impl LinkRate {
         LinkRate { bits_per_second: number * 8e9, text: format!("{number} GB/s") }
     }
 
-    /// The rate as the fabric has it.
+    /// The rate as the fabric takes it.
     pub fn rate(&self) -> Rate {
         Rate::from_bits_per_second(self.bits_per_second)
     }
@@ -185,12 +185,12 @@ impl Field for Limit {
     }
 }
 
-/// The time in which a sender responds to a pause: a time, or quanta of 512 bits on its link.
+/// The time that a sender takes to respond to a pause: a time, or quanta of 512 bits on its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PauseTime(pub PauseResponse);
 
 const QUANTA: [(&str, f64); 2] = [("quantum", 1.0), ("quanta", 1.0)];
-/// The longest time, and the most quanta that a pause frame can name.
+/// The longest time, and the largest number of quanta that a pause frame can hold.
 const LONGEST_PAUSE: Time = Time::from_ms(1000);
 const MOST_QUANTA: f64 = 65_535.0;
 

@@ -3,15 +3,15 @@
 use becalm_schema::{Conflict, Located};
 
 becalm_schema::table! {
-    /// An entry of a switch's forwarding table, for one or several destinations. Of several for the same destination the
+    /// An entry of a switch's forwarding table, for one or more destinations. If several name the same destination, the
     /// last one applies; without an entry, the topology's own route applies.
     pub located struct Route {
         /// Name of the switch.
         pub switch: String,
         /// Names of destination hosts, ranges such as `"H1..H8"`, or `"*"` for all.
         pub to: Vec<Located<String>>,
-        /// The output port, from 0, in the order in which cables are listed; in trees, cables to the
-        /// level below come first. Either this or `via`.
+        /// The output port, numbered from 0 in the order in which cables are listed; in trees, cables to the level
+        /// below come first. Either this or `via`.
         pub port: Option<u32>,
         /// The node at the other end of the output's cable.
         pub via: Option<String>,

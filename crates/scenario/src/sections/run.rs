@@ -5,12 +5,12 @@ use becalm_engine::Time;
 becalm_schema::words! {
     /// When a run ends.
     pub enum End {
-        /// After its duration.
+        /// At the end of its duration.
         Duration = "duration",
-        /// At the first step of `observe` at which all jobs have ended, and after its duration at the latest.
+        /// At the first step of `observe` at which all jobs have ended, but no later than the end of its duration.
         Jobs = "jobs",
-        /// When all messages have been delivered and acknowledged, and after its duration at the latest. The measured
-        /// window then lasts from the start of the first flow to the last acknowledgement.
+        /// When all messages have been delivered and acknowledged, but no later than the end of its duration. The
+        /// measured window then lasts from the start of the first flow to the last acknowledgement.
         Delivered = "delivered",
     }
 }

@@ -13,22 +13,22 @@ use crate::sections::files;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 30;
-/// Most ranks of a trace.
+/// Largest number of ranks in a trace.
 const MOST_RANKS: usize = 1 << 20;
-/// Bytes that an operation or an edge of a schedule takes, about.
+/// Approximate number of bytes that an operation or an edge of a schedule takes.
 const LINE: u64 = 150;
 /// Words for the meaning of an all-gather's size.
 const MEANINGS: [(&str, Gathered); 2] = [("part", Gathered::Part), ("whole", Gathered::Whole)];
 /// Endings of the files of a trace.
 const ENDINGS: [&str; 2] = ["et", "et.gz"];
 
-/// A program and its GOAL text, which is the value of a scenario that has been read.
+/// A program and its GOAL text, which is its value in a scenario that has been read.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     text: String,
     /// The program.
     pub program: Arc<Program>,
-    /// What the files may not be meant to say.
+    /// What the files say that may not be intended.
     pub warnings: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Schedule {
         Some(fits(text, "text", errors).and_then(|()| Schedule::parse(text.to_string(), "text")))
     }
 
-    /// The schedule of a program that was not read from a text.
+    /// The schedule of a program that was not read from text.
     fn written(read: Reading, file: &str) -> Result<Schedule, Mistakes> {
         let written = Schedule::parse(goal::write(&read.program), file)?;
         Ok(Schedule { warnings: read.warnings, ..written })
@@ -62,7 +62,7 @@ fn broken(file: &str) -> impl Fn(String) -> Mistakes {
     move |problem| Mistakes::one(file, None, problem)
 }
 
-/// Bytes that files may take.
+/// Number of bytes that files may take.
 fn memory(errors: &Errors) -> u64 {
     errors.memory.unwrap_or(u64::MAX)
 }
@@ -79,12 +79,12 @@ fn fits(text: &str, file: &str, errors: &Errors) -> Result<(), Mistakes> {
     Err(broken(file)(problem))
 }
 
-/// A GOAL schedule: the path of its file, from the scenario's folder, or `{text = "..."}`.
+/// A GOAL schedule: the path of its file, relative to the scenario's folder, or `{text = "..."}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal(pub Schedule);
 
-/// A Chakra execution trace: the path of its files without `.RANK.et`, from the scenario's folder, or a table with this path
-/// and the meaning of all-gather's size, or `{text = "..."}` with the GOAL schedule that it means.
+/// A Chakra execution trace: the path of its files without `.RANK.et`, from the scenario's folder, or a table with this
+/// path and the meaning of an all-gather's size, or `{text = "..."}` with the equivalent GOAL schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chakra(pub Schedule);
 

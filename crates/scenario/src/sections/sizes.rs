@@ -14,12 +14,13 @@ use crate::sections::quantities::Bytes;
 
 /// Longest file of points, in bytes.
 const LONGEST: u64 = 4 << 20;
-/// Packets of a mean message, beyond which their mean number is not summed up one by one.
+/// Packets of a mean message beyond which their mean number is not summed one by one.
 const MANY_PACKETS: f64 = 10_000.0;
-/// Events beyond which the probability of none of them is too small for a number.
+/// Number of events beyond which the probability that none occurs is too small for a float.
 const MANY_EVENTS: f64 = 700.0;
 
-/// A distribution of sizes: one of [`Distribution`], a name of a measured one, `{cdf = "FILE"}` or `{cdf = [[0, 0], ...]}`.
+/// A distribution of sizes: one of [`Distribution`], the name of a measured one, `{cdf = "FILE"}` or
+/// `{cdf = [[0, 0], ...]}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes(pub Shape);
 
@@ -37,7 +38,7 @@ impl Sizes {
         matches!(self.0, Shape::Measured(_))
     }
 
-    /// The mean size, as a whole number of bytes: what is given, or its own, or else this one.
+    /// The mean size as a whole number of bytes: the one given, its own, or else this one.
     pub fn mean(&self, given: Option<Bytes>, otherwise: Bytes) -> u32 {
         match (&self.0, given) {
             (_, Some(given)) => given.0,
@@ -56,7 +57,7 @@ impl Sizes {
         }
     }
 
-    /// The probability that the quantity exceeds this many times its mean.
+    /// The probability that the quantity exceeds this multiple of its mean.
     fn exceeds(&self, multiple: f64) -> f64 {
         match &self.0 {
             Shape::Fixed => f64::from(u8::from(multiple < 1.0)),
@@ -100,7 +101,7 @@ impl Sizes {
         }
     }
 
-    /// What is measured; `None` if the value is something else, and after an error, which has been noted.
+    /// The measured distribution; `None` if the value is something else, and after an error, which has been noted.
     fn measured(node: &Node, errors: &mut Errors) -> Option<Arc<Cdf>> {
         if let Some(name) = node.text() {
             return NAMED.iter().find(|(known, _)| *known == name).map(|(_, cdf)| cdf.clone());
@@ -124,7 +125,7 @@ impl Sizes {
     }
 }
 
-/// Points that are listed: pairs of bytes and percentages, with the rules of a file, of which each pair is a line.
+/// Points in a list: pairs of bytes and percentages, under the same rules as the lines of a file.
 fn points(items: &[Node]) -> Result<Cdf, Vec<String>> {
     let number = |node: &Node| match node.value {
         Value::Integer(integer) => integer.to_string(),

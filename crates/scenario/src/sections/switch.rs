@@ -41,11 +41,11 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// Whose overtaking is bounded, and who is held back at the bound.
+    /// Which overtaking is bounded, and which packets are held back at the bound.
     pub enum Bypass {
-        /// That of the oldest packet of the switch; at the bound nothing leaves before it does.
+        /// Overtaking of the oldest packet in the switch; at the bound, nothing leaves before that packet.
         Switch = "switch",
-        /// That of every packet on its own output; at the bound that output waits for it.
+        /// Overtaking of every packet at its own output; at the bound, that output waits for the packet.
         Output = "output",
     }
 }
@@ -53,9 +53,9 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// Whether ACKs and congestion notification packets take part in the bound on overtaking.
     pub enum Acks {
-        /// They use it up and are held up by it, as other packets are.
+        /// They count towards it and are held up by it, as other packets are.
         Counted = "counted",
-        /// They overtake and are overtaken at will.
+        /// They overtake and are overtaken freely.
         Free = "free",
     }
 }
@@ -63,14 +63,16 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
-        /// Packets that may overtake the oldest one of the switch; then nothing leaves before it does. A bound is meant
-        /// for switches of few ports: one of 4 packets leaves a switch of 32 ports half of what it can carry, or less.
+        /// Number of packets that may overtake the oldest one in the switch; after that, nothing leaves before it. A
+        /// bound is meant for switches with few ports: a bound of 4 packets leaves a switch of 32 ports half of its
+        /// capacity or less.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
-        /// Whether the bound is that of the oldest packet of the switch, or of every packet on its own output: there younger
-        /// packets overtake while its input buffer sends another, with `input_reads = "one"`.
+        /// Whether the bound applies to the oldest packet in the switch or to every packet at its own output. At its
+        /// output, younger packets overtake a packet while its input buffer sends another one, with
+        /// `input_reads = "one"`.
         pub bypass: Bypass = Bypass::Switch,
-        /// Whether ACKs and congestion notification packets use up that number and are held up by it, or overtake and
-        /// are overtaken at will.
+        /// Whether ACKs and congestion notification packets count towards that number and are held up by it, or
+        /// overtake and are overtaken freely.
         pub acks: Acks = Acks::Counted,
     }
     check OldestFirst::check;
@@ -101,7 +103,7 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
-    /// The lanes in turn, packet by packet.
+    /// The lanes in turn, one packet each.
     pub struct LanesInTurn {}
 }
 
@@ -110,7 +112,7 @@ becalm_schema::table! {
     pub struct Weight {
         /// The lane.
         pub vl: u32; ""; 0..=14,
-        /// Data that it may send before the next entry's turn, in units of 64 bytes.
+        /// Data that the lane may send before the next entry's turn, in units of 64 bytes.
         pub weight: u32; ""; 0..=255,
     }
 }
@@ -122,7 +124,7 @@ becalm_schema::table! {
         pub high: Vec<Weight> = Vec::new(),
         /// Low priority.
         pub low: Vec<Weight>,
-        /// Bytes of high priority that may go before a packet of low priority, in units of 4096; 255 for no limit.
+        /// High-priority bytes that may go before a low-priority packet, in units of 4096; 255 for no limit.
         pub limit: u32 = 255; ""; 0..=255,
     }
 }
@@ -152,9 +154,11 @@ impl VlArbitration {
 becalm_schema::table! {
     /// Settings of all switches.
     pub located struct Switch {
-        /// Input buffer of each port and VL; with `[switch.flow_control.pfc]` its bytes up to XOFF, without headroom.
+        /// Input buffer of each port and VL; with `[switch.flow_control.pfc]`, the bytes up to XOFF, not including
+        /// headroom.
         pub buffer: Buffer = Buffer(Room::Packets(4)),
-        /// From a header's arrival to its earliest departure, or from the tail's where packets are stored first.
+        /// Time from a header's arrival to its earliest departure, or from the tail's arrival where packets are stored
+        /// first.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
         /// When a packet may be forwarded.
         pub switching: Switching = Switching::CutThrough,
@@ -164,7 +168,8 @@ becalm_schema::table! {
         pub input_reads: InputReads = InputReads::Many,
         /// Number of virtual lanes.
         pub vls: u32 = 1; ""; 1..=15,
-        /// The virtual lane of each service level, from 0 on; if left out, each has the lane of its own number.
+        /// The virtual lane of each service level, starting with level 0; if left out, each level has the lane of the
+        /// same number.
         pub sl_to_vl: Option<Vec<u32>> = None,
         /// Which virtual lane goes next on an output.
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
@@ -172,10 +177,10 @@ becalm_schema::table! {
         pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
         /// Which of several equal ports a packet takes.
         pub paths: PathLaw = PathLaw::Destination(ByDestination {}),
-        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn again at
-        /// every switch. Other than `"fixed"` only with `switching = "store_and_forward"`.
+        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn again
+        /// at every switch. Values other than `"fixed"` need `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
-        /// What keeps a sender from filling the next buffer beyond its end.
+        /// What keeps a sender from overflowing the next buffer.
         pub flow_control: FlowControl = FlowControl::Credits(Credits {}),
     }
 }
@@ -189,7 +194,7 @@ impl Switch {
         }
     }
 
-    /// The switch as the fabric has it.
+    /// The switch as the fabric takes it.
     pub fn config(&self) -> SwitchConfig {
         SwitchConfig {
             vls: *self.vls as u8,

@@ -26,7 +26,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// A two-level folded Clos network: every leaf switch is joined to every spine switch.
     ///
-    /// Hosts are `H0`, `H1`, ... leaf by leaf; switches `leaf0`, ... and `spine0`, ...
+    /// Hosts are `H0`, `H1`, ... leaf by leaf; switches are `leaf0`, ... and `spine0`, ...
     pub located struct Clos {
         /// Leaf switches.
         pub leaves: u32; ""; 1..=4096,
@@ -47,8 +47,8 @@ becalm_schema::table! {
     /// An m-port n-tree (Lin, Chung and Huang 2004): a fat tree of n levels of switches with m ports each, where the
     /// top switches use all their ports downward. It joins 2 (m/2)^n hosts.
     ///
-    /// Hosts are `H0`, `H1`, ...; the switches of level l are `L<l>S0`, `L<l>S1`, ..., level 1 next to the hosts.
-    /// Packets go up by their destination's number (d-mod-k).
+    /// Hosts are `H0`, `H1`, ...; the switches of level l are `L<l>S0`, `L<l>S1`, ..., level 1 next to the hosts. The
+    /// destination's number selects the way up (d-mod-k).
     pub located struct Tree {
         /// Ports of every switch, an even number.
         pub ports: u32; ""; 2..=128,
@@ -77,7 +77,7 @@ becalm_schema::table! {
         pub parents: u32 = 1; ""; 1..=4096,
         /// Cables between a node and each of its parents.
         pub parallel: u32 = 1; ""; 1..=64,
-        /// Rate of these cables, if not the topology's.
+        /// Rate of these cables, if it differs from the topology's.
         pub rate: Option<LinkRate> = None,
     }
 }
@@ -87,7 +87,7 @@ becalm_schema::table! {
     ///
     /// Named and routed like an m-port n-tree, which is a special case.
     pub located struct FatTree {
-        /// The levels of switches, the one next to the hosts first; there, `parents` and `parallel` are 1.
+        /// The levels of switches, beginning with the one next to the hosts, where `parents` and `parallel` are 1.
         pub levels: Vec<Located<Level>>,
         /// Rate of links.
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
@@ -99,13 +99,14 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// A dragonfly (Kim, Dally, Scott and Abts 2008): groups of switches, each joined to all others of its group; every two
-    /// groups are joined by global links. The canonical one has a = 2p = 2h and a h + 1 groups.
+    /// A dragonfly (Kim, Dally, Scott and Abts 2008): groups of switches, each joined to all others in its group; every
+    /// pair of groups is joined by global links. The canonical one has a = 2p = 2h and a h + 1 groups.
     ///
-    /// Hosts are `H0`, `H1`, ... switch by switch; switch r of group g is `G<g>R<r>`. Packets take minimal paths: to the switch
-    /// with a link to the other group, over it, and to the switch of the host; or detours, by `switch.paths`. They have a
-    /// second virtual lane in the group of their destination, so that buffers never wait for each other in a cycle: service
-    /// levels begin on even lanes; with detours, on multiples of 3.
+    /// Hosts are `H0`, `H1`, ... switch by switch; switch r of group g is `G<g>R<r>`. Packets take minimal paths: to
+    /// the switch with a link to the other group, over that link, and to the switch of the host. With some
+    /// `switch.paths` they take detours. In the group of their destination they use a second virtual lane, so that
+    /// buffers never wait for each other in a cycle: service levels begin on even lanes or, with detours, on multiples
+    /// of 3.
     pub located struct Dragonfly {
         /// Switches of a group: a.
         pub switches_per_group: u32; ""; 1..=4096,
@@ -113,17 +114,17 @@ becalm_schema::table! {
         pub hosts_per_switch: u32; ""; 1..=4096,
         /// Global links of each switch: h.
         pub global_links: u32; ""; 1..=4096,
-        /// Groups; if left out, as many as there can be: a h + 1.
+        /// Groups; if left out, as many as possible: a h + 1.
         pub groups: Option<u32>; ""; 1..=1_000_000,
         /// Rate of every link.
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of every link.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Propagation delay of global links, if not that of the others.
+        /// Propagation delay of global links, if it differs from that of the others.
         pub global_delay: Option<Time>; ""; ..=Time::from_ms(1000),
         /// Whether packets change their virtual lane. Needs two lanes for each service level; with detours, three.
         pub change_vls: bool = true,
-        /// Whether to run on routes that can deadlock; a deadlock then ends the run.
+        /// Whether to allow routes that can deadlock; a deadlock then ends the run.
         pub allow_cycles: bool = false,
         /// Forwarding entries in place of the topology's own.
         pub routes: Vec<Located<Route>> = Vec::new(),
@@ -131,13 +132,14 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// A torus (k-ary n-cube, also with sides of different lengths): switches in a grid of which every row is a ring. Sides of
-    /// 2 make a hypercube.
+    /// A torus (k-ary n-cube, also with sides of different lengths): switches in a grid in which every row is a ring.
+    /// Sides of 2 make a hypercube.
     ///
-    /// Hosts are `H0`, `H1`, ... switch by switch; the switch at (x, y, z) is `S<x>_<y>_<z>`, the last coordinate counts fastest.
-    /// Packets take minimal paths, dimension by dimension; or detours, by `switch.paths`. Those that cross the cable that
-    /// closes a ring (the dateline) have a second virtual lane along it, so that buffers never wait for each other in a cycle:
-    /// service levels begin on even lanes; with detours, on multiples of 4.
+    /// Hosts are `H0`, `H1`, ... switch by switch; the switch at (x, y, z) is `S<x>_<y>_<z>`, and the last coordinate
+    /// varies fastest. Packets take minimal paths, dimension by dimension. With some `switch.paths` they take detours.
+    /// Packets that cross the cable that closes a ring (the dateline) use a second virtual lane along that ring, so
+    /// that buffers never wait for each other in a cycle: service levels begin on even lanes or, with detours, on
+    /// multiples of 4.
     pub located struct Torus {
         /// Switches along each dimension, at least 2.
         pub sides: Vec<u32>,
@@ -149,7 +151,7 @@ becalm_schema::table! {
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
         /// Whether packets change their virtual lane. Needs two lanes for each service level; with detours, four.
         pub change_vls: bool = true,
-        /// Whether to run on routes that can deadlock; a deadlock then ends the run.
+        /// Whether to allow routes that can deadlock; a deadlock then ends the run.
         pub allow_cycles: bool = false,
         /// Forwarding entries in place of the topology's own.
         pub routes: Vec<Located<Route>> = Vec::new(),
@@ -161,9 +163,9 @@ becalm_schema::table! {
     pub located struct Cable {
         /// The two nodes at its ends; one of them may be a range, such as `["H1..H8", "S"]`.
         pub between: Vec<Located<String>>,
-        /// Rate of the link in each direction, if not the topology's.
+        /// Rate of the link in each direction, if it differs from the topology's.
         pub rate: Option<LinkRate>,
-        /// Propagation delay in each direction, if not the topology's.
+        /// Propagation delay in each direction, if it differs from the topology's.
         pub delay: Option<Time>; ""; ..=Time::from_ms(1000),
     }
 }
@@ -179,7 +181,7 @@ becalm_schema::table! {
         pub rate: LinkRate = LinkRate::gigabytes(1.0),
         /// Propagation delay of links.
         pub delay: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Whether to run on routes that can deadlock; a deadlock then ends the run.
+        /// Whether to allow routes that can deadlock; a deadlock then ends the run.
         pub allow_cycles: bool = false,
         /// The cables.
         pub cables: Vec<Located<Cable>>,
@@ -209,7 +211,7 @@ becalm_schema::choice! {
 }
 
 impl TopologyChoice {
-    /// The forwarding entries that are given.
+    /// The given forwarding entries.
     pub fn routes(&self) -> &[Located<Route>] {
         match self {
             TopologyChoice::Dumbbell(_) => &[],

@@ -15,7 +15,7 @@ fn default() -> Params {
     Params::default()
 }
 
-/// A switch with `packets` that wait for `output`, and its marker.
+/// A switch with `packets` waiting for `output`, and its marker.
 fn queue(params: &Params, packets: u32, output: u16) -> (Switch, Ibta) {
     let (mut switch, mut marker) = (Switch::new(100), Ibta::new(params, shape()));
     for _ in 0..packets {
@@ -30,7 +30,7 @@ fn marks(marker: &mut Ibta, switch: &Switch, output: u16, size: u32, kind: Kind)
     marker.departing(&leaves, switch)
 }
 
-/// How many packets leave a queue of `packets` marked, if nothing else comes.
+/// How many packets of a queue of `packets` leave it marked, if no more arrive.
 fn marked(params: &Params, packets: u32, output: u16, credit: u32) -> usize {
     let (mut switch, mut marker) = queue(params, packets, output);
     switch.credit = credit;
@@ -123,7 +123,7 @@ fn overrides_are_read_and_must_do_something() {
     }
 }
 
-/// Whether a switch with a long queue gives back late what came in by an input.
+/// Whether a switch with a long queue returns late the credit of a packet that came in by an input.
 fn starves(params: &Params, input: u16) -> bool {
     let (mut switch, mut marker) = (Switch::new(100), Ibta::new(params, shape()));
     let orders: Vec<u64> = (0..17).map(|_| switch.arrive(&mut marker, input, OUTPUT, 0)).collect();

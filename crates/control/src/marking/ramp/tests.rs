@@ -7,7 +7,7 @@ use becalm_schema::read;
 /// Bytes of a packet.
 const SIZE: u32 = 1058;
 
-/// A switch with this many bytes behind the packet that leaves, at ports of 40 Gb/s.
+/// A switch with this many bytes behind the departing packet, and ports of 40 Gb/s.
 struct Behind {
     bytes: u64,
     credit: u32,
@@ -57,7 +57,7 @@ fn verdicts(params: &Params, switch: &Behind, packets: u64, kind: Kind) -> Vec<b
     (0..packets).map(departing).collect()
 }
 
-/// The share of 1e5 packets that is marked at a queue of this many bytes.
+/// The share of 1e5 packets that are marked at a queue of this many bytes.
 fn share(params: &Params, bytes: u64) -> f64 {
     let marked = verdicts(params, &Behind { bytes, credit: 9 }, 100_000, Kind::Data);
     marked.iter().filter(|marked| **marked).count() as f64 / 1e5

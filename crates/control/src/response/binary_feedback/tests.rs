@@ -51,8 +51,9 @@ fn kept_bits_count_once_more() {
     assert_eq!(wrong.to_string(), "f.toml:2: keep_bits = true: needs decide = \"two_windows\"");
 }
 
-/// The windows of a source that always fills them, whose packets come back in order. A packet is marked or not by
-/// how many changes there have been, how many packets were sent between the last one and itself, and the window.
+/// The windows of a source that always fills them, whose packets come back in order. Whether a packet is marked depends
+/// on the number of changes so far, the number of packets sent between the last change and the packet itself, and the
+/// window.
 fn windows_in_a_loop(params: &Params, packets: usize, marked: impl Fn(usize, u32, u32) -> bool) -> Vec<u32> {
     let mut response = BinaryFeedback::new(params);
     let (mut under_way, mut windows, mut sent) = (VecDeque::new(), vec![response.pace().window], 0);

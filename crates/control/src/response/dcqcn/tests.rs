@@ -148,7 +148,7 @@ fn without_a_clamp_only_the_first_cut_after_an_increase_sets_the_target() {
     is_at(flow, (0.625 * (1.0 - 0.75f64.powi(2) / 2.0), 0.625, 0.75f64.powi(3) + 0.25), Some(52), "raised in between");
 }
 
-/// The ratio of the rates after and before a cut where CNPs come in these steps, with g = 0.05 and this alpha at first.
+/// The ratio of the rates after and before a cut if CNPs arrive in these steps, with g = 0.05 and this initial alpha.
 fn steady_cut(nanoseconds: u64, alpha: f64) -> f64 {
     let text = format!(
         "preset = \"connectx\"\ninitial_alpha = {alpha}\ng = 0.05\nmin_decrease_factor = 0\nmin_rate = 0.001\nincrease_timer = \"1 s\""

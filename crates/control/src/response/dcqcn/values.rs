@@ -5,7 +5,7 @@ use becalm_engine::Time;
 use crate::response::window::Window;
 
 becalm_schema::words! {
-    /// Values of the keys that are left out.
+    /// Source of values for keys that are left out.
     pub enum Preset {
         /// Those of the paper.
         Paper = "paper",
@@ -20,7 +20,7 @@ const LONGEST: Time = Time::from_ms(1000);
 becalm_schema::table! {
     /// Congestion notification packets cut the rate; a timer and a byte counter raise it again.
     pub struct Params {
-        /// Values of all keys that are left out.
+        /// Source of values for all keys that are left out.
         pub preset: Preset = Preset::Paper,
         /// Weight of a CNP in alpha.
         pub g: Option<f64> = None; ""; 1e-6..=1.0,
@@ -28,25 +28,25 @@ becalm_schema::table! {
         pub initial_alpha: Option<f64> = None; ""; 0.0..=1.0,
         /// Time without a CNP after which alpha falls.
         pub alpha_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
-        /// Least time between two cuts of the rate.
+        /// Minimum time between two cuts of the rate.
         pub cut_interval: Option<Time> = None; ""; Time::ZERO..=LONGEST,
-        /// Whether alpha moves at the end of each `alpha_timer`, up if a CNP came in it, and cuts come at the ends of
-        /// `cut_interval`s, both counted from the first CNP.
+        /// Whether alpha changes at the end of each `alpha_timer`, rising if a CNP arrived in it, and cuts come at the
+        /// ends of `cut_interval`s, both counted from the first CNP.
         pub periodic: Option<bool> = None,
-        /// A cut takes alpha / `decrease_divisor` of the rate.
+        /// A cut multiplies the rate by 1 - alpha / `decrease_divisor`.
         pub decrease_divisor: Option<f64> = None; ""; 1.0..=1024.0,
-        /// The rate that the first CNP sets, at once; none if left out.
+        /// The rate that the first CNP sets immediately; none if left out.
         pub rate_on_first_cnp: Option<f64> = None; "Mb/s"; 1e-3..=1e7,
-        /// Least ratio of the rates after and before a cut.
+        /// Minimum ratio of the rates after and before a cut.
         pub min_decrease_factor: Option<f64> = None; ""; 0.0..=1.0,
-        /// Whether every cut sets the target to the rate before it.
+        /// Whether every cut sets the target to the rate before the cut.
         pub clamp_target: Option<bool> = None,
-        /// Without `clamp_target`: whether an increase by the timer lets the next cut set the target, as one by the byte counter
-        /// does.
+        /// Without `clamp_target`: whether an increase by the timer lets the next cut set the target, as an increase by
+        /// the byte counter does.
         pub clamp_after_timer: Option<bool> = None,
         /// Time of a stage of the timer.
         pub increase_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
-        /// Bytes sent in a stage of the byte counter; 0 for no such counter, so that the timer's stages alone count.
+        /// Bytes sent in a stage of the byte counter; 0 for no such counter, so only the timer's stages count.
         pub byte_counter: Option<u32> = None; "B"; 0..=4_000_000_000,
         /// Stages before the target grows.
         pub fast_recovery: Option<u32> = None; "stages"; 1..=1000,
@@ -54,16 +54,16 @@ becalm_schema::table! {
         pub additive_increase: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
         /// Growth of the target in a stage once both stages are above `fast_recovery`.
         pub hyper_increase: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
-        /// Least rate of a flow.
+        /// Minimum rate of a flow.
         pub min_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
-        /// Greatest rate of a flow; that of its link if left out.
+        /// Maximum rate of a flow; that of its link if left out.
         pub max_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e7,
-        /// Packets that may be sent and not yet acknowledged.
+        /// Largest number of unacknowledged packets.
         pub window: Window = Window::UNLIMITED; "packets",
     }
 }
 
-/// The values that hold, from keys and preset.
+/// The values in effect, from keys and preset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
     /// Weight of a CNP in alpha.
@@ -72,15 +72,15 @@ pub struct Values {
     pub initial_alpha: f64,
     /// Time without a CNP after which alpha falls.
     pub alpha_timer: Time,
-    /// Least time between two cuts.
+    /// Minimum time between two cuts.
     pub cut_interval: Time,
-    /// Whether alpha moves, and cuts come, at the ends of periods.
+    /// Whether alpha changes, and cuts come, at the ends of periods.
     pub periodic: bool,
-    /// A cut takes alpha divided by this.
+    /// A cut multiplies the rate by 1 - alpha divided by this.
     pub decrease_divisor: f64,
     /// The rate in Mb/s that the first CNP sets.
     pub rate_on_first_cnp: Option<f64>,
-    /// Least ratio of the rates after and before a cut.
+    /// Minimum ratio of the rates after and before a cut.
     pub min_decrease_factor: f64,
     /// Whether every cut sets the target.
     pub clamp_target: bool,
@@ -88,19 +88,19 @@ pub struct Values {
     pub clamp_after_timer: bool,
     /// Time of a stage of the timer.
     pub increase_timer: Time,
-    /// Bytes of a stage of the byte counter; 0: there is none.
+    /// Bytes of a stage of the byte counter; 0 for no counter.
     pub byte_counter: u64,
     /// Stages before the target grows.
     pub fast_recovery: u32,
-    /// Growth of the target in Mb/s; `None`: `additive_share`.
+    /// Growth of the target in Mb/s; `None` for `additive_share`.
     pub additive_increase: Option<f64>,
     /// Growth of the target as a share of the link's rate.
     pub additive_share: f64,
-    /// Growth after that in Mb/s; `None`: ten times the additive one.
+    /// Growth after that in Mb/s; `None` for ten times the additive one.
     pub hyper_increase: Option<f64>,
-    /// Least rate in Mb/s.
+    /// Minimum rate in Mb/s.
     pub min_rate: f64,
-    /// Greatest rate in Mb/s; `None`: that of the link.
+    /// Maximum rate in Mb/s; `None` for that of the link.
     pub max_rate: Option<f64>,
 }
 
@@ -149,7 +149,7 @@ impl Preset {
 }
 
 impl Params {
-    /// The values that hold.
+    /// The values in effect.
     pub fn values(&self) -> Values {
         let preset = self.preset.values();
         Values {
