@@ -176,10 +176,35 @@ def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: 
     [row] = results.tables["jobs"].iter_rows(named=True)
     assert text(shown, ".tiles .value") == f"{row['slowdown']:.2f} ×"
     assert "alone" in text(shown, "#job-times h3") and "alone" in text(shown, ".tiles .note")
+    assert shown.execute_script("return document.querySelectorAll('.lane').length") == 0
     share = float(shown.execute_script(f"return {told}").split(" in a role for ")[1].split(" %")[0])
     span = results.tables["spans"].with_columns(long=pl.col("end") - pl.col("begin"))
     longest = span.group_by("from", "from_port", "vl").agg(pl.col("long").sum())["long"].max()
     assert isinstance(longest, float) and 100 * longest / 0.05 < share <= 100 * longest / end + 0.1
+
+
+def test_operations_are_lanes_with_the_critical_path(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    from becalm import examples
+    from becalm.cli import app
+
+    file, page = examples.path("all_reduce_beside_incast"), tmp_path / "jobs.html"
+    ran = CliRunner().invoke(app, ["run", str(file), "--out", str(tmp_path / "r"), "--report", str(page)])
+    assert ran.exit_code == 0, ran.output
+    shown = opened(browser, page)
+    for width in (1400, 400):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        lanes = "[...document.querySelectorAll('li:has(.lane)')]"
+        rows = shown.execute_script(f"return {lanes}.map((each) => each.clientHeight)")
+        assert len(rows) == 12 and max(rows) < 30
+        assert shown.execute_script("return document.documentElement.scrollWidth") <= width
+    shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    # The ranks that wait for others are not all of them, and the path goes from one rank to another.
+    waits, on = (f"li:has(.lane .{kind})" for kind in ("part3", "path"))
+    for selector in (waits, on):
+        assert 1 < shown.execute_script(f"return document.querySelectorAll('{selector}').length") < 12
+    assert "for others to send. The critical path is" in text(shown, "#job-times p")
+    assert violations(shown, "dark") == []
 
 
 def test_on_a_phone_periods_have_room_and_numbers_keep_their_units(shown: Any) -> None:  # noqa: ANN401
@@ -450,4 +475,4 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     titles = shown.execute_script(
         "return [...document.querySelectorAll('#comparison figcaption')].map((each) => each.textContent)"
     )
-    assert "background: delivered of what it offered" in titles
+    assert "background: delivered over offered" in titles

@@ -94,6 +94,18 @@ export interface Run {
   tables: Table[];
 }
 
+/** What the ranks of a job do over time, where its operations were recorded. */
+export interface Operations {
+  job: string;
+  /** `steps` has a digit for each step of the job: 0 nothing, 1 computes, 2 messages under way, 3 waits for others to send;
+   * `times` are the seconds of 1 to 3. */
+  lanes: { rank: number; host: string; steps: string; times: number[] }[];
+  /** By step, the rank on the critical path, or -1. */
+  path: number[];
+  /** The critical path in words. */
+  told: string;
+}
+
 export interface About {
   title: string;
   facts: string[];
@@ -106,6 +118,8 @@ export interface About {
   again: { file: string; commands: string[]; note: string };
   parameters: [string, string][];
   provenance: [string, string][];
+  /** By replication. */
+  operations?: Record<string, Operations[]>;
 }
 
 export interface RunPage {

@@ -9,7 +9,7 @@ import { percent, withUnit } from "./units";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function shape(tag: string, attributes: Record<string, string | number>): SVGElement {
+export function shape(tag: string, attributes: Record<string, string | number>): SVGElement {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   return made;
@@ -35,12 +35,18 @@ export function periods(page: RunPage, store: Store): HTMLElement | null {
 
 /** A box for every run of equal roles; roots are taller, so that they are seen without colour. */
 function boxes(picture: SVGElement, roles: Uint8Array): void {
+  stretches(roles, (role, x, width) => {
+    const root = role === ROOT;
+    if (role > 0) picture.append(shape("rect", { x, width, y: root ? 0 : 2, height: root ? 10 : 6, class: root ? "root" : "branch" }));
+  });
+}
+
+/** Calls for every run of equal values, with where it begins and its length. */
+export function stretches<T>(values: ArrayLike<T>, then: (value: T, begin: number, length: number) => void): void {
   let begin = 0;
-  for (let at = 1; at <= roles.length; at++) {
-    if (roles[at] === roles[begin]) continue;
-    const root = roles[begin] === ROOT;
-    const box = { x: begin, width: at - begin, y: root ? 0 : 2, height: root ? 10 : 6, class: root ? "root" : "branch" };
-    if (roles[begin] > 0) picture.append(shape("rect", box));
+  for (let at = 1; at <= values.length; at++) {
+    if (values[at] === values[begin]) continue;
+    then(values[begin], begin, at - begin);
     begin = at;
   }
 }

@@ -1,7 +1,8 @@
 // Jobs: how long each took, alone and now, and what its ranks did meanwhile.
 
-import type { Cell, Run, Table } from "./data";
+import type { Cell, Operations, Run, Table } from "./data";
 import { el, section } from "./dom";
+import { shape, stretches } from "./gantt";
 import { percent, withUnit } from "./units";
 
 export interface Job {
@@ -21,7 +22,10 @@ interface Rank {
   parts: [number, number, number];
 }
 
-const PARTS = ["computes", "works on messages", "waits"] as const;
+const PARTS: [string, string][] = [["part0", "computes"], ["part1", "works on messages"], ["part2", "waits"]];
+/** Of lanes, by their digits; each is lower than the one before, so that they are told apart without colour. */
+const DOES: [string, string][] = [["part0", "computes"], ["part2", "messages under way"], ["part3", "waits for others to send"]];
+const HEIGHTS = [10, 7, 4];
 
 /** The jobs of a run, the most slowed first. */
 export function jobs(run: Run): Job[] {
@@ -52,8 +56,8 @@ export function jobTile(run: Run): [string, string, string] | null {
   return ["job slowed by", `${worst.slowdown.toFixed(2)} ×`, `${worst.name}: ${outcome(worst)}`];
 }
 
-/** A bar for each job and for each of its ranks; nothing without jobs. */
-export function jobSection(run: Run): HTMLElement | null {
+/** A bar for each job, and a bar or lane for each of its ranks; nothing without jobs. */
+export function jobSection(run: Run, operations: Operations[]): HTMLElement | null {
   const all = jobs(run);
   if (all.length === 0) return null;
   const ranks = rows(run, "ranks").map((row): Rank & { job: string } => ({
@@ -62,25 +66,48 @@ export function jobSection(run: Run): HTMLElement | null {
     host: String(row("host")),
     parts: [number(row("compute")) ?? 0, number(row("overhead")) ?? 0, number(row("wait")) ?? 0],
   }));
+  const lanes = (job: Job) => operations.find((each) => each.job === job.name);
   const total = run.tables.find((each) => each.name === "ranks")?.total ?? 0;
   const longest = Math.max(...all.map((job) => Math.max(job.time ?? run.end, job.alone ?? 0)));
-  const more = total > ranks.length ? [el("p", { class: "faint" }, `The ${ranks.length} ranks that wait longest, of ${total.toLocaleString("en")}.`)] : [];
-  const each = all.map((job) => drawn(job, ranks.filter((rank) => rank.job === job.name), longest, run.end));
-  return section("job-times", "Jobs: time alone and now", legend(), ...each, ...more);
+  const without = all.some((job) => !lanes(job));
+  const more = without && total > ranks.length ? [el("p", { class: "faint" }, `The ${ranks.length} ranks that wait longest, of ${total.toLocaleString("en")}.`)] : [];
+  const each = all.map((job) => drawn(job, lanes(job) ?? ranks.filter((rank) => rank.job === job.name), longest, run.end));
+  const kinds = [...(operations.length > 0 ? [...DOES, ["path", "critical path"] as [string, string]] : []), ...(without ? PARTS : [])];
+  return section("job-times", "Jobs: time alone and now", legend([...new Map(kinds.map((kind) => [kind.join(), kind])).values()]), ...each, ...more);
 }
 
-function drawn(job: Job, ranks: Rank[], longest: number, end: number): HTMLElement {
+function drawn(job: Job, ranks: Rank[] | Operations, longest: number, end: number): HTMLElement {
   const slower = job.slowdown === null ? "" : `, ${job.slowdown.toFixed(2)} times as long`;
   const heading = el("h3", {}, `${job.name}: ${outcome(job)}${slower}`);
   const list = el("ul", { class: "bars" });
   if (job.alone !== null) list.append(bar("alone", [[job.alone, "alone"]], longest, withUnit(job.alone, "s")));
   list.append(bar("now", [[job.time ?? end, "now"]], longest, job.time === null ? "no end" : withUnit(job.time, "s")));
+  if (!Array.isArray(ranks)) {
+    for (const lane of ranks.lanes) list.append(laneOf(lane, ranks.path, (job.time ?? end) / longest));
+    const cut = ranks.lanes.length < job.ranks ? ` The ${ranks.lanes.length} ranks of ${job.ranks.toLocaleString("en")} that are longest on it are shown.` : "";
+    return el("div", { class: "job" }, heading, el("p", {}, ranks.told + cut), list);
+  }
   for (const { rank, host, parts } of [...ranks].sort((a, b) => a.rank - b.rank)) {
     const whole = parts.reduce((sum, part) => sum + part, 0);
     const pieces = parts.map((part, i): [number, string] => [part, `part${i}`]);
     list.append(bar(`rank ${rank}, ${host}`, pieces, longest, `waits ${percent(whole > 0 ? parts[2] / whole : 0)}`));
   }
   return el("div", { class: "job" }, heading, list);
+}
+
+function laneOf({ rank, host, steps, times }: Operations["lanes"][number], path: number[], width: number): HTMLElement {
+  const picture = shape("svg", { viewBox: `0 0 ${steps.length} 10`, preserveAspectRatio: "none", role: "img" });
+  picture.style.width = `${100 * width}%`;
+  picture.setAttribute("aria-label", DOES.map(([, does], i) => `${does} ${withUnit(times[i], "s")}`).join(", "));
+  stretches(steps, (step, x, length) => {
+    const place = Number(step) - 1;
+    if (place >= 0) picture.append(shape("rect", { x, width: length, y: 10 - HEIGHTS[place], height: HEIGHTS[place], class: DOES[place][0] }));
+  });
+  stretches(path, (on, x, length) => {
+    if (on === rank) picture.append(shape("rect", { x, width: length, y: 8, height: 2, class: "path" }));
+  });
+  const told = times[2] > 0 ? `others ${percent(times[2] / (times[0] + times[1] + times[2]))}` : "";
+  return el("li", {}, el("span", {}, `rank ${rank}, ${host}`), el("span", { class: "line lane" }, picture), el("span", { class: "faint" }, told));
 }
 
 function bar(name: string, pieces: [number, string][], longest: number, told: string): HTMLElement {
@@ -93,8 +120,8 @@ function bar(name: string, pieces: [number, string][], longest: number, told: st
   return el("li", {}, el("span", {}, name), line, el("span", { class: "faint" }, told));
 }
 
-function legend(): HTMLElement {
-  const items = PARTS.map((part, i) => el("li", {}, el("span", { class: `swatch part${i}`, "aria-hidden": "true" }), ` ${part}`));
+function legend(kinds: [string, string][]): HTMLElement {
+  const items = kinds.map(([kind, text]) => el("li", {}, el("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), ` ${text}`));
   return el("ul", { class: "legend" }, ...items);
 }
 

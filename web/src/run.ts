@@ -160,7 +160,7 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   const { time, latency } = runCharts(page, store);
   const rows = periods(page, store);
   const made: HTMLElement[] = [];
-  const jobs = jobSection(run);
+  const jobs = jobSection(run, page.about.operations?.[run.replication] ?? []);
   if (jobs) made.push(jobs);
   const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications, bands their range.` : "";
   if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));

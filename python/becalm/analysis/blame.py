@@ -168,8 +168,8 @@ def _pause_storm(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause
     reached = len(others - {links.start[link]})
     if reached >= 2:
         why = (
-            f"is paused by its host for {100 * own:.1f}% of the time, and pauses spread from it to {reached} "
-            "other nodes: a storm of pauses"
+            f"is paused by its host for {100 * own:.1f}% of the time, and pauses spread from it to "
+            f"{reached} other nodes: a pause storm"
         )
         refer = Reference(
             "pauses", tuple(int(row) for row in facts.table("pauses")["row"]), ("paused_share",)
@@ -197,7 +197,7 @@ def _same_path(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
     offered = float(links.demand[link])
     why = (
         f"carries {len(flows)} flows whose paths collide: they offer {offered:.2f} times its capacity, while "
-        f"{len(idle)} of {len(peers)} equal links are next to idle"
+        f"{len(idle)} of {len(peers)} equal links are almost idle"
     )
     numbers = {"flows": len(flows), "offered": offered, "idle": len(idle), "equal": len(peers)}
     yield Cause("path collision", why, numbers, (facts.of_flows(flows), facts.of_link(link, "utilization")))
@@ -257,10 +257,9 @@ def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
     together = float(np.mean(facts.links.demand[peers]))
     if together <= limits.OVERLOADED or spare < limits.FULL:
         why = (
-            f"is the way of {links.pairs[link]:.0f} pairs of hosts, where the {len(peers)} links "
-            f"of {start} to "
-            f"that level have {mean:.0f} on average; the others are offered {100 * spare:.1f}% "
-            "of their capacity"
+            f"carries {links.pairs[link]:.0f} pairs of hosts, while the {len(peers)} links of {start} to "
+            f"that level carry {mean:.0f} on average; the others are offered {100 * spare:.1f}% of their "
+            "capacity"
         )
         numbers = {"pairs": float(links.pairs[link]), "mean_pairs": mean, "others_offered": spare}
         refer = (facts.of_link(link, "utilization"), Reference("scenario", key="topology"))
@@ -276,7 +275,8 @@ def _collision(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
     if total > limits.OVERLOADED:
         shares = " and ".join(f"{name} {part:.2f}" for name, part in list(parts.items())[: limits.MOST])
         why = (
-            f"has room for each of its groups of flows, but not for all: of its capacity they offer {shares}"
+            "has room for each of its groups of flows, but not for all: as shares of its capacity they "
+            f"offer {shares}"
         )
         numbers = {"offered": total, **{f"offered_{name}": part for name, part in parts.items()}}
         crossing = facts.crossing(link)

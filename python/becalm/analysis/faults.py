@@ -112,7 +112,7 @@ def _slow(links: list[_Link]) -> Iterator[Fault]:
         normal = usual(link.capacity for link in cables)
         for link in cables:
             if link.capacity < normal:
-                what = f"{in_words(8 * link.capacity)}, where its peers have {in_words(8 * normal)}"
+                what = f"{in_words(8 * link.capacity)}, while its peers have {in_words(8 * normal)}"
                 yield Fault("slow cable", link.label.replace("->", "-"), what)
 
 
@@ -140,12 +140,12 @@ def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
         if count.total() >= normal:
             continue
         lacking = [
-            f"{count[peer]} to {peer}, where {each:g} are usual" if count[peer] else f"none to {peer}"
+            f"{count[peer]} to {peer}, while {each:g} are usual" if count[peer] else f"none to {peer}"
             for peer, number in joined.items()
             if count[peer] < each and (count[peer] or 2 * number > len(cables))
         ]
         detail = f": {'; '.join(lacking[:3])}" if lacking else ""
-        what = f"{count.total()} cables to the level above, where its peers have {normal:g}{detail}"
+        what = f"{count.total()} cables to the level above, while its peers have {normal:g}{detail}"
         yield Fault("missing cable", switch, what)
 
 
@@ -162,5 +162,5 @@ def _routes(links: list[_Link]) -> Iterator[Fault]:
         mean = sum(link.pairs for link in peers) / len(peers)
         most, least = max(peers, key=lambda link: link.pairs), min(link.pairs for link in peers)
         if len(peers) >= SEVERAL and most.pairs >= UNBALANCED * mean and mean > 0:
-            up = f"{len(peers)} links up have {mean:.0f} on average, {least:.0f} at least"
-            yield Fault("unbalanced routes", most.label, f"{most.pairs:.0f} pairs of hosts, where {up}")
+            up = f"{len(peers)} links up have {mean:.0f} on average and at least {least:.0f}"
+            yield Fault("unbalanced routes", most.label, f"{most.pairs:.0f} pairs of hosts, while {up}")

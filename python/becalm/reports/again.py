@@ -34,7 +34,10 @@ def again(results: Results, replication: int | None = None) -> dict[str, Any]:
     text = scenario.to_toml()
     file = file_name(scenario.name)
     if len(text) > MOST_TEXT:
-        note = f"The scenario has {len(text):,} letters, too many for this page: take that of the results."
+        note = (
+            f"The scenario has {len(text):,} characters, too many for this page: use the one in the results "
+            "folder."
+        )
         return {"file": "", "commands": [], "note": note}
     stem = PurePath(file).stem
     page = shlex.quote(f"{stem}.html")
@@ -49,7 +52,7 @@ def again(results: Results, replication: int | None = None) -> dict[str, Any]:
     word = "fingerprint" if len(prints) == 1 else "fingerprints"
     note = f"The same version of becalm gives the same {word}: {', '.join(prints)}."
     if named := sorted(set(_named_files(scenario))):
-        note += f" The scenario names files, which belong beside it: {', '.join(named)}."
+        note += f" The scenario names files, which belong next to it: {', '.join(named)}."
     return {"file": file, "commands": [*commands, f"becalm play {shlex.quote(file)}"], "note": note}
 
 
@@ -58,7 +61,7 @@ def again_sweep(file: Path, base: Scenario) -> dict[str, Any]:
     name = file_name(file.name)
     quoted = shlex.quote(name)
     changed = PurePath(base.name).name
-    note = f"It changes the scenario {changed}, which belongs where it says. Its store keeps what has run."
+    note = f"It changes the scenario {changed}, whose path it gives. Its store keeps finished runs."
     return {"file": name, "commands": [f"becalm sweep {quoted}", f"becalm report {quoted}"], "note": note}
 
 

@@ -26,7 +26,7 @@ MOST_SIZE = 5_000_000
 _MARK = "<!--payload-->"
 _SAME = ("becalm", "git_revision", "core")
 """What differs between one becalm and another."""
-UNREAD = ("snapshots", "messages", "ops")
+UNREAD = ("snapshots", "messages")
 """Tables that neither a page nor its diagnosis needs: they are large, and others have their means."""
 
 
@@ -75,6 +75,9 @@ def payload(
         ResultsError: there is no such replication.
 
     """
+    # NumPy comes with it: `import becalm` stays light.
+    from becalm.reports.operations import lanes
+
     chosen = [each for each in results.replications if replication in (None, each.replication)]
     if not chosen:
         numbers = ", ".join(str(each.replication) for each in results.replications)
@@ -85,6 +88,7 @@ def payload(
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
     about = _about(results, title, chosen[0].replication) | {"again": again(results, replication)}
+    about["operations"] = {str(each.replication): list(lanes(results, each)) for each in chosen}
     about["schema"] = [table.written() for table in SCHEMA.values()]
     return core_report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
 
@@ -204,7 +208,7 @@ def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tupl
     import polars as pl
 
     for name, table in results.tables.items():
-        if name in (*UNREAD, "paces"):
+        if name in (*UNREAD, "paces", "ops"):
             continue
         if name == "series":
             table = table.filter(pl.col("kind") == "group")
@@ -245,4 +249,6 @@ def _written(value: Any) -> str:  # noqa: ANN401
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} letters more"
+    return (
+        text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} characters more"
+    )

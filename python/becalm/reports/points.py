@@ -56,9 +56,9 @@ MOST_LINES = 6
 MOST_PANELS = 60
 """Charts of a page."""
 MEANINGS = {
-    "background": "background: delivered of what it offered",
-    "background_uncapped": "background: delivered of what it offered, without a cap",
-    "hot_link": "hot link: used of its rate",
+    "background": "background: delivered over offered",
+    "background_uncapped": "background: delivered over offered, without a cap",
+    "hot_link": "hot link: utilization",
 }
 """Measures of a tuning whose names do not say of what they are a share."""
 
@@ -162,7 +162,7 @@ def tune_page(folder: Path, title: str | None) -> bytes:
     try:
         page = _tune(told, trials, validation, title or folder.name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{folder / TUNE}: is not what becalm writes: {error}") from error
+        raise ResultsError(f"{folder / TUNE}: was not written by becalm: {error}") from error
     return pack(jsons.dumps(page))
 
 
@@ -380,5 +380,5 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, RecursionError, ValueError) as error:
         raise ResultsError(f"{file}: cannot be read: {error}") from error
     if not isinstance(found, dict):
-        raise ResultsError(f"{file}: is not what becalm writes")
+        raise ResultsError(f"{file}: was not written by becalm")
     return found
