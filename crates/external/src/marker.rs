@@ -120,7 +120,7 @@ impl RunningMarker {
             }
             (Ok(_), Some((port, vl))) => {
                 let problem =
-                    format!("asks for port {port}, lane {vl} of a switch with {ports} ports and {vls} lanes, from 0");
+                    format!("reads port {port}, lane {vl} of a switch with {ports} ports and {vls} lanes, from 0");
                 self.fail(now, problem);
                 false
             }

@@ -68,7 +68,7 @@ impl Field for Settings {
         for (key, value) in entries {
             match scalar(value) {
                 Some(json) => given.push((key.clone(), json)),
-                None => errors.add(value, "must be a number, a text, true or false", ""),
+                None => errors.add(value, "must be a number, a string, true or false", ""),
             }
         }
         (given.len() == entries.len()).then_some(Settings { given, linked: None })
@@ -105,7 +105,7 @@ impl Params {
             return Err(vec![self.missing(seam, provided)]);
         };
         if let Some(meant) = self.sha256.as_deref().filter(|meant| *meant != scheme.sha256) {
-            let problem = format!("is not that of {}, whose file has {}", scheme.origin, scheme.sha256);
+            let problem = format!("is not the hash of {}, which is {}", scheme.origin, scheme.sha256);
             return Err(vec![Conflict::new("sha256", if meant.is_empty() { "is empty".to_string() } else { problem })]);
         }
         let values = settle(&scheme.parameters, &self.parameters.given).map_err(|wrong| {

@@ -57,7 +57,7 @@ pub unsafe fn scheme(
 }
 
 fn functions(raw: &abi::Scheme, seam: Seam) -> Result<Functions, String> {
-    let needs = |name: &str| format!("lacks a function that it must have: `{name}`");
+    let needs = |name: &str| format!("lacks the required function `{name}`");
     if raw.functions.is_null() {
         return Err("has no functions".to_string());
     }

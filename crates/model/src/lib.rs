@@ -1,7 +1,7 @@
 //! The model of every run: schemes chosen at run time, everything observed.
 //!
-//! The fabric is generic over schemes and observers, and what a packet takes is compiled where these are named: here, and
-//! nowhere else. So a page can have this crate compiled for speed and the rest for size.
+//! The fabric is generic over schemes and observers, and the code that handles packets is compiled where these are
+//! named: here, and nowhere else. So a web page can use this crate compiled for speed and the rest compiled for size.
 
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::{Stop, Time, Work};
@@ -10,7 +10,7 @@ use becalm_metrics::Watch;
 
 /// The model of every run.
 pub type Model = ParallelFabric<Responding, Marking, Echoing, Watch>;
-/// The model when all its parts are together again.
+/// The model after all its parts have been joined.
 pub type Whole = Fabric<Responding, Marking, Echoing, Watch>;
 /// The network, its traffic and its schemes.
 pub type Spec = FabricSpec<Responding, Marking, Echoing>;

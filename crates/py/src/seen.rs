@@ -296,7 +296,7 @@ impl Switch {
 
     fn view(&self) -> PyResult<abi::View> {
         let open = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = || PyRuntimeError::new_err("a switch can be asked only during the call that it is handed to");
+        let closed = || PyRuntimeError::new_err("a switch can be used only during the call that it is passed to");
         Ok(open.ok_or_else(closed)?.0)
     }
 }

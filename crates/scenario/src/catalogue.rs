@@ -1,4 +1,4 @@
-//! The contents of scenarios, as data for lists and generated pages.
+//! What scenarios can contain, as data for lists and generated pages.
 
 use becalm_control::{Echoing, Marking, Responding, SchemeDoc};
 use becalm_metrics::schema::{ColumnSchema, RESULTS, TableSchema};

@@ -1,4 +1,4 @@
-//! The network of a scenario for those who show it: its nodes, links and paths.
+//! The network of a scenario for code that displays it: its nodes, links and paths.
 
 use std::ops::Range;
 
@@ -22,15 +22,15 @@ pub struct Direction {
     pub delay: Time,
 }
 
-/// The links that the packets of every flow cross, in their order: those of flow `i` are
-/// `links[starts[i]..starts[i + 1]]`, as places in the list of links.
+/// The links that the packets of every flow cross, in order: those of flow `i` are `links[starts[i]..starts[i + 1]]`,
+/// as places in the list of links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowPaths {
-    /// One more than there are flows.
+    /// One entry more than there are flows.
     pub starts: Vec<u32>,
     /// Places in [`Scenario::directions`] and in the table `links`.
     pub links: Vec<u32>,
-    /// Of each of these, the share of the flow's packets; empty if all take every link of their path.
+    /// For each of these, the share of the flow's packets; empty if all packets take every link of their path.
     shares: Vec<f32>,
 }
 
@@ -45,7 +45,7 @@ impl FlowPaths {
         self.starts[flow] as usize..self.starts[flow + 1] as usize
     }
 
-    /// The share of the flow's packets that takes the link at a place.
+    /// The share of the flow's packets that take the link at a place.
     pub fn share(&self, place: usize) -> f64 {
         self.shares.get(place).map_or(1.0, |&share| f64::from(share))
     }
@@ -81,7 +81,7 @@ impl Scenario {
         self.sections.groups().map(|group| group.name.to_string()).collect()
     }
 
-    /// The links that every flow crosses with a run's seed: all that its packets can take.
+    /// The links that every flow crosses with a run's seed: all links that its packets can take.
     pub fn flow_paths(&self, seed: u64) -> FlowPaths {
         let topology = &self.network.topology;
         let (paths, ports) = (Paths::new(topology, &self.network.routes), Ports::new(topology));
@@ -98,8 +98,8 @@ impl Scenario {
         found
     }
 
-    /// The ports by which the data packets of a flow can leave, in the order of its path, with a run's seed, and the share of
-    /// them that does. Several at a switch, if it chooses for every packet.
+    /// The ports by which the data packets of a flow can leave with a run's seed, in the order of its path, each with
+    /// the share of packets that leave by it. A switch that chooses for every packet has several.
     pub(crate) fn ways(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<(PortId, f64)> {
         let &Flow { source, destination, .. } = &self.plan.flows[flow as usize];
         let ways = match self.sections.switch.paths.config() {
@@ -112,15 +112,15 @@ impl Scenario {
         ways.expect("the paths are checked")
     }
 
-    /// The virtual lanes that a flow of a service level uses.
+    /// The virtual lanes that a flow on a service level uses.
     pub(crate) fn lanes(&self, sl: u32) -> Range<u8> {
         let first = self.sections.switch.vl(sl).expect("checked") as u8;
         first..first + self.sections.lanes_of_level() as u8
     }
 }
 
-/// The ports by which packets from one host to another can leave, those nearer to the source first, each with the share of
-/// the packets that takes it if equal ports are used evenly.
+/// The ports by which packets from one host to another can leave, those nearer to the source first, each with the share
+/// of packets that take it if equal ports are used evenly.
 pub(crate) fn ways_of_pair(
     paths: &Paths<'_>,
     routes: &Routes,

@@ -1,20 +1,21 @@
 //! From a TOML scenario to results: the crate that puts the pieces together.
 //!
-//! A tour, in the order in which a text goes through the rooms; each uses only those before it:
+//! A tour of the modules, in the order in which a text passes through them; each uses only those before it:
 //!
 //! - [`sections`]: the sections of a scenario, one file each, as values with their places.
 //! - `resolve`: from names to one network and its flows.
-//! - `link`: from the names of schemes from outside to their code.
-//! - `check`: checks that its parts fit together; all errors at once.
-//! - [`Scenario`]: a text that was read, resolved and checked. [`Scenario::summary`] has the values that need no run,
-//!   [`Scenario::memory_estimate`] the memory of a run, [`Scenario::work_estimate`] its work, [`Scenario::network_tables`] the network and the paths.
-//! - `assemble`: the model, as the fabric needs it.
-//! - `fabric`: its nodes, links and paths, for those who show them.
+//! - `link`: from the names of external schemes to their code.
+//! - `check`: checks that the parts of a scenario fit together, and reports all errors at once.
+//! - [`Scenario`]: a text that has been read, resolved and checked. [`Scenario::summary`] has the values that need no
+//!   run, [`Scenario::memory_estimate`] the memory of a run, [`Scenario::work_estimate`] its work,
+//!   [`Scenario::network_tables`] the network and the paths.
+//! - `assemble`: the model in the form that the fabric needs.
+//! - `fabric`: nodes, links and paths, for code that displays them.
 //! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
 //! - `trace`: [`Scenario::trace`], a run that records single packets.
-//! - `variants`: the scenario with recordings for a page, and without congestion control.
+//! - `variants`: the scenario with recordings for a page, or without congestion control.
 //!
-//! [`catalogue`] and [`json_schema`] describe the contents of scenarios, as data.
+//! [`catalogue`] and [`json_schema`] describe what scenarios can contain, as data.
 //!
 //! ```
 //! let text = r#"

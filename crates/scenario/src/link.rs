@@ -1,4 +1,4 @@
-//! Schemes from outside: from their names in a scenario to the code that was provided.
+//! External schemes: from their names in a scenario to the code that was provided.
 
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_external::{Params, Provided, Seam};
@@ -6,7 +6,7 @@ use becalm_schema::{Located, Review};
 
 use crate::sections::Sections;
 
-/// Finds the code of all schemes from outside, and settles their parameters.
+/// Finds the code of all external schemes and sets their parameters.
 pub(crate) fn link(sections: &mut Sections, provided: &Provided, review: &mut Review<'_>) {
     let marking = sections.marking.place();
     if let Some(MarkingParams::External(params)) = sections.marking.get_mut() {
@@ -42,7 +42,7 @@ fn note(linked: Result<(), Vec<becalm_schema::Conflict>>, place: becalm_schema::
     }
 }
 
-/// The tables of all schemes from outside.
+/// The tables of all external schemes.
 fn tables(sections: &Sections) -> impl Iterator<Item = &Params> {
     let marking = match &*sections.marking {
         MarkingParams::External(params) => Some(params),
@@ -61,7 +61,7 @@ fn tables(sections: &Sections) -> impl Iterator<Item = &Params> {
     marking.into_iter().chain(echo).chain(responses)
 }
 
-/// Whether all schemes from outside may run on several threads.
+/// Whether all external schemes may run on several threads.
 pub(crate) fn is_native(sections: &Sections) -> bool {
     tables(sections).filter_map(Params::linked).all(|linked| linked.scheme.is_native())
 }

@@ -1,4 +1,4 @@
-//! The network of a scenario as tables: what it says without a run.
+//! The network of a scenario as tables, which need no run.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use becalm_schema::{Errors, Located, Node, Place, Review};
 use crate::fabric::ways_of_pair;
 use crate::scenario::Scenario;
 
-/// Most steps from switch to switch that are followed to count the pairs of hosts on each link.
+/// Largest number of steps from switch to switch that are followed to count the pairs of hosts on each link.
 const MOST_STEPS: u64 = 5_000_000;
 
 impl Scenario {
@@ -74,8 +74,8 @@ impl Scenario {
             .with("share", shares.collect::<Vec<_>>())
     }
 
-    /// The links that packets from one host to another can take, as places in the table `links`, each with the share of the
-    /// packets that takes it if equal ports are used evenly.
+    /// The links that packets from one host to another can take, as places in the table `links`, each with the share of
+    /// packets that take it if equal ports are used evenly.
     ///
     /// # Errors
     /// [`FabricError::Unreachable`] and [`FabricError::RoutingLoop`].
@@ -86,8 +86,8 @@ impl Scenario {
         Ok(ways.into_iter().map(|(port, share)| (ports.index(port) as u32, share)).collect())
     }
 
-    /// What flows meet on an empty fabric: the rate of the source's link [B/s], the round trip of a full packet and its ACK
-    /// in s, and the bytes of a full packet.
+    /// What a flow encounters on an empty fabric: the rate of the source's link [B/s], the round trip of a full packet
+    /// and its ACK in s, and the bytes of a full packet.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -107,7 +107,7 @@ impl Scenario {
     /// The hosts that patterns name, as the lists of a scenario do: names, ranges such as `H0..H7`, `*` for all.
     ///
     /// # Errors
-    /// All patterns that are no ranges or name no host; `file` is the name of the scenario in messages.
+    /// All patterns that are not ranges or that name no host; `file` is the name of the scenario in messages.
     pub fn hosts(&self, patterns: &[String], file: &str) -> Result<Vec<NodeId>, Errors> {
         let list: Vec<Located<String>> = patterns.iter().cloned().map(Located::from).collect();
         let (mut errors, root) = (Errors::new(file), Node::from_json(&serde_json::json!({})));
@@ -118,8 +118,8 @@ impl Scenario {
         errors.settle(Some(hosts))
     }
 
-    /// Links of which each may wait for the next; empty where no deadlock is possible. For the paths of the flows, or of
-    /// all pairs of hosts.
+    /// A cycle of links, each of which may wait for the next; empty if no deadlock is possible. Covers the paths of the
+    /// flows, or of all pairs of hosts.
     pub fn cycle(&self, of_all: bool) -> Vec<String> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
         let found = if of_all {
@@ -130,7 +130,8 @@ impl Scenario {
         found.unwrap_or_default()
     }
 
-    /// Pairs of hosts whose paths contain those of all: packets of all hosts of a switch take the same path from there on.
+    /// Pairs of hosts whose paths contain those of all pairs: packets of all hosts of a switch take the same path from
+    /// there on.
     fn representatives(&self, paths: &Paths<'_>) -> Vec<(NodeId, NodeId)> {
         let hosts: Vec<NodeId> = self.network.topology.hosts().collect();
         let leaf = |host: NodeId| paths.peers()[host.index()].first().map(|(port, _)| port.node);
@@ -142,7 +143,7 @@ impl Scenario {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// The number of pairs of hosts that leave by each port of a switch; `None` where there are too many to follow.
+    /// The number of pairs of hosts that leave by each port of a switch; `None` if there are too many to follow.
     fn pairs(&self, paths: &Paths<'_>) -> Option<BTreeMap<PortId, f64>> {
         let (topology, routes) = (&self.network.topology, &self.network.routes);
         let mut leaves: BTreeMap<NodeId, u64> = BTreeMap::new();

@@ -31,13 +31,13 @@ impl Scenario {
     /// Reads a TOML text; `file` is the name under which errors are reported.
     ///
     /// # Errors
-    /// All errors of the text, those of single values and those of values that do not fit together.
+    /// All errors in the text: invalid values, and values that do not fit together.
     pub fn parse(text: &str, file: &str) -> Result<Scenario, Errors> {
         Scenario::parse_changed(text, file, Vec::new(), None)
     }
 
-    /// Reads a TOML text in which options have set some keys; their errors are reported under the option. The files that it
-    /// names may take this many bytes of `memory`.
+    /// Reads a TOML text in which options have set some keys; errors in these are reported under the option. The files
+    /// that the text names may take this many bytes of `memory`.
     ///
     /// # Errors
     /// Those of [`Scenario::parse`].
@@ -50,11 +50,11 @@ impl Scenario {
         Scenario::parse_with(text, file, origins, memory, Some(&Provided::default()))
     }
 
-    /// Reads a TOML text that may name schemes from outside, which are provided. Without `provided`, code is not looked for,
-    /// and the scenario can be looked at, not run.
+    /// Reads a TOML text that may name external schemes, whose code is `provided`. Without it, no code is looked up,
+    /// and the scenario can be inspected but not run.
     ///
     /// # Errors
-    /// Those of [`Scenario::parse_changed`]; a scheme that is named and not provided, and its parameters.
+    /// Those of [`Scenario::parse_changed`], schemes that are named but not provided, and errors in their parameters.
     pub fn parse_with(
         text: &str,
         file: &str,
@@ -77,7 +77,7 @@ impl Scenario {
         errors.settle(scenario)
     }
 
-    /// Parses, resolves and checks. `None` after an error without which nothing can be resolved.
+    /// Parses, resolves and checks. `None` after an error that leaves nothing to resolve.
     fn read(root: &Node, provided: Option<&Provided>, errors: &mut Errors) -> Option<Scenario> {
         let mut sections = Sections::read(root, errors)?;
         let mut review = Review::new(root, errors);
@@ -92,7 +92,7 @@ impl Scenario {
         Some(Scenario { sections, network, plan })
     }
 
-    /// Every value of the scenario, defaults included; null for settings that are left out.
+    /// Every value of the scenario, including defaults; null for settings that are left out.
     pub fn resolved(&self) -> serde_json::Value {
         self.sections.to_json()
     }
@@ -107,7 +107,7 @@ impl Scenario {
         &self.network.topology
     }
 
-    /// The groups of flows, jobs included: name, first flow, and the one after the last.
+    /// The groups of flows, including jobs: name, first flow, and the one after the last.
     pub fn flow_groups(&self) -> Vec<(String, u32, u32)> {
         let groups = self.sections.groups().zip(&self.plan.groups);
         groups.map(|(group, flows)| (group.name.to_string(), flows.start, flows.end)).collect()
@@ -118,7 +118,7 @@ impl Scenario {
         self.plan.flows.len()
     }
 
-    /// Number of runs that it asks for.
+    /// Number of runs that it requests.
     pub fn replications(&self) -> u32 {
         *self.sections.run.replications
     }

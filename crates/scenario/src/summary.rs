@@ -1,4 +1,4 @@
-//! Values that follow from a scenario without a run.
+//! Values that can be derived from a scenario without a run.
 
 use becalm_control::{Responding, ResponseScheme};
 use becalm_fabric::{NodeKind, Rate};
@@ -9,11 +9,11 @@ use crate::scenario::Scenario;
 impl Scenario {
     /// The size of the network and the times that parameters of congestion control are derived from:
     ///
-    /// - `hosts`, `switches`: their numbers,
-    /// - `host_rate`: bytes per second that the slowest host can send, its adapter's injection cap included,
+    /// - `hosts`, `switches`: the number of each,
+    /// - `host_rate`: bytes per second that the slowest host can send, given its adapter's injection cap,
     /// - `packet_bytes`, `packet_time`: a full packet on the wire, and the seconds that it takes at that rate,
     /// - `drain_capped`: whether any host receives more slowly than its link delivers,
-    /// - `cct`: the table of delays that the response walks, in packet times; null with a response that has none.
+    /// - `cct`: the table of delays that the response uses, in packet times; null for a response without one.
     pub fn summary(&self) -> serde_json::Value {
         let packet = self.sections.packet.sizes().largest();
         let rate = self.slowest_host();

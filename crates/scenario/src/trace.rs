@@ -1,4 +1,4 @@
-//! Traces: single packets, messages, waits, roles, gaps and calls of the seams of one replication, as tables.
+//! Traces: single packets, messages, waits, roles, gaps and calls of schemes in one replication, as tables.
 
 mod calls;
 mod spec;
@@ -26,14 +26,15 @@ pub struct Trace {
     /// `packets`, `messages`, `waits`, `roles`, `gaps`, `marker_calls`, `response_calls`; times in ps, links, flows and
     /// switches by number.
     pub tables: Vec<Table>,
-    /// The fingerprint of the run up to its end: that of [`Scenario::run`] where the trace has all of it.
+    /// The fingerprint of the run up to the end of the trace; equal to that of [`Scenario::run`] if the trace covers
+    /// the whole run.
     pub fingerprint: u64,
     /// End of the trace.
     pub end: Time,
 }
 
 impl Scenario {
-    /// Of each flow: bytes of a data packet besides its payload.
+    /// For each flow, the bytes of a data packet in addition to its payload.
     fn headers(&self) -> Vec<u32> {
         let header = self.sections.packet.sizes().header;
         let trail = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&self.sections.response)).trail();
@@ -41,13 +42,13 @@ impl Scenario {
         self.plan.flows.iter().map(|flow| of_groups[flow.group as usize]).collect()
     }
 
-    /// Runs one replication on one thread up to the end of the trace, or until it is full. Numbers that do not exist are
-    /// ignored.
+    /// Runs one replication on one thread up to the end of the trace, or until it is full. Numbers of flows, links or
+    /// switches that do not exist are ignored.
     ///
-    /// `progress` is called every few thousand events; when it answers `false`, the run ends.
+    /// `progress` is called every few thousand events; when it returns `false`, the run ends.
     ///
     /// # Errors
-    /// [`RunError::Fabric`] for a flow without a route, [`RunError::Interrupted`] when `progress` answered `false`.
+    /// [`RunError::Fabric`] for a flow without a route, [`RunError::Interrupted`] if `progress` returned `false`.
     pub fn trace(
         &self,
         replication: u32,

@@ -1,4 +1,4 @@
-//! Responses that hear too little of congestion: valid, and probably not meant.
+//! Responses that learn too little about congestion: valid, but probably not intended.
 
 use becalm_control::{Feedback, MarkingParams, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::order;
@@ -7,7 +7,7 @@ use becalm_schema::Choice;
 use crate::check::hearing::{hears_marks, limits_marks};
 use crate::sections::Sections;
 
-/// Warnings of responses that wait for feedback that never comes, one for each response and reason.
+/// Warnings about responses that wait for feedback that never comes, one for each response and reason.
 pub(crate) fn warnings(sections: &Sections) -> Vec<String> {
     let of_each = in_use(sections).filter_map(|response| {
         let reason = unheard(response, sections)?;
@@ -25,7 +25,7 @@ fn in_use(sections: &Sections) -> impl Iterator<Item = &ResponseParams> {
     groups.chain(jobs).map(|own| own.unwrap_or(&sections.response))
 }
 
-/// Why a response hears too little; `None` if it hears enough, or listens to nothing.
+/// Why a response learns too little; `None` if it learns enough or uses no feedback.
 fn unheard(response: &ResponseParams, sections: &Sections) -> Option<String> {
     match Responding::feedback(response) {
         Feedback::Marks => unmarked(response, sections),

@@ -1,4 +1,4 @@
-//! Variants of a scenario that a page shows: with recordings, and without congestion control.
+//! Variants of a scenario for a page: with recordings, and without congestion control.
 
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
@@ -9,8 +9,8 @@ use crate::sections::flows::Group;
 use crate::sections::jobs::Job;
 
 impl Scenario {
-    /// The scenario with this many frames and all spans, where it does not ask for frames itself, and without series of
-    /// links, which a page does not show. No event of a run changes by it.
+    /// The scenario with this many frames and all spans, unless it requests frames itself, and without series of links,
+    /// which a page does not show. This changes no event of a run.
     pub fn recorded(mut self, frames: u64) -> Scenario {
         let step = Time((self.sections.run.duration.0 / frames.max(1)).max(1));
         let mut observe = (*self.sections.observe).clone();
@@ -21,7 +21,7 @@ impl Scenario {
         self
     }
 
-    /// Whether it has congestion control: whether it differs from [`Scenario::without_control`].
+    /// Whether it has congestion control, that is, whether it differs from [`Scenario::without_control`].
     pub fn is_controlled(&self) -> bool {
         let sections = &self.sections;
         *sections.marking != MarkingParams::default()
@@ -31,7 +31,7 @@ impl Scenario {
             || sections.jobs.iter().any(|job| job.response.is_some())
     }
 
-    /// The scenario with nothing marked, and with sources that send at the rate of their link.
+    /// The scenario without marks, and with sources that send at the rate of their links.
     pub fn without_control(mut self) -> Scenario {
         let sections = &mut self.sections;
         sections.marking = MarkingParams::default().into();
@@ -43,7 +43,7 @@ impl Scenario {
     }
 }
 
-/// The items, each changed.
+/// The items, each with the change applied.
 fn changed<T: Clone>(items: &Located<Vec<Located<T>>>, change: impl Fn(&mut T)) -> Located<Vec<Located<T>>> {
     let each = |item: &Located<T>| {
         let mut item = (**item).clone();

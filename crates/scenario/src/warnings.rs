@@ -1,4 +1,4 @@
-//! What a valid scenario may not be meant to do.
+//! Warnings about what a valid scenario does but may not intend.
 
 use becalm_control::{Marking, MarkingScheme};
 use becalm_fabric::{NodeKind, Pfc, PortId, Rate, SwitchConfig, needed_headrooms};
@@ -16,16 +16,16 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid and probably not meant: files that say what can hardly be meant; schedules whose messages take
-    /// turns; responses that never learn of congestion; with PFC, headroom that can overflow, thresholds at which links run dry,
-    /// and pauses before marks.
+    /// Settings that are valid but probably not intended: implausible contents of files; schedules whose messages take
+    /// turns; responses that never learn of congestion; with PFC, headroom that can overflow, thresholds at which links
+    /// run dry, and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
         let turns = self.takes_turns().into_iter().collect();
         [self.file_warnings(), turns, unheard::warnings(&self.sections), self.pause_warnings()].concat()
     }
 
-    /// A warning about GOAL schedules that leave `adapter.injection` out: their messages take turns, and LogGOPSim sends them one
-    /// after the other.
+    /// A warning about GOAL schedules without `adapter.injection`: their messages take turns, whereas LogGOPSim sends
+    /// them one after another.
     fn takes_turns(&self) -> Option<String> {
         let adapter = &self.sections.adapter;
         let unsaid = adapter.injection.given().is_none() && self.sections.jobs.iter().any(|job| job.goal.is_some());
@@ -54,7 +54,7 @@ impl Scenario {
         of_links.into_iter().flatten().chain([self.pauses_first(pfc)]).flatten().collect()
     }
 
-    /// The link whose buffer needs most headroom, and its bytes.
+    /// The link whose buffer needs the most headroom, and its size in bytes.
     fn worst(&self, switch: &SwitchConfig) -> Option<(&Link, u32)> {
         let packets = self.sections.packet.sizes();
         let needed = needed_headrooms(&self.network.topology, switch, &packets, &self.rate_changes())?;
@@ -63,7 +63,7 @@ impl Scenario {
         links.map(|link| (link, of_link(link))).max_by_key(|(_, needed)| *needed)
     }
 
-    /// Whether the headroom that is given can overflow.
+    /// Whether the given headroom can overflow.
     fn overflows(&self, pfc: &Pfc, link: &Link, needed: u32) -> Option<String> {
         let given = pfc.headroom.filter(|&given| given < needed)?;
         let name = &link.name;
@@ -72,7 +72,8 @@ impl Scenario {
         ))
     }
 
-    /// Whether a link can run dry although its sender may go on: less than XON leaves a buffer from then until a packet comes.
+    /// Whether a link can run dry although its sender may resume: the buffer holds less at XON than can leave it before
+    /// the next packet arrives.
     fn runs_dry(&self, pfc: &Pfc, link: &Link, needed: u32) -> Option<String> {
         if pfc.pool.is_some() {
             return None;
@@ -88,10 +89,11 @@ impl Scenario {
         })
     }
 
-    /// Whether a switch can pause an input before it marks what comes from there.
+    /// Whether a switch can pause an input before it marks packets from that input.
     ///
-    /// Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 4: an input can feed all
-    /// n outputs, each with less than the threshold of marking. With shared memory, those of other lanes lower XOFF.
+    /// Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 4: an input can feed
+    /// all n outputs, each with less than the marking threshold. With shared memory, the queues of other lanes lower
+    /// XOFF.
     fn pauses_first(&self, pfc: &Pfc) -> Option<String> {
         let vls = self.sections.vls();
         let (shapes, fastest) = (self.network.switch_shapes(vls, self.capacity_bytes()), self.fastest());
@@ -115,7 +117,7 @@ impl Scenario {
         })
     }
 
-    /// Bytes for each of this many outputs, all from one input, at which a switch pauses that input.
+    /// Bytes from one input for each of this many outputs at which a switch pauses that input.
     fn threshold(&self, pfc: &Pfc, ports: u64, outputs: u64) -> u64 {
         let own = u64::from(self.capacity_bytes());
         let Some(pool) = pfc.pool else { return own / outputs };

@@ -8,8 +8,9 @@ use becalm_workload::Action;
 use crate::scenario::Scenario;
 
 impl Scenario {
-    /// Packets that will cross a link in one replication, ACKs included: what is offered, as far as the links of sources
-    /// and destinations can carry it. Congestion on the way lowers the number; jobs run again alone are not in it.
+    /// Number of times that packets, including ACKs, will cross a link in one replication: what is offered, as far as
+    /// the links of sources and destinations can carry it. Congestion on the way lowers the number; extra runs of jobs
+    /// alone are not included.
     pub fn work_estimate(&self) -> f64 {
         let mut bytes = vec![0.0; self.plan.flows.len()];
         self.offer(&mut bytes);
@@ -59,7 +60,7 @@ impl Scenario {
         }
     }
 
-    /// Lowers the flows of every host to what its link carries in the time of the run.
+    /// Limits the flows of every host to what its link carries during the run.
     fn cap(&self, bytes: &mut [f64], host: impl Fn(usize) -> NodeId) {
         let mut sums = vec![0.0; self.network.topology.nodes().len()];
         (0..bytes.len()).for_each(|number| sums[host(number).index()] += bytes[number]);
@@ -78,7 +79,7 @@ impl Scenario {
 mod tests {
     use super::*;
 
-    /// Packet-hops as estimated, over those of a run.
+    /// Estimated packet-hops, divided by those of a run.
     fn ratio(name: &str) -> f64 {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
         let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).unwrap();

@@ -40,7 +40,7 @@ impl Range<'_> {
             return Err("must be a name or a range of numbered names, such as \"B1..B10\"".to_string());
         };
         if prefix != other {
-            return Err(format!("must be a range of names that begin alike, not with `{prefix}` and `{other}`"));
+            return Err(format!("must be a range of names with one prefix, not `{prefix}` and `{other}`"));
         }
         if low > high || high - low >= LONGEST {
             return Err(format!("must be a range that goes up, by at most {LONGEST} names"));

@@ -201,7 +201,7 @@ impl Rank {
         let waits = (self.matching.first_posted(), self.matching.first_unexpected());
         let (op, why) = match waits {
             _ if self.matching.first_short().is_some() => {
-                (self.matching.first_short()?, "is shorter than the message that it gets")
+                (self.matching.first_short()?, "is shorter than the message that it receives")
             }
             (Some(receive), _) => (receive, "waits for a message that is never sent"),
             (None, Some(arrival)) => (arrival.send, "sends a message that is never received"),

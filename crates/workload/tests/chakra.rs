@@ -113,13 +113,13 @@ fn every_kind_of_whole_number_is_read() {
     sizes.dedup();
     assert_eq!(sizes, [500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4500, 5000]);
     let error = read(&["negative.0.et"]).unwrap_err().to_string();
-    assert!(error.contains("node 1: `comm_size` must be a whole number from 0 on, not -8"), "{error}");
+    assert!(error.contains("node 1: `comm_size` must be a whole number, at least 0, not -8"), "{error}");
 }
 
 #[test]
 fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
     let read = of_ranks("pytorch", 2, Gathered::Part);
-    let error = "trace: 6 control dependencies on nodes that are not there are ignored; the first: pytorch.0.et: node 6 on \
+    let error = "trace: 6 control dependencies on nodes that do not exist are ignored; the first: pytorch.0.et: node 6 on \
                 node 3";
     assert_eq!(read.warnings, [error]);
     read.program.check().unwrap();
@@ -132,7 +132,7 @@ fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
 #[test]
 fn control_dependencies_of_a_rank_where_they_form_a_cycle_are_ignored_and_counted() {
     let read = of_ranks("circular", 1, Gathered::Part);
-    let begin = "trace: 1 control dependencies on nodes that are not there are ignored; the first: circular.0.et: node 2 on node 1";
+    let begin = "trace: 1 control dependencies on nodes that do not exist are ignored; the first: circular.0.et: node 2 on node 1";
     let more = "trace: 3 control dependencies of ranks where they form a cycle are ignored; the first: circular.0.et: node 3 \
                 on node 4";
     assert_eq!(read.warnings, [begin, more]);
@@ -153,8 +153,8 @@ fn what_inflates_beyond_all_bounds_is_refused() {
     };
     let error = |bytes: &[u8], most| Trace::read(bytes, "x.et", most).unwrap_err().to_string();
     let zeros = zipped(&vec![0; 64 << 20]);
-    assert_eq!(error(&zeros, u64::MAX), "x.et: is more than 200 times longer when it is not compressed: no trace is");
-    assert_eq!(error(&zeros, 1000), "x.et: takes more than 1000 bytes of memory when it is not compressed");
+    assert_eq!(error(&zeros, u64::MAX), "x.et: is more than 200 times longer when decompressed: no trace is");
+    assert_eq!(error(&zeros, 1000), "x.et: takes more than 1000 bytes of memory when decompressed");
     // Nodes without anything take two orders of magnitude more than their bytes.
     let error = error(&zipped(&vec![0; 900_000]), 10_000_000);
     assert!(error.ends_with("its nodes take more than 9100000 bytes of memory"), "{error}");
@@ -177,11 +177,11 @@ fn mistakes_name_their_file_and_node() {
 fn files_of_another_kind_are_refused() {
     let error = |bytes: &[u8]| Trace::read(bytes, "x.et", u64::MAX).unwrap_err().to_string();
     assert_eq!(error(b""), "x.et: is empty; a Chakra execution trace begins with its metadata");
-    assert!(error(b"num_ranks 2\nrank 0 {\n}\n").starts_with("x.et: byte 0: is no Chakra execution trace"));
+    assert!(error(b"num_ranks 2\nrank 0 {\n}\n").starts_with("x.et: byte 0: is not a Chakra execution trace"));
     assert!(error(&bytes("old.0.et")).contains("has version 0.0.1; valid: 0.0.4, 1.0 and later"));
-    assert!(error(&bytes("cut.0.et")).contains("is no Chakra execution trace: it ends within a message"));
+    assert!(error(&bytes("cut.0.et")).contains("is not a Chakra execution trace: it ends within a message"));
     let zipped = bytes("step.3.et.gz");
-    assert!(error(&zipped[..zipped.len() - 9]).contains("is not whole"));
+    assert!(error(&zipped[..zipped.len() - 9]).contains("is damaged or incomplete"));
 }
 
 #[test]

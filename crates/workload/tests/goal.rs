@@ -63,7 +63,7 @@ fn what_is_written_is_read_again() {
 fn of_a_label_that_is_there_twice_the_first_counts() {
     let text = "num_ranks 1\nrank 0 {\na: calc 10\na: calc 20\na: calc 30\nb: calc 1 cpu 1\nb requires a\n}\n";
     let read = goal::parse(text, "twice.goal").unwrap();
-    let error = "twice.goal: 2 labels are there already in their rank, the first: `a` in line 4, after line 3; the earlier \
+    let error = "twice.goal: 2 labels exist already in their rank, the first: `a` in line 4, after line 3; the earlier \
                 operation keeps the label";
     assert_eq!(read.warnings, [error]);
     let waiting: Vec<_> = (0..4).map(|op| read.program.waiting(op).count()).collect();
@@ -79,7 +79,7 @@ fn a_compiled_schedule_is_that_of_its_text() {
     assert_eq!(read_compiled("ring_of_two.bin").unwrap().program, parse(&read("ring_of_two.goal")));
     for (name, problem) in [
         ("cut.bin", "rank 1: its part, from byte 222 to 363, is not in the file"),
-        ("broken.bin", "was broken by a simulation that ran with --save-mem: compile it again"),
+        ("broken.bin", "was damaged by a simulation that ran with --save-mem: compile it again"),
         ("nic.bin", "rank 0: operation 0 has nic 1: must be 0, hosts have one adapter"),
         ("far.bin", "rank 0: operation 0 names rank 2; the ranks are 0 to 1"),
     ] {

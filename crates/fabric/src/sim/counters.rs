@@ -49,11 +49,6 @@ pub struct FlowView {
 }
 
 impl FlowView {
-    /// Time up to now in which the flow always had a message to send.
-    pub fn greedy_until(&self, now: Time) -> Time {
-        self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
-    }
-
     /// The same flow with the receiving end's counters of another view.
     pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
         FlowView {

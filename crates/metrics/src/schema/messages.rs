@@ -15,7 +15,7 @@ const SPREADS: &[ColumnSchema] = &[
     time("completion_max", "Largest completion time."),
     ratio(
         "slowdown_mean",
-        "Mean slowdown: completion time over the time that it would take on an empty network by its route: links, switches and adapters count, credit, windows and delays of responses do not.",
+        "Mean slowdown: completion time over the time that it would take by its route on an empty network: links, switches and adapters count; credit, windows and delays of responses do not.",
     ),
     ratio("slowdown_p50", "Median of slowdowns."),
     ratio("slowdown_p95", "95th percentile of slowdowns."),
@@ -35,17 +35,17 @@ pub static COMPLETION: TableSchema = TableSchema {
         &[
             name("group", "Name of the group."),
             count("messages", "messages", "Messages delivered in the measured window."),
-            count("unfinished", "messages", "Messages that were posted and not delivered by the end."),
+            count("unfinished", "messages", "Messages that were posted but not delivered by the end."),
             bytes("bytes", "Payload of the delivered messages."),
         ],
         SPREADS,
     ],
 };
 
-/// Up to 20 rows per group, each with a twentieth of its messages in the order of their sizes; messages of one size are in one row. With `observe.messages`.
+/// Up to 20 rows per group, each with a twentieth of its messages in order of size; messages of the same size are in one row. With `observe.messages`.
 pub static COMPLETION_BY_SIZE: TableSchema = TableSchema {
     name: "completion_by_size",
-    rows: "Up to 20 rows per group, each with a twentieth of its messages in the order of their sizes; messages of one size are in one row. With `observe.messages`.",
+    rows: "Up to 20 rows per group, each with a twentieth of its messages in order of size; messages of the same size are in one row. With `observe.messages`.",
     asked_by: "observe.messages = true",
     over_time: false,
     rank: "",
@@ -70,7 +70,7 @@ pub static COMPLETION_TIMES: TableSchema = TableSchema {
     columns: &[&[
         name("group", "Name of the group."),
         time("from", "Smallest completion time of the range, in steps of 1 ns."),
-        time("to", "Time from which on the next range begins; there are 16 between a power of two and the next."),
+        time("to", "Time at which the next range begins; there are 16 between a power of two and the next."),
         count("messages", "messages", "Messages with a completion time in the range."),
     ]],
 };
@@ -93,7 +93,7 @@ pub static MESSAGES: TableSchema = TableSchema {
         time("completion", "The time from the posting of a message to the arrival of its last byte."),
         time(
             "ideal",
-            "The time that it would take on an empty network by its route: links, switches and adapters count, credit, windows and delays of responses do not.",
+            "The time that it would take by its route on an empty network: links, switches and adapters count; credit, windows and delays of responses do not.",
         ),
         ratio("slowdown", "`completion` over `ideal`."),
     ]],
@@ -118,7 +118,7 @@ pub static JOBS: TableSchema = TableSchema {
         share("wait_share", "Mean share of `time` in which a rank neither computes nor works on a message."),
         rate(
             "bus_bandwidth",
-            "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over time without computation, times 2(p-1)/p for an all-reduce, (p-1)/p where each has a part.",
+            "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over time without computation, times 2(p-1)/p for an all-reduce, or (p-1)/p if each rank has a part.",
         ),
     ]],
 };
@@ -153,9 +153,9 @@ pub static OPS: TableSchema = TableSchema {
         number("rank", "Number of the rank, from 0."),
         number("op", "Number of the operation among those of the rank, from 0; by rendezvous, a message has three."),
         name("kind", "`calc`, `send` or `recv`."),
-        number("peer", "The other rank; NaN for a computation and a receive from any."),
+        number("peer", "The other rank; NaN for a computation, and for a receive from any rank."),
         bytes("bytes", "Payload of the message; 0 for a computation."),
-        time("start", "Its start; of a receive, when it was posted."),
-        time("end", "Its end; of a send, when the last byte has left."),
+        time("start", "Its start; for a receive, when it was posted."),
+        time("end", "Its end; for a send, when the last byte has left."),
     ]],
 };

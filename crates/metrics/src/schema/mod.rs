@@ -1,7 +1,7 @@
 //! The declaration of every table: its columns, their kinds, units and meanings, and when it exists.
 //!
-//! What is declared here is all that anything knows of a table: its builder, the attributes of results in Python, the
-//! documentation, the store, reports and pages read it.
+//! These declarations are the only source of information about a table: its builder, the attributes of results in
+//! Python, the documentation, the store, reports and pages all read them.
 
 mod messages;
 mod network;
@@ -15,12 +15,12 @@ pub use over_time::*;
 pub use plans::*;
 pub use traffic::*;
 
-/// What the values of a column are; it decides how they are shown.
+/// What the values of a column are; this determines how they are displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The name of a host, group, link or role.
     Name,
-    /// A number that stands for a thing: a flow, a port, a virtual lane.
+    /// A number that identifies something: a flow, a port, a virtual lane.
     Number,
     /// A number of things.
     Count,
@@ -40,7 +40,7 @@ pub enum Kind {
     Quantity,
     /// 1 for yes, 0 for no.
     Flag,
-    /// One byte for each link.
+    /// A row of bytes, one for each link.
     Row,
 }
 
@@ -84,11 +84,11 @@ pub struct TableSchema {
     pub name: &'static str,
     /// What a row stands for, as a sentence.
     pub rows: &'static str,
-    /// The setting of a scenario that asks for it; empty for a table that every run has.
+    /// The setting of a scenario that requests it; empty for a table that every run has.
     pub asked_by: &'static str,
-    /// Whether its rows have times of their own: a summary of a run does without it.
+    /// Whether its rows have times of their own; a summary of a run omits such a table.
     pub over_time: bool,
-    /// The column by which a page puts its rows in order, the largest first; empty for the order of the table.
+    /// The column by which a page sorts its rows, largest first; empty for the order of the table.
     pub rank: &'static str,
     /// The columns in their order, in parts that tables may share.
     pub columns: &'static [&'static [ColumnSchema]],

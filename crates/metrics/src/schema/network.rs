@@ -20,7 +20,7 @@ pub static LINKS: TableSchema = TableSchema {
         count("marked", "packets", "Packets that the switch marked as they left by this port, as PortMarkFECN counts."),
         share(
             "stalled_share",
-            "Share of the time in which a packet waited and there was no credit for it; with PFC, in which it waited for the end of a pause.",
+            "Share of the time in which a packet waited without credit; with PFC, in which it waited for the end of a pause.",
         ),
         time("xmit_wait", "The same as a time, as PortXmitWait counts."),
         time("xmit_time_cong", "Time in which some VL was in the congestion state, as PortXmitTimeCong counts."),
@@ -91,7 +91,7 @@ pub static PAUSES: TableSchema = TableSchema {
         ),
         share("paused_share", "The same as a share of the measured window."),
         bytes("headroom", "Bytes that the buffer has above XOFF."),
-        bytes("headroom_used", "Most of them that were in use; over the whole run."),
+        bytes("headroom_used", "Largest part of it in use at any time; over the whole run."),
     ]],
 };
 

@@ -35,7 +35,7 @@ pub static PACES: TableSchema = TableSchema {
         count(
             "window_mean",
             "packets",
-            "Packets that a flow may have under way, mean over the flows; infinite without limit.",
+            "Packets that a flow may have under way, mean over the flows; infinite without a limit.",
         ),
         count("window_sum", "packets", "Sum over the flows."),
     ]],
@@ -54,7 +54,7 @@ pub static SNAPSHOTS: TableSchema = TableSchema {
         number("from_port", "Its port."),
         name("to", "Node that receives."),
         number("vl", "Virtual lane."),
-        share("occupancy", "Share of the input buffer at the link's end that is taken."),
+        share("occupancy", "Occupied share of the input buffer at the link's end."),
         bytes("waiting", "Bytes that wait for the link at its beginning."),
         name("role", "Role of the output at its beginning: `root`, `branch` or `calm`."),
     ]],
@@ -70,11 +70,11 @@ pub static FRAMES: TableSchema = TableSchema {
     columns: &[&[
         time("time", "Time of the frame."),
         number("vl", "Virtual lane."),
-        row("occupancy", "Share of the input buffer at each link's end that is taken, of 255."),
+        row("occupancy", "Occupied share of the input buffer at each link's end, in 255ths."),
         row("role", "Role of the output at its beginning: 0 calm, 1 root, 2 branch."),
-        row("busy", "Share of the time since the frame before in which the link sent, of 255; on any lane."),
-        row("stalled", "Share of that time in which a packet waited for credit, of 255; on any lane."),
-        row("marked", "Share of the packets sent in that time that the switch marked, of 255; on any lane."),
+        row("busy", "Share of the time since the previous frame in which the link sent, in 255ths; on any lane."),
+        row("stalled", "Share of that time in which a packet waited for credit, in 255ths; on any lane."),
+        row("marked", "Share of the packets sent in that time that the switch marked, in 255ths; on any lane."),
     ]],
 };
 
@@ -88,7 +88,7 @@ pub static FRAMES_GROUPS: TableSchema = TableSchema {
     columns: &[&[
         time("time", "Time of the frame."),
         name("group", "Name of the group."),
-        rate("rate", "Delivered bytes since the frame before, per time."),
+        rate("rate", "Delivered bytes since the previous frame, per unit of time."),
         share("marked_share", "Marked over delivered packets in that time; NaN if none was delivered."),
     ]],
 };

@@ -1,4 +1,4 @@
-//! Tables that a scenario has without a run, and those of traces.
+//! Tables that a scenario has without a run, and tables of traces.
 
 use super::{ColumnSchema, TableSchema, bytes, count, flag, name, number, quantity, rate, share, time};
 
@@ -38,7 +38,7 @@ pub static NETWORK_LINKS: TableSchema = table(
     "links",
     "One row per direction of a cable, in the order of the table `links` of results.",
     &[&[
-        name("link", "`A->B` after its nodes; of several between the same two nodes, `A[port]->B`."),
+        name("link", "`A->B` after its nodes; if several links join the same two nodes, `A[port]->B`."),
         name("from", "Node that sends on it."),
         number("from_port", "Its port."),
         name("to", "Node that receives."),
@@ -50,8 +50,8 @@ pub static NETWORK_LINKS: TableSchema = table(
         quantity(
             "pairs",
             "pairs",
-            "Pairs of hosts whose path crosses it, each with its share where there are several equal ports; NaN where there \
-             are too many to count.",
+            "Pairs of hosts whose path crosses it, each with its share if there are several equal ports; NaN if there are \
+             too many to count.",
         ),
     ]],
 );
@@ -92,7 +92,7 @@ pub static TRACE_PACKETS: TableSchema = table(
         number("link", "Row of the link in the table `links`."),
         number("flow", "Number of its flow."),
         number("kind", "0 data, 1 ACK, 2 CNP."),
-        number("sequence", "Its number in the flow; of an ACK, that of the last packet that it covers."),
+        number("sequence", "Its number in the flow; for an ACK, that of the last packet that it covers."),
         number("vl", "Virtual lane."),
         bytes("size", "Bytes on the wire."),
         bytes("payload", "Payload."),
@@ -147,7 +147,7 @@ pub static TRACE_GAPS: TableSchema = table(
 /// One row per call of a marker.
 pub static MARKER_CALLS: TableSchema = table(
     "marker_calls",
-    "One row per call of a marker, in the order of time.",
+    "One row per call of a marker, in order of time.",
     &[&[
         ticks("time", "Time of the call."),
         number("switch", "Place of the switch among the switches."),
@@ -168,7 +168,7 @@ pub static MARKER_CALLS: TableSchema = table(
 /// One row per call of a response.
 pub static RESPONSE_CALLS: TableSchema = table(
     "response_calls",
-    "One row per call of a response, in the order of time.",
+    "One row per call of a response, in order of time.",
     &[&[
         ticks("time", "Time of the call."),
         number("flow", "First flow of the response."),

@@ -34,8 +34,8 @@ pub static FLOWS: TableSchema = TableSchema {
             share("share", "`rate` over the rate of the source's link."),
             rate(
                 "offered",
-                "What it could have sent: bytes of posted messages, and while it has endless data the rate of its source's \
-                 link; at most its part of what that link carries.",
+                "What it could have sent: bytes of posted messages or, while it has endless data, the rate of its source's link; \
+                 at most its part of what that link carries.",
             ),
             name(
                 "role",
@@ -44,13 +44,13 @@ pub static FLOWS: TableSchema = TableSchema {
             ),
             rate(
                 "lost",
-                "What it delivers less than it is due by more than chance: less than it offers or, with endless data, less than \
-                 its fair share. With the role `none`, for another reason than the roots; 0 for a `contributor`. NaN for a \
+                "By how much it falls short of what it is due, if by more than chance: of what it offers or, with endless data, \
+                 of its fair share. With the role `none`, for a reason other than the roots; 0 for a `contributor`. NaN for a \
                  flow with endless data that waits behind a branch and takes several paths.",
             ),
             flag(
                 "own_link",
-                "Whether it is a victim and its source contributes, too, so that the two share the source's link.",
+                "Whether it is a victim whose source also contributes, so that both share the source's link.",
             ),
             count("marked", "packets", "Delivered packets that carried a congestion mark."),
             count(
@@ -64,10 +64,10 @@ pub static FLOWS: TableSchema = TableSchema {
     ],
 };
 
-/// One row per group of flows, `[[flows]]` of the scenario; each job is one, too.
+/// One row per group of flows, `[[flows]]` of the scenario; each job is also a group.
 pub static GROUPS: TableSchema = TableSchema {
     name: "groups",
-    rows: "One row per group of flows, `[[flows]]` of the scenario; each job is one, too.",
+    rows: "One row per group of flows, `[[flows]]` of the scenario; each job is also a group.",
     asked_by: "",
     over_time: false,
     rank: "",
@@ -123,12 +123,12 @@ pub static VICTIMS: TableSchema = TableSchema {
             "Those that contribute to a root of congestion, those that are `both` included.",
         ),
         count("victims", "flows", "Those that are victims, those that are `both` included."),
-        count("own_link", "flows", "The victims among them whose source contributes, too."),
+        count("own_link", "flows", "The victims among them whose source also contributes."),
         rate("offered", "Bytes of posted messages, and what flows with endless data could have sent, per time."),
         rate("delivered", "Bytes that arrived, per time."),
         share(
             "delivered_share",
-            "`delivered` over `offered`; NaN where nothing was offered. Above 1 where what was offered earlier arrives: no share then.",
+            "`delivered` over `offered`; NaN if nothing was offered. Exceeds 1, and is then not a share, if traffic offered earlier arrives.",
         ),
         rate("lost", "Sum of what the victims among them lose."),
     ]],

@@ -1,4 +1,4 @@
-//! The model of a checked scenario: the only place that makes the fabric and its schemes.
+//! The model of a checked scenario; the only place that builds the fabric and its schemes.
 
 use std::collections::HashMap;
 
@@ -17,15 +17,15 @@ use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Restart;
 
-/// Packets that must cross the cables between switches in a look-ahead for each further thread to pay off.
+/// Packets that must cross the cables between switches per look-ahead for each additional thread to pay off.
 const PACKETS_PER_THREAD: u64 = 2_000;
-/// The least number for a further thread: with fewer, threads meet more often than they have work.
+/// The minimum for an additional thread: with fewer packets, threads synchronize more often than they have work.
 const LEAST_PER_THREAD: u64 = 200;
-/// The same threshold for each further group of nodes that have their turns together.
+/// The same threshold for each additional group of nodes that take their turns together.
 const PACKETS_PER_TURN: u64 = 10;
 /// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
 const PORTS_PER_GROUP: usize = 16;
-/// Fewest and most groups. With fewer, what a group saves is less than what its inboxes cost.
+/// Fewest and most groups. With fewer, a group saves less than its inboxes cost.
 const GROUPS: (usize, usize) = (5, 8192);
 
 /// The traffic of a run.
@@ -33,7 +33,7 @@ const GROUPS: (usize, usize) = (5, 8192);
 pub(crate) enum Traffic {
     /// All of it.
     All,
-    /// That of one job.
+    /// The traffic of one job.
     Job(usize),
 }
 
@@ -42,7 +42,7 @@ const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
 const START_STREAM: u64 = 1 << 35;
 
-/// The clock of a response: a phase of its own, and the error of its host's.
+/// The clock of a response: its own phase, and the error of its host's clock.
 fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
     Clock {
         phase: Stream::new(seed, response, PHASE_STREAM).unit(),
@@ -51,7 +51,7 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 }
 
 impl Scenario {
-    /// The fabric in its initial state, with all traffic or a part of it.
+    /// The fabric in its initial state, with all of the traffic or a part of it.
     pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic, faults: &Faults) -> Spec {
         let sections = &self.sections;
         let vls = sections.vls();
@@ -117,12 +117,13 @@ impl Scenario {
         changes.map(|p| RateChange { at: *p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
     }
 
-    /// Room of an input buffer; one that counts packets has room for as many of the largest size.
+    /// Size of an input buffer in bytes; a buffer that counts packets has room for that many packets of the largest
+    /// size.
     pub(crate) fn capacity_bytes(&self) -> u32 {
         self.sections.switch.buffer.0.bytes(self.sections.largest(&self.sections.packet))
     }
 
-    /// The flows and their responses: one for each flow, or one for all of a host and service level.
+    /// The flows and their responses: one for each flow, or one for all flows of a host and service level.
     fn flows(&self, seed: u64, faults: &Faults) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
         let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
@@ -156,7 +157,7 @@ impl Scenario {
         (flows, responses)
     }
 
-    /// The traffic sources, each with its start in the spread of its group.
+    /// The traffic sources, each with its start time within the spread of its group.
     fn sources(&self, seed: u64) -> Vec<SourceSpec> {
         let mut sources = self.plan.sources.clone();
         for (number, source) in sources.iter_mut().enumerate() {
@@ -170,21 +171,21 @@ impl Scenario {
         sources
     }
 
-    /// Number of cores, of those available, that make one run faster; at least 1. Threads meet once for every
-    /// look-ahead, and need enough work in between.
+    /// Number of cores, of those available, that make one run faster; at least 1. Threads synchronize once per
+    /// look-ahead and need enough work in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
         let cores = if self.is_native() { cores } else { 1 };
         ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
     }
 
-    /// How many of the threads that a user asks for one run gets, at least 1: no more than can pay.
+    /// How many of the requested threads one run gets: at least 1, and no more than can pay off.
     pub fn allowed_threads(&self, asked: usize) -> usize {
         let asked = if self.is_native() { asked } else { 1 };
         ((self.packets_ahead() / LEAST_PER_THREAD) as usize).clamp(1, asked.max(1))
     }
 
-    /// How many groups of nodes have their turns together, if this many packets cross cables between switches in a
-    /// look-ahead: as many as fit a cache, each with enough to do in a turn.
+    /// Number of groups of nodes that take their turns together, if this many packets cross cables between switches per
+    /// look-ahead: as many as it takes for each to fit a cache, provided that each has enough to do in a turn.
     fn groups(&self, packets_ahead: u64) -> usize {
         let ports: usize = self.network.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();
         let turns = (packets_ahead / PACKETS_PER_TURN) as usize;
@@ -192,13 +193,13 @@ impl Scenario {
         if groups < GROUPS.0 { 1 } else { groups }
     }
 
-    /// Packets that cross all cables between switches, if they are full, in the smallest delay of one.
+    /// Packets that cross all cables between switches, if these are full, in the smallest delay of any of them.
     fn packets_ahead(&self) -> u64 {
         let (cables, delay, packet) = self.cables_between_switches();
         2 * cables * delay.0 / packet.0
     }
 
-    /// The number of cables between switches, the smallest delay of one, and the time of a packet.
+    /// The number of cables between switches, the smallest delay of any of them, and the time of a packet.
     fn cables_between_switches(&self) -> (u64, Time, Time) {
         let is_switch = |port: PortId| self.network.topology.node(port.node).kind == NodeKind::Switch;
         let between = self.network.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
@@ -234,7 +235,8 @@ impl Scenario {
         self.sections.run.seed.wrapping_add(u64::from(replication))
     }
 
-    /// The model at time zero for one replication, for up to `threads` threads, with all traffic or a part of it.
+    /// The model at time zero for one replication, for up to `threads` threads, with all of the traffic or a part of
+    /// it.
     pub(crate) fn simulator(
         &self,
         replication: u32,
@@ -268,7 +270,7 @@ mod tests {
     use super::*;
     use becalm_fabric::policy::{Notice, Response};
 
-    /// When the sources of ten flows start.
+    /// Start times of the sources of ten flows.
     fn starts(seed: u64, keys: &str) -> Vec<Time> {
         let text = format!(
             r#"
@@ -303,7 +305,7 @@ mod tests {
         assert_ne!(one, starts(2, "start_spread = \"8 us\""));
     }
 
-    /// When the timers of four flows of two hosts first expire.
+    /// First expiries of the timers of four flows on two hosts.
     fn deadlines(seed: u64, keys: &str, adapter: &str) -> Vec<Time> {
         let text = format!(
             r#"

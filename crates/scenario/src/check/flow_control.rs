@@ -17,15 +17,15 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     marking(sections, review);
 }
 
-/// What switches with PFC cannot have.
+/// Settings that switches with PFC cannot have.
 fn switches(switch: &Switch, review: &mut Review<'_>) {
     let control = switch.flow_control.place();
     if switch.buffer.get().is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
-        let problem = "is XOFF with pfc, and must have an end: a buffer without end never pauses its sender";
+        let problem = "is XOFF with pfc, and must be finite: an unlimited buffer never pauses its sender";
         review.add(Place::first_given(&[switch.buffer.place(), control]), problem);
     }
     if switch.service.get().is_some_and(|service| service.varies()) {
-        let problem = "must be \"fixed\" with pfc: headroom follows from the rate at which packets come";
+        let problem = "must be \"fixed\" with pfc: headroom follows from the rate at which packets arrive";
         review.add(switch.service.place(), problem);
     }
     if let Some(vls) = switch.vls.get().filter(|&&vls| vls > CLASSES) {
@@ -42,7 +42,7 @@ fn delays(pfc: &Pfc, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that XON is not above XOFF, and that shared memory takes a packet.
+/// Checks that XON is not above XOFF, and that shared memory has room for a packet.
 fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let Some(packet) = sections.packet.complete() else { return };
     let largest = sections.largest(packet);
@@ -60,7 +60,7 @@ fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Revi
     }
 }
 
-/// A marker that looks at credit has none to look at.
+/// Notes markers that depend on credit, since there is none.
 fn marking(sections: &Sections, review: &mut Review<'_>) {
     let Some(marking) = sections.marking.get() else { return };
     if let Some(mut conflict) = Marking::needs_credit(marking) {

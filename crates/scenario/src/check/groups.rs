@@ -41,7 +41,7 @@ fn name<'a>(group: &'a Group, names: &mut HashSet<&'a str>, review: &mut Review<
     }
 }
 
-/// Checks that senders and receivers are given, and only once.
+/// Checks that senders and receivers are given exactly once.
 fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
     let Group { from, to, pattern, connections, .. } = group;
     if connections.given().is_some() {
@@ -68,13 +68,13 @@ fn stop(group: &Group, review: &mut Review<'_>) {
     }
 }
 
-/// Arrivals of a Poisson process have no phase that could be drawn.
+/// Checks for a random phase of Poisson arrivals, which have none.
 fn spread(group: &Group, review: &mut Review<'_>) {
     let spreads = group.start_spread.get().is_some_and(|spread| *spread > Time::ZERO);
     if let (Some(place), Some(Traffic::Poisson(_))) =
         (group.start_spread.given().filter(|_| spreads), group.traffic.get())
     {
-        review.add(place, "does nothing: poisson traffic arrives at random times already");
+        review.add(place, "does nothing: poisson traffic already arrives at random times");
     }
 }
 

@@ -32,7 +32,7 @@ fn program(job: &Job, place: Place, review: &mut Review<'_>) {
     let mut given = programs.into_iter().flatten();
     let first = given.next();
     for other in given {
-        review.add(other, "is another program: a job has one of collective, ops, goal and chakra");
+        review.add(other, "is a second program: a job has one of collective, ops, goal and chakra");
     }
     match (first, job.collective.given()) {
         (None, _) => review.add(place, "collective is missing: set a collective operation, ops, goal or chakra"),
@@ -54,7 +54,7 @@ fn program(job: &Job, place: Place, review: &mut Review<'_>) {
                 None | Some(Collective::Reduce(_) | Collective::AllReduce(_) | Collective::ReduceScatter(_))
             );
             if let Some(place) = job.reduce_rate.given().filter(|_| !adds) {
-                review.add(place, "does nothing: this collective operation adds nothing up");
+                review.add(place, "does nothing: this collective operation computes no sum");
             }
         }
     }

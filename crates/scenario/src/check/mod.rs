@@ -1,10 +1,10 @@
 //! Checks across sections: whether the parts of a scenario fit together.
 //!
-//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks of the sections alone.
+//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks of the sections by themselves.
 //! - `network`, `paths`, `traffic`, `observe`: checks that need the network or the traffic.
-//! - `probe`, `hearing`: properties of schemes, found by trials.
+//! - `probe`, `hearing`: properties of schemes, determined by trials.
 //!
-//! An unreadable value does not keep others from being checked.
+//! An unreadable value does not prevent others from being checked.
 
 mod flow_control;
 mod groups;

@@ -11,7 +11,7 @@ use super::paths;
 use crate::resolve::{Network, unknown};
 use crate::sections::Sections;
 
-/// Queues that the switches may have, so that a switch with very many ports does not fill the memory.
+/// Limit on the queues of all switches, so that a switch with very many ports does not exhaust memory.
 const MOST_QUEUES: u64 = 500_000_000;
 
 pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<'_>) {
@@ -21,7 +21,7 @@ pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<
     paths::check(sections, network, review);
 }
 
-/// A switch has a queue for each pair of ports and each virtual lane.
+/// Checks the number of queues: a switch has one for each pair of ports and each virtual lane.
 fn queues(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |_| u64::from(sections.vls()));
     let switches = network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
@@ -34,7 +34,7 @@ fn queues(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     }
 }
 
-/// Parameters of marking that do not suit the switches.
+/// Notes parameters of marking that do not suit the switches.
 fn marking(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let Some(marking) = sections.marking.get() else { return };
     let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |_| sections.vls());

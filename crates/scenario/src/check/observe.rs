@@ -1,4 +1,4 @@
-//! Checks of what is recorded over time.
+//! Checks of recordings over time.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::resolve::{Network, Plan, unknown};
 use crate::sections::Sections;
 use crate::sections::observe::Observe;
 
-/// Values that series may hold, so that a slip in a unit does not fill the memory.
+/// Limit on the values in series, so that a mistaken unit does not exhaust memory.
 const MOST_SAMPLES: u64 = 20_000_000;
 
 pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {

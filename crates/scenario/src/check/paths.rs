@@ -19,7 +19,7 @@ pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<
     }
 }
 
-/// Notes a choice where there is nothing to choose.
+/// Notes a choice of paths if there is nothing to choose.
 fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
     if !switch.paths.get().is_some_and(|law| law.chooses()) || network.routes.has_equal_ports() {
         return;
@@ -35,7 +35,7 @@ fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
     review.add(switch.paths.place(), problem);
 }
 
-/// Notes detours where there are none.
+/// Notes detours if the network has none.
 fn detours(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
     if !switch.paths.get().is_some_and(|law| law.makes_detours()) {
         return;
@@ -54,7 +54,7 @@ fn detours(switch: &Switch, sections: &Sections, network: &Network, review: &mut
     review.add(switch.paths.place(), problem);
 }
 
-/// Checks that every service level in use begins on the first of its lanes, and has them all.
+/// Checks that every service level in use begins on the first of its lanes and has all of them.
 fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let Some(&vls) = switch.vls.get() else { return };
     let lanes = sections.lanes_of_level();
@@ -84,7 +84,7 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes what needs packets to leave on the lane on which they came.
+/// Notes settings that require packets to leave on the lane on which they came.
 fn shared(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
     if switch.queueing.get() == Some(&Queueing::Fifo) {
         let problem = "needs switch.queueing = \"voq\": packets of one input buffer leave on several virtual lanes";

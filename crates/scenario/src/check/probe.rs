@@ -1,4 +1,4 @@
-//! Properties of a response, found by a trial.
+//! Properties of a response, determined by a trial.
 
 use becalm_control::{Feedback, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::Time;
@@ -18,7 +18,7 @@ pub(super) fn response(params: &ResponseParams) -> Responding {
     response
 }
 
-/// Has a response handle a congested ACK, by whatever tells it of congestion: a mark, a long round trip, a full queue.
+/// Has a response handle an ACK with every signal of congestion: a mark, a long round trip, a full queue.
 fn congest(response: &mut Responding, number: u32) {
     congest_at(response, number, LONG * u64::from(number + 1));
 }
@@ -32,7 +32,7 @@ fn congest_at(response: &mut Responding, number: u32, now: Time) {
     response.notice(now, &Notice::Ack(ack));
 }
 
-/// Whether a response would move on marked ACKs, but never moves where there are none.
+/// Whether a response would react to marked ACKs, but never moves without them.
 pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return false;
@@ -64,7 +64,7 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
     })
 }
 
-/// Whether a response is in its initial state again after a flow begins again, and would otherwise not be.
+/// Whether a response returns to its initial state when a flow begins again, and would not do so otherwise.
 pub(super) fn begins_anew(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return true;
@@ -94,7 +94,7 @@ pub(super) fn begins_anew(params: &ResponseParams) -> bool {
     })
 }
 
-/// The smallest window that a response may come to, which only ACKs open again.
+/// The smallest window that a response may reach, which only ACKs reopen.
 pub(super) fn least_window(params: &ResponseParams) -> u32 {
     match Responding::moves_window(params) {
         true => 1,

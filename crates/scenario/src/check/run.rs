@@ -25,7 +25,7 @@ fn warmup(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// A run that is to end with its jobs or messages needs jobs, or traffic that ends.
+/// Checks that a run that is to end with its jobs or messages has jobs, or traffic that ends.
 fn end(sections: &Sections, review: &mut Review<'_>) {
     let Some(run) = sections.run.get() else { return };
     match run.end.get() {
@@ -44,7 +44,7 @@ fn end(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes caps without an effect.
+/// Notes caps that have no effect.
 fn caps(adapter: &Adapter, review: &mut Review<'_>) {
     // If all hosts have caps, an entry without caps exempts some of them.
     if adapter.injection_rate.given().is_some() || adapter.drain_rate.given().is_some() {
@@ -57,7 +57,7 @@ fn caps(adapter: &Adapter, review: &mut Review<'_>) {
     }
 }
 
-/// Flows that are slowed down together have one response.
+/// Checks that flows that are slowed down together have one response.
 fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
     if adapter.port_control.get() != Some(&PortControl::Sl) {
         return;

@@ -1,4 +1,4 @@
-//! Checks that marking, echo and responses fit together. Schemes state their own properties: none is named here.
+//! Checks that marking, echo and responses fit together. Schemes declare their own properties, so none is named here.
 
 use becalm_control::{
     EchoScheme, Echoing, Feedback, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams, ResponseScheme,
@@ -20,7 +20,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     restarts(sections, review);
 }
 
-/// Notes responses that do not begin again.
+/// Notes restarts of responses that have no effect.
 fn restarts(sections: &Sections, review: &mut Review<'_>) {
     for group in readable(&sections.flows).filter(|group| group.restart.get() == Some(&Restart::Message)) {
         if matches!(group.traffic.get(), Some(Traffic::OnOff(_))) {
@@ -38,7 +38,7 @@ fn restarts(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// A scheme that depends on the size of a buffer needs a finite buffer.
+/// Checks that a scheme that depends on the size of a buffer has a finite buffer.
 fn unlimited(sections: &Sections, review: &mut Review<'_>) {
     let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
     let Some(marking) = sections.marking.get().filter(|_| buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED))
@@ -102,7 +102,7 @@ fn windows(sections: &Sections, review: &mut Review<'_>) {
         } else if review.has(place, &key) {
             review.add_in(place, &key, why);
         } else {
-            review.add_in(place, params.name(), format!("has by default a window that {why}"));
+            review.add_in(place, params.name(), format!("has a default window that {why}"));
         }
     };
     let own = responses(sections);
@@ -122,7 +122,7 @@ fn response_of<'a>(group: &'a Group, sections: &'a Sections) -> Option<&'a Respo
     group.response.get()?.as_ref().or(sections.response.get())
 }
 
-/// Notes ACKs for several packets if messages are too short for them, or if the window closes first.
+/// Notes ACKs for several packets if messages are too short for them or the window closes first.
 fn acks(sections: &Sections, review: &mut Review<'_>) {
     let (Some(echo), Some(packet)) = (sections.echo.get(), sections.packet.complete()) else { return };
     let Some(every) = Echoing::ack_every(echo).filter(|&every| every > 1) else { return };
@@ -147,7 +147,7 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes sources that wait for delays, if the response never delays.
+/// Notes sources that wait for delays if the response never delays.
 fn paced(sections: &Sections, review: &mut Review<'_>) {
     for group in readable(&sections.flows) {
         let Some(Traffic::Poisson(poisson)) = group.traffic.get() else { continue };

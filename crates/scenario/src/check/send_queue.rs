@@ -7,7 +7,7 @@ use crate::sections::Sections;
 use crate::sections::adapter::WhenFull;
 use crate::sections::flows::Traffic;
 
-/// A send queue must hold a packet, and somebody must post messages to it.
+/// Checks that a send queue can hold a packet, and that some source posts messages to it.
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(adapter) = sections.adapter.get() else { return };
     let Some(queue) = adapter.queue.get() else { return };
@@ -27,7 +27,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
         && !groups.is_empty()
         && groups.iter().all(|group| group.get().is_some_and(|group| idle(group.traffic.get())))
     {
-        let problem = "does nothing: no flow posts messages; greedy and on_off flows always have one at hand";
+        let problem = "does nothing: no flow posts messages; greedy and on_off flows always have data to send";
         review.add(adapter.queue.place(), problem);
     }
 }

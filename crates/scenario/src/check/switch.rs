@@ -48,7 +48,7 @@ fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes a bound on overtaking where nothing can be overtaken.
+/// Notes a bound on overtaking if nothing can be overtaken.
 fn bypass(switch: &Switch, review: &mut Review<'_>) {
     let (Some(Arbiter::OldestFirst(order)), Some(InputReads::Many)) = (switch.arbiter.get(), switch.input_reads.get())
     else {
@@ -56,7 +56,7 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
     };
     if order.bypass == Bypass::Output {
         let problem =
-            "needs input_reads = \"one\" for bypass = \"output\": nothing overtakes on its own output otherwise";
+            "needs input_reads = \"one\" for bypass = \"output\": otherwise packets of one output keep their order";
         review.add(Place::first_given(&[switch.input_reads.place(), switch.arbiter.place()]), problem);
     }
 }
@@ -79,7 +79,7 @@ fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = 
     of_flows(switch, sections).chain(of_answers(switch, sections).map(Some))
 }
 
-/// Notes a service level of answers that is that of all flows.
+/// Notes a service level of answers that is the same as that of all flows.
 fn answers(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(packet), Some(vl)) = (sections.packet.get(), of_answers(switch, sections)) else { return };
     let Some(flows) = of_flows(switch, sections).collect::<Option<Vec<u32>>>() else { return };
@@ -88,7 +88,7 @@ fn answers(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes a lane for notification packets where there are none, or no lane is left.
+/// Notes a lane for notification packets if there are none or if no lane is left.
 fn notifications(sections: &Sections, review: &mut Review<'_>) {
     let (Some(packet), Some(echo)) = (sections.packet.get(), sections.echo.get()) else { return };
     let (Some(place), Some(lane)) = (packet.cnp_lane.given(), packet.cnp_lane.set()) else { return };
@@ -98,7 +98,7 @@ fn notifications(sections: &Sections, review: &mut Review<'_>) {
         && sections.switch.get().is_some_and(|switch| switch.vls.get().is_some())
         && sections.cnp_vl().is_none()
     {
-        review.add(place, "needs a lane more than switch.vls, and all lanes are in use: at most 15, and 8 with pfc");
+        review.add(place, "needs one lane more than switch.vls, and all lanes are in use: at most 15, and 8 with pfc");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checks that traffic can arrive, and starts in time.
+//! Checks that traffic can arrive and starts in time.
 
 use becalm_engine::Time;
 use becalm_fabric::{Paths, Room};
@@ -9,9 +9,8 @@ use crate::sections::Sections;
 use crate::sections::flows::Group;
 use crate::sections::topology::TopologyChoice;
 
-/// What to do against cycles on a network whose packets may change their lane.
-const LANES_ADVICE: &str =
-    "set change_vls = true and give no routes, or set allow_cycles = true to run it all the same";
+/// Advice against cycles on a network whose packets may change lanes.
+const LANES_ADVICE: &str = "set change_vls = true and give no routes, or set allow_cycles = true to run it anyway";
 
 pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
     let paths = Paths::new(&network.topology, &network.routes);
@@ -90,8 +89,8 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
             (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
         }
         TopologyChoice::Edges(p) => {
-            let advice = "join the switches without a cycle, give other routes, or set allow_cycles = true to run it \
-                          all the same";
+            let advice =
+                "join the switches without a cycle, give other routes, or set allow_cycles = true to run it anyway";
             (&p.routes, *p.allow_cycles, advice)
         }
     };

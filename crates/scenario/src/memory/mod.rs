@@ -1,7 +1,7 @@
 //! The memory of a run, estimated before it begins.
 //!
-//! The sizes cover a run and its tables. They were measured as the growth of a process with the number of the items
-//! counted, and hold to about a tenth where many of one kind outweigh the rest.
+//! The sizes cover a run and its tables. They were measured as the growth of a process with the number of items, and
+//! are accurate to about a tenth if many items of one kind dominate.
 
 mod packets;
 mod records;
@@ -16,42 +16,42 @@ use crate::scenario::Scenario;
 use crate::sections;
 use crate::sections::distribution::Shape;
 
-/// Bytes of a process that runs the smallest scenario, beyond Python's own.
+/// Bytes of a process that runs the smallest scenario, not including those of Python itself.
 const BASE: u64 = 16 << 20;
 /// Bytes of a port of a host or switch.
 const PORT: u64 = 500;
-/// Bytes of the pauses of a link and virtual lane with PFC, and of their row of a table.
+/// Bytes of the pauses of a link and virtual lane with PFC, and of their row in a table.
 const PAUSES: u64 = 300;
 /// Bytes of the queue of a pair of ports and a virtual lane.
 const QUEUE: u64 = 24;
-/// Bytes of a flow, its latencies and its row of a table included.
-const FLOW: u64 = 1060;
-/// Bytes of a message that is posted and not yet sent.
+/// Bytes of a flow, including its latencies and its row in a table.
+const FLOW: u64 = 930;
+/// Bytes of a message that has been posted but not yet sent.
 const MESSAGE: u64 = 24;
-/// Bytes of a value of a series and its row of a table.
+/// Bytes of a value of a series and its row in a table.
 const SAMPLE: u64 = 260;
-/// Bytes of a snapshot's entry for one link and virtual lane, and its row of a table.
+/// Bytes of a snapshot's entry for one link and virtual lane, and its row in a table.
 const SNAPSHOT: u64 = 320;
-/// Bytes of a link and virtual lane whose queue is measured, and its row of a table.
+/// Bytes of a link and virtual lane whose queue is measured, and its row in a table.
 const LENGTHS: u64 = 400;
-/// Bytes of the record of a message that was delivered, and of what is computed from it.
+/// Bytes of the record of a delivered message, and of what is computed from it.
 const RECORD: u64 = 190;
-/// Bytes of its row of the table `messages`.
+/// Bytes of its row in the table `messages`.
 const ROW: u64 = 90;
 /// Bytes of an operation of a job's program, and of its state in the run.
 const OP: u64 = 57;
-/// Bytes of its recorded times and of its row of the table `ops`.
+/// Bytes of its recorded times and of its row in the table `ops`.
 const SPAN: u64 = 280;
-/// Bytes of a period of an output, and of its row of the table `spans`.
+/// Bytes of a period of an output, and of its row in the table `spans`.
 const PERIOD: u64 = 320;
 /// Bytes of a packet that waits in a switch.
 const PACKET: u64 = 90;
 /// Bytes of a link and virtual lane in a frame: in the run, on their way to Python, and in the table.
 const CELL: u64 = 3 * BYTES_PER_LINK;
-/// Bytes of a frame without those of its links.
+/// Bytes of a frame, not including those of its links.
 const FRAME: u64 = 500;
 
-/// The bytes of a run, by their use.
+/// The bytes of a run, by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Ports and queues.
@@ -79,7 +79,7 @@ pub struct MemoryEstimate {
 }
 
 impl MemoryEstimate {
-    /// The parts by their names.
+    /// The parts by name.
     pub fn parts(&self) -> [(&'static str, u64); 11] {
         let MemoryEstimate {
             network,
@@ -153,7 +153,7 @@ impl Scenario {
         }
     }
 
-    /// Periods of this many lanes: as many as are kept, or as there is time for.
+    /// Periods of this many lanes: as many as are kept or as there is time for.
     fn periods(&self, lanes: u64) -> u64 {
         let each = (u64::from(*self.sections.observe.span_rows) / lanes.max(1)).max(LEAST_PERIODS as u64);
         let packet = self.sections.packet.sizes().largest();
@@ -169,7 +169,7 @@ impl Scenario {
         self.sections.jobs.iter().zip(&self.plan.jobs).map(of_job).sum()
     }
 
-    /// Messages of a source that its host's link has had no time for at the end.
+    /// Messages of a source that its host's link has not had time to send by the end.
     fn left(&self, source: &SourceSpec) -> u64 {
         let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = &source.traffic else { return 0 };
         let packet = &self.sections.packet;

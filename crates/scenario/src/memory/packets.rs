@@ -9,12 +9,12 @@ use crate::scenario::Scenario;
 
 /// Flows whose paths are followed.
 const MOST_FLOWS: usize = 100_000;
-/// Packets that are counted without a look at paths.
+/// Number of packets below which paths are not examined.
 const FEW: u64 = 10_000;
 
 impl Scenario {
-    /// Packets that wait in switches at the end: what is offered to the narrowest link of each path beyond what that carries,
-    /// as far as buffers have room. With a response to congestion they are few.
+    /// Packets that wait in switches at the end: what is offered to the narrowest link of each path in excess of what
+    /// it carries, as far as buffers have room. With a response to congestion there are few.
     pub(super) fn waiting_packets(&self) -> u64 {
         let room = self.buffered_packets();
         let responds = self
@@ -43,7 +43,7 @@ impl Scenario {
         (packets as u64).clamp(FEW.min(room), room)
     }
 
-    /// Packets for which the buffers of switches have room.
+    /// Number of packets for which the buffers of switches have room.
     fn buffered_packets(&self) -> u64 {
         let packet = self.sections.packet.sizes().largest();
         let buffers =

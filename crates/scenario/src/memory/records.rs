@@ -44,7 +44,7 @@ impl Scenario {
         (wanted, self.plan.sources.iter().map(|source| share(self.sender(source))).collect())
     }
 
-    /// Bytes on the wire that leave their host, of each flow.
+    /// Bytes on the wire that leave their host, for each flow.
     pub(super) fn leaving_bytes(&self) -> Vec<f64> {
         let (wanted, leaving) = self.leaving();
         let mut of_flows = vec![0.0; self.plan.flows.len()];

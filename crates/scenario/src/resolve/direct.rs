@@ -10,7 +10,7 @@ use crate::sections::topology::{Dragonfly, Torus};
 /// The choices that routes leave to switches.
 #[derive(Clone, Copy)]
 pub(super) struct Choices {
-    /// Whether there are all equal ports, or one for each destination.
+    /// Whether all equal ports are present, or one for each destination.
     pub all: bool,
     /// Whether packets may make detours.
     pub detours: bool,
@@ -79,7 +79,7 @@ pub(super) fn torus(p: &Torus, choices: Choices, place: Place, review: &mut Revi
     Some((topology, routes))
 }
 
-/// Whether a network can be built without filling the memory; what is too large is noted.
+/// Whether a network can be built without exhausting memory; notes what is too large.
 fn sized(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
     let nodes = hosts.saturating_add(switches);
     if nodes > u64::from(Key::TARGETS) {

@@ -19,7 +19,7 @@ pub(crate) struct Job {
     pub program: Arc<Program>,
     /// The host of every rank.
     pub hosts: Vec<NodeId>,
-    /// Pairs of ranks on different hosts of which the first sends to the second, in rising order: one flow each.
+    /// Pairs of ranks on different hosts, the first of which sends to the second, in ascending order: one flow each.
     pub pairs: Vec<(u32, u32)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn resolve(
     Some(Job { program: Arc::new(program), hosts, pairs })
 }
 
-/// The hosts that a job names; with a list, some of them several times.
+/// The hosts that a job names; a list may name some of them several times.
 fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeId> {
     if job.placement.get() == Some(&Placement::List) {
         return job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect();
@@ -61,7 +61,7 @@ fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeI
     network.hosts(&job.hosts, review)
 }
 
-/// The number of ranks: as given, else as many as operations need, else one per host.
+/// The number of ranks: as given, or else as many as operations need, or else one per host.
 fn ranks(job: &Section, hosts: u32) -> u32 {
     let needed = |op: &Operation| op.rank.max(op.to.unwrap_or(0)).max(op.from.unwrap_or(0)) + 1;
     let of_ops = job.ops.iter().flatten().map(needed).max();
@@ -102,7 +102,7 @@ fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> 
     checked(made, job, place, review)
 }
 
-/// A program with large messages by rendezvous, if it can end.
+/// A program that sends large messages by rendezvous, if it can end.
 fn checked(
     made: Result<Program, ProgramError>,
     job: &Section,
@@ -140,7 +140,7 @@ fn listed(ops: &[Operation], ranks: u32, table: Place, review: &mut Review<'_>) 
         if let Some(name) = &operation.name
             && names.insert((operation.rank, name), id).is_some()
         {
-            wrong("name", format!("rank {} has an operation `{name}` already", operation.rank));
+            wrong("name", format!("rank {} already has an operation `{name}`", operation.rank));
             return None;
         }
     }

@@ -15,7 +15,7 @@ pub(crate) struct Link {
 
 /// All links, node by node and port by port.
 ///
-/// A link is named `A->B` after its nodes; of several between the same two nodes, each is named `A[port]->B`.
+/// A link is named `A->B` after its nodes; if several links join the same two nodes, each is named `A[port]->B`.
 pub(super) fn links(topology: &Topology) -> Vec<Link> {
     let mut parallel: HashMap<(u32, u32), u32> = HashMap::new();
     let peers = topology.peers();

@@ -1,10 +1,11 @@
 //! From the names of a scenario to its network and flows.
 //!
 //! - `names`: lists of names, and unknown names.
-//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `size`: how many there may be. `links`: the directions of cables by name.
-//! - `network`: all of that, made once. `shapes`: its switches as markers know them.
+//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `size`: limits on their numbers. `links`: the
+//!   directions of cables by name.
+//! - `network`: all of that, made once. `shapes`: its switches in the form that markers use.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all hosts.
-//! - `jobs`: programs, the hosts of their ranks, and the flows between these.
+//! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
 
 mod direct;

@@ -4,10 +4,10 @@ use becalm_engine::Key;
 use becalm_schema::names::{Known, expand};
 use becalm_schema::{Located, Place, Review};
 
-/// The name for all.
+/// The name that stands for all.
 pub(crate) const ALL: &str = "*";
 
-/// Names that a list may stand for: as many as a network has nodes.
+/// Largest number of names that a list may stand for: as many as a network may have nodes.
 const MOST_NAMES: usize = Key::TARGETS as usize;
 
 /// The names of a list, ranges expanded, each with its place. Errors are noted.
@@ -27,7 +27,7 @@ pub(crate) fn expand_list(list: &[Located<String>], review: &mut Review<'_>) -> 
     names
 }
 
-/// Notes that a name is unknown, with the nearest of the known names or, if they are few, all.
+/// Notes that a name is unknown, with the closest known name or, if there are few, all known names.
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str], place: Place, review: &mut Review<'_>) {
     let conflict = Known(what, known).conflict("", name);
     review.add_valid(place, conflict.problem, conflict.valid);

@@ -1,4 +1,4 @@
-//! The network of a scenario, made once and handed on.
+//! The network of a scenario, made once and passed on.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(crate) struct Network {
     pub routes: Routes,
     /// Both directions of every cable, node by node and port by port.
     pub links: Vec<Link>,
-    /// The rate of every host's link, by number of the node. The value for a switch has no meaning.
+    /// The rate of every host's link, by number of the node. The value for a switch is meaningless.
     pub rates: Vec<Rate>,
     hosts: HashMap<String, NodeId>,
 }
@@ -48,12 +48,13 @@ impl Network {
         self.links.iter().map(|link| link.name.as_str()).collect()
     }
 
-    /// The switches as their markers know them, with this many virtual lanes and input buffers of this capacity.
+    /// The switches in the form that their markers use, with this many virtual lanes and input buffers of this
+    /// capacity.
     pub fn switch_shapes(&self, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
         shapes::switch_shapes(&self.topology, vls, capacity_bytes)
     }
 
-    /// The host that a text names.
+    /// The host with this name.
     pub fn host(&self, name: &Located<String>, review: &mut Review<'_>) -> Option<NodeId> {
         let text = name.get()?;
         let host = self.hosts.get(text).copied();

@@ -9,10 +9,10 @@ use super::sending::Sending;
 use crate::sections::flows::{Connection, Group, Traffic};
 use crate::sections::pattern::Pattern;
 
-/// Flows that a scenario may have.
+/// Largest number of flows in a scenario.
 pub(super) const MOST_FLOWS: usize = 4_000_000;
 
-/// Every source of a group with its destinations, at most `most` in all; `None` after an error, and where names are
+/// Every source of a group with its destinations, at most `most` in all; `None` after an error, and if names are
 /// ambiguous.
 pub(super) fn sendings(
     group: &Group,
@@ -61,8 +61,8 @@ pub(super) fn sendings(
     }
 }
 
-/// A host never sends to itself. A host without another destination is dropped if it was given by `"*"`; if it was
-/// named, that is an error, and so is a group without senders.
+/// Removes hosts without destinations, since a host never sends to itself. This is silent for hosts given by `"*"`; if
+/// the host was named, or if no sender is left, it is an error.
 fn without_idle(pairs: Vec<Sending>, group: &Group, network: &Network, review: &mut Review<'_>) -> Vec<Sending> {
     let all = group.from.set().is_some_and(|from| from.iter().any(|name| name.get().is_some_and(|text| text == ALL)));
     let idle = pairs.iter().find(|sending| sending.destinations.is_empty()).map(|sending| sending.source);

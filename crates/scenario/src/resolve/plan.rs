@@ -15,7 +15,7 @@ use crate::sections::flows::Group;
 use crate::sections::packet::Packet;
 use crate::sections::{self, Sections};
 
-/// The purpose of the random stream of a group's pattern; the fabric uses others.
+/// The purpose of the random stream of a group's pattern; the fabric uses other purposes.
 const PATTERN_STREAM: u64 = 1 << 32;
 
 /// One flow.
@@ -37,7 +37,7 @@ pub(crate) struct Plan {
     pub last_starts: Vec<Option<Time>>,
     /// The jobs; `None` for one with errors. Their flows come after all others, and each job is a group.
     pub jobs: Vec<Option<Job>>,
-    /// One per host.
+    /// The adapters, one per host.
     pub adapters: Vec<AdapterConfig>,
 }
 

@@ -8,7 +8,7 @@ use becalm_schema::{Located, Place, Review};
 use super::names::{ALL, expand_list, unknown};
 use crate::sections::routes::Route;
 
-/// Sets the entries of a list, and notes errors.
+/// Sets the entries of a list and notes errors.
 pub(super) fn apply(list: &[Located<Route>], topology: &Topology, routes: &mut Routes, review: &mut Review<'_>) {
     let nodes = Nodes::new(topology);
     for route in list {

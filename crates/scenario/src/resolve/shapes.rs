@@ -1,4 +1,4 @@
-//! Switches as their markers know them.
+//! Switches in the form that their markers use.
 
 use becalm_fabric::policy::SwitchShape;
 use becalm_fabric::{NodeId, NodeKind, PortId, Topology};

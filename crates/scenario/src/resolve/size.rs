@@ -1,4 +1,4 @@
-//! The size of a network that fits into memory.
+//! Limits on the size of a network, so that it fits into memory.
 
 use becalm_schema::{Place, Review};
 
@@ -7,7 +7,7 @@ const MOST_ROUTES: u64 = 500_000_000;
 /// Cables that a topology may have.
 pub(super) const MOST_CABLES: u64 = 4_000_000;
 
-/// Whether a network can be built without filling the memory; what is too large is noted.
+/// Whether a network can be built without exhausting memory; notes what is too large.
 pub(super) fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
     if cables > MOST_CABLES {
         review.add(place, format!("has {cables} cables, must have at most {MOST_CABLES}"));

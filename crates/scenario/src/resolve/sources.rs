@@ -9,7 +9,7 @@ use super::sending::Sending;
 use crate::sections::flows::{self, DEFAULT_MESSAGE, Group, Poisson};
 use crate::sections::packet::Packet;
 
-/// The sources of a group: its sendings, each with its flows and the rate of its host's link.
+/// The sources of a group: its senders, each with its flows and the rate of its host's link.
 pub(super) fn sources(
     group: &Group,
     packet: &Packet,
@@ -57,7 +57,7 @@ pub(super) fn sources(
     sources
 }
 
-/// A source for each of the loads that hold one after the other: a Poisson process has no memory, so it may be cut.
+/// A source for each of the successive loads: a Poisson process has no memory, so it may be split.
 fn poisson(
     p: &Poisson,
     load_bytes: f64,

@@ -15,7 +15,7 @@ use super::size::{MOST_CABLES, fits};
 use crate::sections::quantities::LinkRate;
 use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
 
-/// The nodes, cables and routes of a choice. After an error, which has been noted, there are none.
+/// The nodes, cables and routes of a topology; `None` after an error, which has been noted.
 pub(super) fn build(choice: &TopologyChoice, choices: Choices, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
     let (topology, mut routes) = build_cables(choice, choices, review)?;
     let before = review.count();
@@ -65,7 +65,7 @@ fn build_fat_tree(
         return None;
     };
     if let Some(radix) = (0..spec.levels.len()).map(|l| spec.radix(l)).find(|&radix| radix >= u64::from(u16::MAX)) {
-        review.add(place, format!("has switches of {radix} ports, must have less than {}", u16::MAX));
+        review.add(place, format!("has switches of {radix} ports, must have fewer than {}", u16::MAX));
         return None;
     }
     // Without given entries there is no table.
@@ -112,7 +112,7 @@ fn clos(p: &Clos, place: Place, review: &mut Review<'_>) -> Option<Topology> {
     }))
 }
 
-/// A network while it is put together from lists.
+/// A network under construction from lists.
 #[derive(Default)]
 struct Draft {
     topology: Topology,
@@ -191,7 +191,7 @@ impl Draft {
         }
     }
 
-    /// Why a cable between two nodes cannot be.
+    /// Why a cable between two nodes is not possible.
     fn misfit(&self, a: NodeId, b: NodeId) -> Option<String> {
         let (first, second) = (self.topology.node(a), self.topology.node(b));
         if a == b {
@@ -201,7 +201,7 @@ impl Draft {
             return Some("joins two hosts; a host is joined to a switch".to_string());
         }
         if self.topology.cables().len() as u64 == MOST_CABLES {
-            return Some(format!("is one of more than {MOST_CABLES} cables"));
+            return Some(format!("exceeds the maximum of {MOST_CABLES} cables"));
         }
         [first, second].into_iter().find_map(|end| match end.kind {
             NodeKind::Host if end.degree > 0 => {

@@ -7,14 +7,56 @@ use becalm_metrics::{Frames, Paces, Series, Snapshot, Watch};
 use crate::scenario::Scenario;
 use becalm_model::Model;
 
-/// All counters at one time.
+/// The counters of a flow that tables need: all flows have them twice, at both ends of the window.
+pub(crate) struct FlowCounters {
+    pub sent_packets: u64,
+    pub delivered_packets: u64,
+    pub delivered_bytes: u64,
+    pub delivered_marked: u64,
+    pub disordered_packets: u64,
+    pub messages_delivered: u64,
+    pub posted_bytes: u64,
+    pub posted_messages: u64,
+    pub dropped_messages: u64,
+    /// Time in which it always had a message to send, up to the last time that this changed.
+    greedy_time: Time,
+    /// Since when it always has a message to send, if it does.
+    greedy_since: Option<Time>,
+}
+
+impl FlowCounters {
+    /// Time up to now in which the flow always had a message to send.
+    pub fn greedy_until(&self, now: Time) -> Time {
+        self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
+    }
+}
+
+impl From<FlowView> for FlowCounters {
+    fn from(flow: FlowView) -> FlowCounters {
+        FlowCounters {
+            sent_packets: flow.sent_packets,
+            delivered_packets: flow.delivered_packets,
+            delivered_bytes: flow.delivered_bytes,
+            delivered_marked: flow.delivered_marked,
+            disordered_packets: flow.disordered_packets,
+            messages_delivered: flow.messages_delivered,
+            posted_bytes: flow.posted_bytes,
+            posted_messages: flow.posted_messages,
+            dropped_messages: flow.dropped_messages,
+            greedy_time: flow.greedy_time,
+            greedy_since: flow.greedy_since,
+        }
+    }
+}
+
+/// All counters at one point in time.
 pub(crate) struct Counters {
     pub time: Time,
-    pub flows: Vec<FlowView>,
+    pub flows: Vec<FlowCounters>,
     pub links: Vec<PortCounters>,
-    /// Time in which each link's output has waited for credit.
+    /// Time that each link's output has waited for credit.
     pub stalls: Vec<Time>,
-    /// The headroom of the buffer behind each link and virtual lane, where it has any; empty with credit.
+    /// The headroom of the buffer behind each link and virtual lane, if it has any; empty with credit.
     pub headrooms: Vec<Option<Headroom>>,
 }
 
@@ -27,7 +69,7 @@ impl Counters {
         let headrooms = links.iter().flat_map(|link| lanes.clone().map(|vl| model.headroom(link.to, vl)));
         Counters {
             time,
-            flows: (0..scenario.plan.flows.len() as u32).map(|i| model.flow(FlowId(i))).collect(),
+            flows: (0..scenario.plan.flows.len() as u32).map(|i| model.flow(FlowId(i)).into()).collect(),
             links: links.iter().map(|link| model.port(link.from)).collect(),
             stalls: links.iter().map(|link| model.observer(link.from.node).stalls.time(link.from, time)).collect(),
             headrooms: headrooms.collect(),

@@ -1,4 +1,4 @@
-//! A run in progress: it goes on in steps, and ends with results.
+//! A run in progress: it advances in steps and ends with results.
 
 use becalm_control::Responding;
 use becalm_control::response::external::External;
@@ -16,7 +16,7 @@ use crate::assemble::Traffic;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
 
-/// A run in progress, without its scenario: every method takes the one that it was made from.
+/// A run in progress, without its scenario: every method takes the scenario from which it was made.
 pub struct Course {
     model: Model,
     faults: Faults,
@@ -25,7 +25,7 @@ pub struct Course {
     series: Series,
     paces: Paces,
     snapshots: Vec<Snapshot>,
-    /// Times of snapshots to come, the next one last.
+    /// Times of future snapshots, the next one last.
     to_shoot: Vec<Time>,
     film: Film,
     followed: Vec<usize>,
@@ -35,9 +35,9 @@ pub struct Course {
     before: Option<Counters>,
     /// Whether everything was delivered before the end of the scenario.
     drained: bool,
-    /// Whether nothing was left to happen.
+    /// Whether no events were left.
     idle: bool,
-    /// Whether packets are under way and nothing moves any more.
+    /// Whether packets are under way but nothing moves any more.
     stuck: bool,
     ended: bool,
 }
@@ -77,7 +77,7 @@ impl Course {
         Ok(course)
     }
 
-    /// Whether the run has come to its end.
+    /// Whether the run has ended.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
@@ -113,7 +113,7 @@ impl Course {
         self.faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))
     }
 
-    /// Goes on to `until`, or to the end of the run, taking samples on the way. Steps change no event.
+    /// Advances to `until` or to the end of the run, taking samples on the way. The size of steps changes no event.
     ///
     /// # Errors
     /// Those of [`Scenario::run`].
@@ -152,7 +152,7 @@ impl Course {
         Ok(())
     }
 
-    /// Takes what is to be taken at a time of observation, and finds out whether the run ends there.
+    /// Takes the samples that are due at a time of observation, and determines whether the run ends there.
     fn observe(&mut self, scenario: &Scenario, target: Time, warmup: Time, step: Time) {
         let duration = *scenario.sections.run.duration;
         if self.before.is_none() && target == warmup {
@@ -195,7 +195,7 @@ impl Course {
         stop.ok_or(RunError::Interrupted)
     }
 
-    /// The results, at the end of the run.
+    /// The results at the end of the run.
     ///
     /// # Errors
     /// Those of [`Scenario::run`].
@@ -240,7 +240,7 @@ impl Course {
         })
     }
 
-    /// Notes the bytes of groups, links and flows, in this order.
+    /// Notes the bytes of groups, links and flows, in that order.
     fn take_sample(&mut self, scenario: &Scenario, time: Time) {
         let model = &self.model;
         let bytes = |i: u32| model.delivered_bytes(FlowId(i));

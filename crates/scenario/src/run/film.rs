@@ -33,7 +33,7 @@ impl Film {
         }
     }
 
-    /// The time of the next frame; `None` where no frames are asked for.
+    /// The time of the next frame; `None` if no frames are requested.
     pub fn next(&self) -> Option<Time> {
         self.step.map(|step| self.last.saturating_add(step))
     }

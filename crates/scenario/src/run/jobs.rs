@@ -13,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::sections::jobs::Job as Section;
 use becalm_model::{Model, Whole};
 
-/// Steps of a run alone, after each of which the progress function is called.
+/// Number of steps in a run of a job alone; the progress function is called after each.
 const STEPS: u64 = 100;
 
 /// What a job did.
@@ -33,8 +33,8 @@ impl Scenario {
         self.plan.jobs[number].as_ref().expect("checked")
     }
 
-    /// The duration of every job without any other traffic, by runs of their own; `None` for a job that does not end in
-    /// time or has no other traffic. `None` if `go_on` answers `false`.
+    /// The duration of every job without other traffic, from separate runs; `None` for a job that does not end in time
+    /// or runs without other traffic anyway. `None` altogether if `go_on` returns `false`.
     pub(super) fn jobs_alone(
         &self,
         replication: u32,
@@ -57,7 +57,7 @@ impl Scenario {
         Ok(Some(alone))
     }
 
-    /// Runs until all ranks are done, or to the end of the scenario.
+    /// Runs until all ranks are done or the scenario ends.
     fn run_job(&self, mut model: Model, go_on: &mut dyn FnMut() -> bool) -> Option<Whole> {
         let duration = *self.sections.run.duration;
         let step = Time(duration.0.div_ceil(STEPS).max(1));
@@ -76,12 +76,12 @@ impl Scenario {
     }
 }
 
-/// When the last of some ranks ended; `None` if one has not.
+/// When the last of some ranks ended; `None` if any has not.
 fn ended<'a>(mut ranks: impl Iterator<Item = &'a Rank>) -> Option<Time> {
     ranks.try_fold(Time::ZERO, |latest, rank| rank.is_done().then(|| latest.max(rank.ended())))
 }
 
-/// Checks that no job waits for ever where nothing is left to happen.
+/// Checks that no job waits for ever when no events are left.
 pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), FabricError> {
     for (number, section) in scenario.sections.jobs.iter().enumerate() {
         let program = &scenario.job(number).program;
@@ -96,7 +96,7 @@ pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), Fabr
     Ok(())
 }
 
-/// The tables `jobs` and `ranks`, and `ops` where operations are recorded; none without jobs.
+/// The tables `jobs` and `ranks`, and `ops` if operations are recorded; none without jobs.
 pub(super) fn tables(scenario: &Scenario, model: &Whole, alone: &[Option<Time>]) -> Vec<Table> {
     let outcome = |(number, section): (usize, &'_ Located<Section>)| {
         let job = scenario.job(number);

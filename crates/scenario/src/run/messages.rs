@@ -10,7 +10,7 @@ use super::counters::Counters;
 use crate::scenario::Scenario;
 use crate::sections::flows::Traffic;
 
-/// The tables that are asked for; none if messages are not recorded.
+/// The requested tables; none if messages are not recorded.
 pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed: u64) -> Vec<Table> {
     let Some(messages) = &watch.messages else { return Vec::new() };
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
@@ -33,7 +33,7 @@ pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed:
     tables
 }
 
-/// Messages of each group that were posted and had not been delivered at the end.
+/// Messages of each group that were posted but had not been delivered by the end.
 fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
     let left = |flow: u32| {
         let flow = &after.flows[flow as usize];
@@ -42,7 +42,7 @@ fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
     scenario.plan.groups.iter().map(|flows| flows.clone().map(left).sum()).collect()
 }
 
-/// The time that each message would take on an empty network, from the time at which it is posted.
+/// The time that each message would take on an empty network, counted from when it is posted.
 fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time> {
     let network = &scenario.network;
     let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.sizes());
@@ -76,13 +76,14 @@ fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time
     records.iter().map(ideal).collect()
 }
 
-/// Whether messages of a group are posted: a flow that always has data makes each one when it sends the first packet of it.
+/// Whether messages of a group are posted: a flow that always has data makes each message when it sends its first
+/// packet.
 fn posts(scenario: &Scenario, group: u32) -> bool {
     let own = scenario.sections.flows.items().get(group as usize);
     own.is_none_or(|group| !matches!(*group.traffic, Traffic::Greedy(_) | Traffic::OnOff(_)))
 }
 
-/// The table `messages`: a row for each, in the order in which they were delivered.
+/// The table `messages`: a row for each message, in order of delivery.
 fn one_by_one(records: &[MessageRecord], ideals: &[Time], completions: &[Completion], groups: &[String]) -> Table {
     let times = |time: fn(&MessageRecord) -> Time| {
         let seconds = |time: Time| if time == Time::MAX { f64::NAN } else { time.as_secs() };

@@ -1,8 +1,8 @@
 //! From a checked scenario to results: the run and its tables.
 //!
-//! `course`: a run in progress; `counters`: counters and observations; `film`: frames; `window`: the measured window; `offers`,
-//! `roots`, `parts`: what every flow offered, the roots that count, and the part of every flow in the congestion; `tables`, `messages`, `pauses`,
-//! `jobs`, `congestion`: the tables made from them.
+//! `course`: a run in progress; `counters`: counters and observations; `film`: frames; `window`: the measured window;
+//! `offers`, `roots`, `parts`: what every flow offered, the roots that count, and the role of every flow in the
+//! congestion; `tables`, `messages`, `pauses`, `jobs`, `congestion`: the tables made from them.
 
 mod congestion;
 mod counters;
@@ -33,11 +33,11 @@ use crate::sections::adapter::PortControl;
 
 pub use course::Course;
 
-/// A property that is checked where switches choose paths so that it holds.
+/// A property that is checked if the way in which switches choose paths guarantees it.
 const ORDER: &str = "flows kept their order";
 /// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", CREDITS, ORDER, "no deadlock"];
-/// The one on credit, and that with PFC in its place.
+/// The property for credit, and the one that replaces it with PFC.
 const CREDITS: &str = "credits were conserved";
 const PAUSES: &str = "no buffer overflowed, and senders obeyed their pauses";
 
@@ -58,8 +58,8 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
-    /// `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`, `completion_by_size`, `completion_times` and
-    /// `messages` where they are observed; `jobs`, `ranks` and `ops` where there are any.
+    /// `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`, `completion_by_size`, `completion_times`
+    /// and `messages` if they are observed; `jobs`, `ranks` and `ops` if there are any.
     pub tables: Vec<Table>,
     /// Equal for two runs that agree packet by packet.
     pub fingerprint: u64,
@@ -85,10 +85,10 @@ pub enum RunError {
     /// The fabric cannot continue.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// A scheme from outside failed.
+    /// An external scheme failed.
     #[error("{0}")]
     Scheme(Failure),
-    /// The code of a scheme from outside was not provided.
+    /// The code of an external scheme was not provided.
     #[error("the code of scheme `{0}` was not provided")]
     Unprovided(String),
     /// The progress function asked to stop.
@@ -97,14 +97,15 @@ pub enum RunError {
 }
 
 impl Scenario {
-    /// Runs one replication on up to `threads` threads; `replication` counts from 0 and moves the seed. The number of
-    /// threads changes only the time that it takes.
+    /// Runs one replication on up to `threads` threads; `replication` counts from 0 and is added to the seed. The
+    /// number of threads affects only the time that the run takes.
     ///
-    /// `progress` is called every few thousand events, often many times in a millisecond: a run has no clock, so a caller
-    /// that wants to hear less often leaves calls out. When it answers `false`, the run ends.
+    /// `progress` is called every few thousand events, often many times in a millisecond: a run has no clock, so a
+    /// caller that needs fewer reports skips calls. When it returns `false`, the run ends.
     ///
     /// # Errors
-    /// [`RunError::Fabric`] for a deadlock or too little headroom, [`RunError::Interrupted`] when `progress` answered `false`.
+    /// [`RunError::Fabric`] for a deadlock or too little headroom, [`RunError::Interrupted`] if `progress` returned
+    /// `false`.
     pub fn run(
         &self,
         replication: u32,
@@ -118,12 +119,12 @@ impl Scenario {
     ///
     /// # Errors
     /// [`RunError::Fabric`] for a flow without a route to its destination, [`RunError::Unprovided`] and
-    /// [`RunError::Scheme`] for a scheme from outside that is missing or fails at its start.
+    /// [`RunError::Scheme`] for an external scheme that is missing or fails at its start.
     pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
         Ok(Prepared { scenario: self, course: Course::new(self, replication, threads)? })
     }
 
-    /// The failure of a scheme from outside, with the names of whom it served.
+    /// The failure of an external scheme, with the names of the flow that it served.
     pub(crate) fn explained(&self, mut failure: Failure) -> RunError {
         if let Place::Response(number) | Place::Flow(number) = failure.place
             && let Some(flow) = self.plan.flows.get(number as usize)

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use becalm_fabric::FlowView;
-
-use super::counters::Counters;
+use super::counters::{Counters, FlowCounters};
 use crate::fabric::FlowPaths;
 use crate::resolve::Flow;
 use crate::scenario::Scenario;
 
 /// A flow loses if it delivers less than it should by more than this share.
 const LOST: f64 = 0.05;
-/// Fewest packets that it loses then: a smaller loss is chance.
+/// Minimum loss in packets: a smaller one is chance.
 const FEWEST: f64 = 10.0;
-/// Where messages go to random destinations, a loss of fewer standard deviations is chance.
+/// If messages go to random destinations, a loss of fewer standard deviations is chance.
 const DEVIATIONS: f64 = 4.0;
 
 /// Flows of one group from one host.
@@ -31,16 +29,16 @@ pub(super) struct Account {
 pub(super) struct Offers {
     /// Length of the measured window in seconds.
     pub seconds: f64,
-    /// What it could have sent, within the rate of its source's link.
+    /// What the flow could have sent, within the rate of its source's link.
     pub offered: Vec<f64>,
     pub delivered: Vec<f64>,
-    /// Whether it had endless data at some time: its offer is no number of its own then.
+    /// Whether the flow had endless data at some time: its offer then has no value of its own.
     pub greedy: Vec<bool>,
-    /// Its account, as a place in [`Offers::accounts`].
+    /// The flow's account, as a place in [`Offers::accounts`].
     pub account: Vec<u32>,
     /// By number of the group and of the host.
     pub accounts: Vec<((u32, u32), Account)>,
-    /// Standard deviation in packets of its part, where messages go to random destinations.
+    /// Standard deviation of the flow's part in packets, if messages go to random destinations.
     deviation: Vec<f64>,
     /// Packets of a message that may be under way when the window ends.
     message: Vec<f64>,
@@ -53,7 +51,7 @@ impl Offers {
         let seconds = after.time.since(before.time).as_secs();
         let views = || before.flows.iter().zip(&after.flows);
         let plan = &scenario.plan;
-        let greedy_time = |(start, end): (&FlowView, &FlowView)| {
+        let greedy_time = |(start, end): (&FlowCounters, &FlowCounters)| {
             end.greedy_until(after.time).as_secs() - start.greedy_until(before.time).as_secs()
         };
         let mut posted: Vec<f64> = views().map(|(start, end)| (end.posted_bytes - start.posted_bytes) as f64).collect();
@@ -88,10 +86,10 @@ impl Offers {
         offers
     }
 
-    /// Notes how much less than a flow offers may arrive by chance.
+    /// Notes by how much the delivered traffic of a flow may fall short of its offer by chance.
     fn set_chance(&mut self, scenario: &Scenario, random: &[bool], before: &Counters, after: &Counters) {
         let views = || before.flows.iter().zip(&after.flows);
-        let of_group = |value: fn(&FlowView) -> u64, flows: &std::ops::Range<u32>| {
+        let of_group = |value: fn(&FlowCounters) -> u64, flows: &std::ops::Range<u32>| {
             let views = views().skip(flows.start as usize).take(flows.len());
             views.map(|(start, end)| value(end) - value(start)).sum::<u64>() as f64
         };
@@ -107,19 +105,20 @@ impl Offers {
         }
     }
 
-    /// How much less than `due` a flow may deliver without a loss.
+    /// By how much a flow may fall short of `due` without a loss.
     fn room(&self, due: f64, deviation: f64, message: f64) -> f64 {
         let packets = FEWEST.max(DEVIATIONS * deviation).max(message);
         (LOST * due).max(packets * self.packet / self.seconds)
     }
 
-    /// Whether a flow delivers less than it is due by more than chance.
+    /// Whether a flow falls short of what it is due by more than chance.
     pub fn loses(&self, flow: usize, due: f64) -> bool {
         due - self.delivered[flow] > self.room(due, self.deviation[flow], self.message[flow])
     }
 
-    /// Whether each of the chosen flows loses of what it offers, alone or with the chosen ones of its group and host: where
-    /// a host sends to many, each of its flows offers fewer packets than chance allows, and only their sum shows the loss.
+    /// Whether each of the chosen flows loses part of what it offers, alone or together with the other chosen flows of
+    /// its group and host: if a host sends to many destinations, the packets of each flow are too few to rule out
+    /// chance, and only their sum shows the loss.
     pub fn lose_together(&self, chosen: &[bool]) -> Vec<bool> {
         #[derive(Clone, Copy, Default)]
         struct Sum {
@@ -153,8 +152,8 @@ impl Offers {
     }
 }
 
-/// Gives each flow of a source its part of what the source posted, and tells which flows are of sources with several: their
-/// messages go to random destinations, so that who gets how many is chance.
+/// Gives each flow of a source an equal part of what the source posted, and returns which flows share their source with
+/// others: the messages of such a source go to random destinations, so how many each flow gets is chance.
 fn spread_evenly(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
     let mut random = vec![false; posted.len()];
     for source in scenario.plan.sources.iter().filter(|source| source.flows.len() > 1) {

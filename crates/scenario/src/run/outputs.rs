@@ -7,9 +7,9 @@ use super::counters::Counters;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
 
-/// Share of the measured window from which an output counts as a root or a branch.
+/// Share of the measured window at or above which an output counts as a root or a branch.
 const LEAST_SHARE: f64 = 0.01;
-/// Share of the measured window from which on a branch has victims.
+/// Share of the measured window at or above which a branch has victims.
 const LASTING_BRANCH: f64 = 0.05;
 
 /// One output and virtual lane.
@@ -19,12 +19,12 @@ pub(super) struct Row<'a> {
     pub role: &'static str,
     /// Its periods in this role; none if it is calm.
     pub episode: Option<Episode>,
-    /// Of the measured window: as root, and as branch.
+    /// Shares of the measured window: as root and as branch.
     pub shares: [f64; 2],
 }
 
 impl Row<'_> {
-    /// Whether others wait behind it long enough for a loss: it is a branch for a share of the window that counts.
+    /// Whether others wait behind it long enough for a loss: it is a branch for a long enough share of the window.
     pub fn holds_up(&self) -> bool {
         self.is("branch") && self.shares[1] >= LASTING_BRANCH
     }
@@ -42,14 +42,14 @@ impl Row<'_> {
 
 /// The roles of all outputs.
 pub(crate) struct Outputs<'a> {
-    /// Link by link, and lane by lane.
+    /// Ordered by link, then by lane.
     pub(super) rows: Vec<Row<'a>>,
     /// Virtual lanes of a link.
     pub(super) lanes: usize,
 }
 
 impl<'a> Outputs<'a> {
-    /// The most frequent role of each output, while it had one.
+    /// The most frequent role of each output while it had one.
     pub fn new(scenario: &'a Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Outputs<'a> {
         let seconds = after.time.since(before.time).as_secs();
         let lanes =

@@ -1,11 +1,13 @@
-//! The part of every flow in the congestion: contributor, victim, both or none, and what victims lose.
+//! The role of every flow in the congestion: contributor, victim, both or none, and what victims lose.
 //!
 //! - A *contributor* crosses a root that counts; see [`super::roots`].
-//! - A *victim* crosses a branch while it lasts, crosses no such root, and loses: it delivers less than it offers by more
-//!   than chance. The output was a branch for at least 5% of the window. A flow with endless data loses if it delivers less than its max-min fair share next to what the
-//!   contributors get through, without their excess.
-//! - A contributor is a victim *as well* if it crosses a branch of the tree of a root that it does not cross, and delivers
-//!   less than its max-min fair share of all. The branch belongs to the tree to whose root most contributors cross it.
+//! - A *victim* crosses a branch while it lasts, crosses no such root, and loses: what it delivers falls short of what
+//!   it offers by more than chance. The output was a branch for at least 5% of the window. A flow with endless data
+//!   loses if it delivers less than its max-min fair share next to what the contributors get through, without their
+//!   excess.
+//! - A contributor is a victim *as well* if it crosses a branch of the tree of a root that it does not cross, and
+//!   delivers less than its max-min fair share of all. A branch belongs to the tree whose root most contributors reach
+//!   through it.
 
 use becalm_engine::Time;
 use becalm_fabric::Traffic;
@@ -18,12 +20,12 @@ use super::roots::{Crossing, Loads, Search};
 use crate::fabric::FlowPaths;
 use crate::scenario::Scenario;
 
-/// The part of one flow.
+/// The role of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Part {
     pub contributes: bool,
     pub suffers: bool,
-    /// What it loses in bytes per second, as a victim or for another reason; 0 for one that only contributes, NaN where it
+    /// What it loses in bytes per second, as a victim or for another reason; 0 for one that only contributes, NaN if it
     /// is not known.
     pub lost: f64,
     /// Whether it is a victim and its source contributes.
@@ -31,7 +33,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Its role by name.
+    /// The name of the role.
     pub fn role(self) -> &'static str {
         match (self.contributes, self.suffers) {
             (true, true) => "both",
@@ -42,10 +44,10 @@ impl Part {
     }
 }
 
-/// The parts of all flows in the congestion of a run.
+/// The roles of all flows in the congestion of a run.
 pub(crate) struct Parts {
     pub offers: Offers,
-    /// Of each flow.
+    /// The role of each flow.
     pub of: Vec<Part>,
     /// What the flows of each link offer, as a multiple of its rate.
     pub demand: Vec<f64>,
@@ -53,15 +55,15 @@ pub(crate) struct Parts {
     pub contributors: Vec<u64>,
 }
 
-/// What the parts are made from.
+/// What the roles are derived from.
 struct Scene<'a> {
     scenario: &'a Scenario,
     paths: &'a FlowPaths,
     offers: &'a Offers,
     outputs: &'a Outputs<'a>,
-    /// Of each output and virtual lane: whether it is a root that counts.
+    /// Whether each output and virtual lane is a root that counts.
     roots: &'a [bool],
-    /// Of each flow: the times between which it sends.
+    /// The times between which each flow sends.
     spans: Vec<(Time, Time)>,
 }
 
@@ -136,7 +138,7 @@ impl Scene<'_> {
         parts
     }
 
-    /// Notes what flows lose that do not contribute; the victims among them have their own account of it.
+    /// Notes what flows lose without contributing; the loss of the victims among them is noted separately.
     fn find_other_losses(&self, contributes: &[bool], parts: &mut [Part]) {
         for flow in (0..parts.len()).filter(|&flow| !contributes[flow]) {
             let offered = self.offers.offered[flow];
@@ -203,7 +205,8 @@ impl Scene<'_> {
         }
     }
 
-    /// The roots, as links, of the trees that each branch belongs to, and the contributors that cross it before the root.
+    /// The roots, as links, of the trees to which each branch belongs, with the number of contributors that cross the
+    /// branch before the root.
     fn trees(&self, parts: &[Part]) -> Vec<Vec<(u32, u32)>> {
         let mut trees: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.roots.len()];
         for flow in (0..parts.len()).filter(|&flow| parts[flow].contributes) {
@@ -221,7 +224,7 @@ impl Scene<'_> {
         trees
     }
 
-    /// What a flow demands of the network: what it offers, or all that it can get; what it gets where its paths vary.
+    /// What a flow demands of the network: what it offers, or all that it can get; if its paths vary, what it gets.
     fn wish(&self, flow: usize) -> f64 {
         match (self.offers.greedy[flow], self.paths.varies(flow)) {
             (true, true) => self.offers.delivered[flow],
@@ -251,7 +254,7 @@ impl Scene<'_> {
     }
 }
 
-/// The times between which every flow sends; what was posted before its end may still be under way after it.
+/// The times between which every flow sends; messages posted before the end may still be under way after it.
 fn spans(scenario: &Scenario) -> Vec<(Time, Time)> {
     let mut spans = vec![(Time::ZERO, Time::MAX); scenario.plan.flows.len()];
     for source in &scenario.plan.sources {

@@ -1,9 +1,9 @@
 //! Roots that count: outputs that are oversubscribed and do not wait themselves.
 //!
-//! A long queue alone is no such root: at high load it can be chance. An output counts if its flows offer more than it
-//! carries. It counts, too, if it was a root for long, or is full, and its flows lose: if its sources mostly send to it, its
-//! host receives slowly or its rate changes. And it counts without any queue, since control holds it, if it is overloaded by
-//! flows that no other root explains.
+//! A long queue alone does not make such a root: at high load it can be chance. An output counts if its flows offer
+//! more than it carries. It also counts if it was a root for a long time, or if it is full and its flows lose, provided
+//! that its sources mostly send to it, its host receives slowly or its rate changes. And even without a queue, which
+//! congestion control may keep short, it counts if it is overloaded by flows that no other root explains.
 
 use becalm_control::MarkingParams;
 use becalm_engine::order;
@@ -18,7 +18,7 @@ use crate::scenario::Scenario;
 
 /// A link is overloaded if its flows offer more than this multiple of its rate.
 const OVERLOADED: f64 = 1.05;
-/// A root lasts if its longest period is at least this share of the measured window.
+/// A root is lasting if its longest period is at least this share of the measured window.
 const LASTING: f64 = 0.1;
 /// Sources aim at a link if at least this share of all that they offer crosses it.
 const AIMED: f64 = 0.5;
@@ -29,7 +29,7 @@ const STALLED: f64 = 0.1;
 /// An output that waits for this share of the window is behind another root.
 const STANDING: f64 = 0.25;
 
-/// What the search for roots reads.
+/// The input of the search for roots.
 pub(super) struct Search<'a> {
     pub scenario: &'a Scenario,
     pub paths: &'a FlowPaths,
@@ -40,7 +40,7 @@ pub(super) struct Search<'a> {
     pub loads: &'a Loads,
 }
 
-/// The flows that cross each link, with the share of their packets.
+/// The flows that cross each link, each with the share of its packets that do.
 pub(super) struct Crossing(Vec<Vec<(u32, f64)>>);
 
 impl Crossing {
@@ -59,13 +59,13 @@ impl Crossing {
         &self.0[link]
     }
 
-    /// Sum of a value of each flow over those that cross a link.
+    /// Sum of a value over the flows that cross a link.
     pub fn sum(&self, link: usize, value: impl Fn(usize) -> f64) -> f64 {
         self.0[link].iter().map(|&(flow, share)| share * value(flow as usize)).sum()
     }
 }
 
-/// How much each link was used, and waited for credit, as shares of the measured window.
+/// How long each link was in use and how long it waited for credit, as shares of the measured window.
 pub(super) struct Loads {
     busy: Vec<f64>,
     stalled: Vec<f64>,
@@ -143,14 +143,14 @@ impl Search<'_> {
         host && self.loads.stalled[link] >= STALLED && self.loads.busy[link] < FULL
     }
 
-    /// Whether the scenario changes the rate of a link that is not full nevertheless.
+    /// Whether the scenario changes the rate of a link that nevertheless is not full.
     fn changes(&self, link: usize) -> bool {
         let name = &self.scenario.network.links[link].name;
         let changes = &self.scenario.sections.changes;
         self.loads.busy[link] < FULL && changes.iter().any(|change| *change.link == *name)
     }
 
-    /// Whether sources send most of their traffic over a link: without that, a long queue can be chance.
+    /// Whether sources send most of their traffic over a link: otherwise, a long queue can be chance.
     fn is_aimed_at(&self, link: usize) -> bool {
         let first = |flow: usize| self.paths.of(flow)[0] as usize;
         let sources: HashSet<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();

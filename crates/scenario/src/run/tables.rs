@@ -168,7 +168,8 @@ fn link_rates(scenario: &Scenario) -> Vec<f64> {
     scenario.plan.flows.iter().map(|flow| rates[flow.source.index()].bytes_per_second()).collect()
 }
 
-/// The mean rate of the source links of each group's flows in bytes per second: a group's share is of one link.
+/// The mean rate of the source links of each group's flows in bytes per second: a group's share is relative to one
+/// link.
 fn group_link_rates(scenario: &Scenario) -> Vec<f64> {
     let rates = link_rates(scenario);
     let mean = |flows: &std::ops::Range<u32>| {
@@ -236,7 +237,7 @@ fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
         )
 }
 
-/// Packets of all kinds that every host's adapter has sent and received.
+/// Packets of all kinds sent and received by every host's adapter.
 fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
     let topology = &scenario.network.topology;
     let (mut names, mut sent_packets, mut sent_bytes) = (vec![], vec![], vec![]);
@@ -259,7 +260,7 @@ fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters
         .with("rcv_becn", column(|host| host.becn))
 }
 
-/// Rates over time: groups, then the followed links, then flows if they are followed.
+/// Rates over time: of groups, then of the recorded links, then of flows if they are recorded.
 fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Table {
     let groups = scenario.sections.groups().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
     let followed = followed.iter().map(|&i| {

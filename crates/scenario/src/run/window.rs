@@ -21,7 +21,7 @@ impl Scenario {
         }
     }
 
-    /// Whether a run has come to its end at this time, before its duration is over.
+    /// Whether a run has ended at this time, before its duration is over.
     pub(super) fn has_ended(&self, model: &Model, now: Time) -> bool {
         match *self.sections.run.end {
             End::Duration => false,
@@ -34,7 +34,7 @@ impl Scenario {
         self.sections.jobs.iter().map(|job| *job.start)
     }
 
-    /// Time after which no source posts any more and all jobs have begun.
+    /// Time after which no source posts messages any more and all jobs have begun.
     fn last_post(&self) -> Time {
         let last = |source: &SourceSpec| match source.traffic {
             Traffic::Batch { .. } => source.start,

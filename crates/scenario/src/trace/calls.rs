@@ -1,4 +1,4 @@
-//! The calls of seams that a trace has.
+//! The scheme calls in a trace.
 
 use becalm_engine::Time;
 use becalm_metrics::calls::{MarkerCall, ResponseCall};
@@ -7,22 +7,22 @@ use becalm_model::Spec;
 
 use super::spec::{TraceSpec, Traced};
 
-/// Stands for no time in a table.
+/// The value that stands for no time in a table.
 const NEVER: u64 = u64::MAX;
 
-/// The seams whose calls are recorded.
+/// The schemes whose calls are recorded.
 pub(super) struct Selected {
-    /// Of each response.
+    /// Whether calls are recorded, for each response.
     pub responses: Vec<bool>,
-    /// Of each switch.
+    /// Whether calls are recorded, for each switch.
     pub switches: Vec<bool>,
-    /// Of each response, the first flow that it has.
+    /// The first flow of each response.
     first_flows: Vec<u32>,
 }
 
 impl Selected {
-    /// The seams whose calls a trace of such a run has. Flows that share a response share its calls, under the number of
-    /// the first.
+    /// The schemes whose calls are in a trace of such a run. Flows that share a response share its calls, under the
+    /// number of the first flow.
     pub fn of(fabric: &Spec, spec: &TraceSpec) -> Selected {
         let flows = || (0u32..).zip(&fabric.flows).map(|(flow, of)| (flow, of.response as usize));
         let mut first_flows = vec![u32::MAX; fabric.responses.len()];
@@ -43,13 +43,13 @@ pub(super) fn count(model: &Traced) -> usize {
     markers + model.responses().map(|response| response.count()).sum::<usize>()
 }
 
-/// All calls in the order of time, those of one scheme in their own order.
+/// All calls in order of time, those of one scheme in the order in which they were made.
 pub(super) struct Calls {
-    /// With the switches.
+    /// Calls with the switches that made them.
     markers: Vec<(u64, MarkerCall)>,
-    /// With the flows.
+    /// Calls with the flows that made them.
     responses: Vec<(u64, ResponseCall)>,
-    /// Where the recording ends: before the first call that has no place.
+    /// Where the recording ends: before the first call that no longer fits.
     pub end: Time,
 }
 

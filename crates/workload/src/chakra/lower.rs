@@ -46,7 +46,7 @@ pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Resul
     let Lowering { builder, mistakes, absent, circular, .. } = lowering;
     mistakes.settle(())?;
     let program = builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))?;
-    let absent = absent.warning(name, "on nodes that are not there");
+    let absent = absent.warning(name, "on nodes that do not exist");
     let circular = circular.warning(name, "of ranks where they form a cycle");
     Ok(Reading { program, warnings: absent.into_iter().chain(circular).collect() })
 }
@@ -198,7 +198,7 @@ impl Lowering {
             return Err(format!("`{name}`: there is no rank {other}; the ranks are 0 to {}", ranks - 1));
         }
         if other == u64::from(rank) {
-            return Err(format!("`{name}`: a rank exchanges no messages with itself"));
+            return Err(format!("`{name}`: a rank cannot send to itself or receive from itself"));
         }
         let (other, bytes) = (other as u32, size(node)?);
         let tag = node.comm.tag.unwrap_or(0);

@@ -58,7 +58,7 @@ pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mi
         let message = match reader.delimited() {
             Ok(message) => message,
             Err(broken) => {
-                let problem = format!("byte {place}: is no Chakra execution trace: {broken}");
+                let problem = format!("byte {place}: is not a Chakra execution trace: {broken}");
                 mistakes.add(None, problem);
                 break;
             }
@@ -103,11 +103,11 @@ fn version(message: &[u8]) -> Result<(), String> {
 }
 
 fn not_metadata(broken: Broken) -> String {
-    format!("is no metadata of a Chakra execution trace: {broken}")
+    format!("is not the metadata of a Chakra execution trace: {broken}")
 }
 
 fn node(message: &[u8]) -> Result<Node, String> {
-    let broken = |broken: Broken| format!("is no node of a Chakra execution trace: {broken}");
+    let broken = |broken: Broken| format!("is not a node of a Chakra execution trace: {broken}");
     let mut reader = Reader::new(message);
     let mut node = Node {
         id: 0,
@@ -201,7 +201,7 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
     while let Some((field, value)) = reader.field().map_err(broken)? {
         match (field, value) {
             (1, Value::Bytes(text)) => {
-                name = std::str::from_utf8(text).map_err(|_| "an attribute's name is no text")?
+                name = std::str::from_utf8(text).map_err(|_| "an attribute's name is not text")?
             }
             _ => found = given(field, value).or(found),
         }
@@ -209,12 +209,12 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
     let number = || match &found {
         Some(Given::Number(number)) => u64::try_from(*number)
             .map(Some)
-            .map_err(|_| format!("`{name}` must be a whole number from 0 on, not {number}")),
+            .map_err(|_| format!("`{name}` must be a whole number, at least 0, not {number}")),
         Some(Given::Text(text)) => match text.parse() {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(format!("`{name}` must be a whole number, not `{}`", short(text))),
         },
-        None => Err(format!("`{name}` must be a whole number from 0 on")),
+        None => Err(format!("`{name}` must be a whole number, at least 0")),
     };
     match name {
         "is_cpu_op" => node.on_cpu = number()?.is_some_and(|truth| truth != 0),

@@ -57,12 +57,10 @@ fn plain(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, String> {
     let mut plain = Vec::new();
     let largest = (RATIO * bytes.len() as u64).max(SMALL);
     let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(largest.min(most) + 1);
-    reader.read_to_end(&mut plain).map_err(|error| format!("is not whole: {error}"))?;
+    reader.read_to_end(&mut plain).map_err(|error| format!("is damaged or incomplete: {error}"))?;
     match plain.len() as u64 {
-        long if long > most => Err(format!("takes more than {most} bytes of memory when it is not compressed")),
-        long if long > largest => {
-            Err(format!("is more than {RATIO} times longer when it is not compressed: no trace is"))
-        }
+        long if long > most => Err(format!("takes more than {most} bytes of memory when decompressed")),
+        long if long > largest => Err(format!("is more than {RATIO} times longer when decompressed: no trace is")),
         _ => Ok(plain.into()),
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// Where it breaks off, or the first operation that is wrong.
 pub(super) fn read(bytes: &[u8]) -> Result<Builder, String> {
     if !bytes.starts_with(&MAGIC.to_le_bytes()) {
-        return Err("was broken by a simulation that ran with --save-mem: compile it again".to_string());
+        return Err("was damaged by a simulation that ran with --save-mem: compile it again".to_string());
     }
     let file = Bytes(&bytes[8..]);
     let ranks = file.u32(0)?;
@@ -95,7 +95,7 @@ fn operation(part: Bytes<'_>, node: usize, rank: u32, ranks: u32) -> Result<(Act
         return Err(format!("has size {size}: must be at most {longest}"));
     }
     if kind != 3 && any(peer) == Some(rank) {
-        return Err("exchanges a message with its own rank".to_string());
+        return Err("sends to or receives from its own rank".to_string());
     }
     if kind != 3 && any(peer).is_some_and(|peer| peer >= ranks) {
         return Err(format!("names rank {peer}; the ranks are 0 to {}", ranks - 1));

@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
                 // What comes is checked all the same, but for its ranks.
                 if matches!(found, Ok(Statement::Rank(..))) { self.take(number, found) } else { Ok(()) }
             }
-            (_, Ok(Statement::Ranks(_))) => Err("`num_ranks` is there already".to_string()),
+            (_, Ok(Statement::Ranks(_))) => Err("`num_ranks` is already there".to_string()),
             (State::Named(line, rank), Ok(Statement::Open)) => {
                 self.state = State::Inside(line, rank);
                 Ok(())
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
                 self.labels.clear();
                 self.begin(number, rank, open)
             }
-            (State::Inside(..), Ok(Statement::Open)) => Err("`{` is there already".to_string()),
+            (State::Inside(..), Ok(Statement::Open)) => Err("`{` is already there".to_string()),
             (State::Inside(_, Some(rank)), Err((label, problem))) => self.operation(number, rank, label, Err(problem)),
             (State::Inside(_, None), Err((_, problem))) => Err(problem),
             (State::Inside(_, None), Ok(Statement::Op(..))) => Ok(()),
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
             return Err(format!("there is no rank {rank}; the ranks are 0 to {}", ranks - 1));
         }
         match self.begun.insert(rank, number) {
-            Some(line) => Err(format!("rank {rank} is there already, in line {line}")),
+            Some(line) => Err(format!("rank {rank} is already there, in line {line}")),
             None => Ok(()),
         }
     }
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
             Some(other) if other >= self.builder.ranks() => {
                 Err(format!("there is no rank {other}; the ranks are 0 to {}", self.builder.ranks() - 1))
             }
-            Some(other) if other == rank => Err("a rank exchanges no messages with itself".to_string()),
+            Some(other) if other == rank => Err("a rank cannot send to itself or receive from itself".to_string()),
             _ => Ok(()),
         }
     }
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
         mistakes.settle(())?;
         let warning = |count| {
             format!(
-                "{file}: {count} labels are there already in their rank, the first: {first}; the earlier operation keeps the label"
+                "{file}: {count} labels exist already in their rank, the first: {first}; the earlier operation keeps the label"
             )
         };
         let warnings = Some(count).filter(|&count| count > 0).map(warning).into_iter().collect();

@@ -46,7 +46,8 @@ pub(super) fn statement(line: &str) -> Result<Statement<'_>, Wrong<'_>> {
         return end(words, Statement::Close).map_err(without);
     }
     let Some(name) = words.name() else {
-        let problem = format!("{} is no statement; valid: calc, send, recv, LABEL requires LABEL, }}", words.shown());
+        let problem =
+            format!("{} is not a statement; valid: calc, send, recv, LABEL requires LABEL, }}", words.shown());
         return Err(without(problem));
     };
     if words.sign(':') {
@@ -68,7 +69,11 @@ pub(super) fn statement(line: &str) -> Result<Statement<'_>, Wrong<'_>> {
 }
 
 fn end<'a>(words: Words<'_>, statement: Statement<'a>) -> Result<Statement<'a>, String> {
-    if words.is_empty() { Ok(statement) } else { Err(format!("{} is too much: one statement a line", words.shown())) }
+    if words.is_empty() {
+        Ok(statement)
+    } else {
+        Err(format!("{} is unexpected: one statement per line", words.shown()))
+    }
 }
 
 fn ranks<'a>(mut words: Words<'_>) -> Result<Statement<'a>, String> {
@@ -104,8 +109,8 @@ fn operation<'a>(label: Option<&'a str>, word: &str, mut words: Words<'_>) -> Re
             let from = or_any(&mut words, "from", u64::from(u32::MAX))?;
             Action::Recv { from, bytes, tag: tag(&mut words)? }
         }
-        "" => return Err(format!("{} is no operation; valid: calc, send, recv", words.shown())),
-        _ => return Err(format!("`{}` is no operation; valid: calc, send, recv", cut(word))),
+        "" => return Err(format!("{} is not an operation; valid: calc, send, recv", words.shown())),
+        _ => return Err(format!("`{}` is not an operation; valid: calc, send, recv", cut(word))),
     };
     let mut lane = 0;
     if option("cpu", &mut words) {
@@ -118,7 +123,7 @@ fn operation<'a>(label: Option<&'a str>, word: &str, mut words: Words<'_>) -> Re
         return Ok(Statement::Op(label, action, lane));
     }
     let valid = if word == "calc" { "cpu, nic" } else { "tag, cpu, nic" };
-    Err(format!("{} is too much; valid, in this order: {valid}", words.shown()))
+    Err(format!("{} is unexpected; valid, in this order: {valid}", words.shown()))
 }
 
 fn cut(word: &str) -> String {
@@ -135,7 +140,7 @@ fn bytes(words: &mut Words<'_>) -> Result<u64, String> {
 }
 
 fn expect(word: &str, words: &mut Words<'_>) -> Result<(), String> {
-    if option(word, words) { Ok(()) } else { Err(format!("must go on with `{word}`, not {}", words.shown())) }
+    if option(word, words) { Ok(()) } else { Err(format!("must continue with `{word}`, not {}", words.shown())) }
 }
 
 /// Takes a word if it comes next.
@@ -160,7 +165,7 @@ fn or_any(words: &mut Words<'_>, what: &str, last: u64) -> Result<Option<u32>, S
     }
     match words.number() {
         Some(Some(1)) => Ok(None),
-        _ => Err(format!("{what} must be a number from 0 on, or -1 for any")),
+        _ => Err(format!("{what} must be a number, at least 0, or -1 for any")),
     }
 }
 
