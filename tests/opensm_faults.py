@@ -53,11 +53,11 @@ FAULTS = {
     "a table that falls": ("3:153,3:155", "3:153,0:1", "entry 127 is below"),
     "packets that are never marked": ("packet_size 8", "packet_size 200", "none is as large"),
     "adapters without switches": ("setting_threshold 0x0F", "setting_threshold 0", "no switch marks"),
-    "starvation without its mask": ("credit_mask 0x", "no_mask 0x", "no credit comes late without"),
+    "starvation without its mask": ("credit_mask 0x", "no_mask 0x", "it has no effect without"),
     "two values for one key": (
         "marking_rate 1",
         "marking_rate 2\ncc_sw_cong_setting_marking_rate 1",
-        "what line 12",
+        "its value in line 12",
     ),
     "a value that is replaced": ("cc_key", "lmc 9\ncc_key", "uses 0 instead"),
     "a word that is none": ("cc_key", "part_enforce on\ncc_key", "uses both"),

@@ -100,7 +100,7 @@ def test_a_response_without_a_file_gets_a_marking_and_an_echo() -> None:
     (found,) = comparison.chosen_scenes(["dumbbell"])
     whole = merge.accepted(found, Scheme("bare", {"response": {"aimd": {}}}))
     assert set(whole.tables) == {"marking", "echo", "response"}
-    with pytest.raises(becalm.BecalmError, match="no marking and echo go with it"):
+    with pytest.raises(becalm.BecalmError, match="no marking and echo fit it"):
         merge.accepted(found, Scheme("bare", {"response": {"no_such_response": {}}}))
 
 
@@ -197,7 +197,7 @@ def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ":1: nothing to lay over a scene; valid: guideline, marking"),
+        ("", ":1: sets nothing; valid: guideline, marking"),
         ("name = 3\n[response.none]\n", ":1: name = 3: must be a text"),
         ("respons = 3\n[response.none]\n", ":1: respons: unknown key; valid: name, guideline"),
         ("# my\nresponse = 3\n", ":2: response = 3: must be a table"),
@@ -235,7 +235,7 @@ def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
             "hot_spot_degree = 1",
             ":26: compare.hot_spot_degree = 1: out of range; valid: 2 or more",
         ),
-        ("STOP", "response.lipd = {}", ":11: flows[0].response: a scene leaves it to the schemes"),
+        ("STOP", "response.lipd = {}", ":11: flows[0].response: a scene has none: the schemes set it"),
     ],
 )
 def test_mistakes_in_a_scene(tmp_path: Path, old: str, new: str, expected: str) -> None:

@@ -100,7 +100,7 @@ def test_the_command_says_what_it_mends(tmp_path: Path, text: str, monkeypatch: 
     one.write_bytes(one.read_bytes()[:middle] + b"\0\0\0\0" + one.read_bytes()[middle + 4 :])
     shutil.copy(one, tmp_path / "damaged.zip")
     code, message = run("store", "verify", "store")
-    assert (code, "damaged" in message, "1 of 2 runs are whole" in message) == (1, True, True)
+    assert (code, "damaged" in message, "1 of 2 runs are intact" in message) == (1, True, True)
     code, message = run("sweep", "sweep.toml", "--out", "after.csv")
     assert (code, "damaged" in message) == (0, True)
     assert Path("after.csv").read_text() == Path("before.csv").read_text()

@@ -106,7 +106,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
             '4: compare.link = "B": out of form; valid: a link, such as "A->B"',
             "5: compare.longest = 2000: out of range; valid: 1 to 1024",
             "6: compare.sizes = [2, 1]: must be a list of rising numbers of bytes",
-            "10: flows[0].response: a scene leaves it to the schemes",
+            "10: flows[0].response: a scene has none: the schemes set it",
         ],
     ),
 ]

@@ -102,12 +102,12 @@ PLANTED: dict[str, tuple[Data, set[str], list[str]]] = {
     "a job slowed by an incast": (
         scene(None, clos(spines=2), jobs=[ring(repeat=3)], flows=[INCAST], end="jobs", length="40 ms"),
         {"slowed job", "hot host"},
-        ["Job training takes", "filled by incast"],
+        ["Job training takes", "and incast fill it"],
     ),
     "a job slowed by a slow receiver": (
         scene(None, SLOWER, jobs=[ring()], flows=[BACKUP], end="jobs", length="60 ms"),
         {"slowed job", "slow receiver"},
-        ["Job training takes", "filled by backup"],
+        ["Job training takes", "and backup fill it"],
     ),
     "slow recovery by wrong marks": (
         scene(None, RACKS, WRONG, flows=[WRITES, group("stream", ["by"], ["login"])], length="16 ms"),
@@ -117,12 +117,12 @@ PLANTED: dict[str, tuple[Data, set[str], list[str]]] = {
     "an ECMP collision upwards": (
         scene(ECMP, flows=[COLLIDING]),
         {"path collision"},
-        ["equal links are next to idle"],
+        ["equal links are almost idle"],
     ),
     "an ECMP collision downwards": (
         scene(ECMP, clos(rate="100 Gb/s"), seed=7, flows=[pairs("pairs", [(0, 12), (4, 13), (8, 14)], 0.8)]),
         {"path collision"},
-        ["equal links are next to idle"],
+        ["equal links are almost idle"],
     ),
     "a job that never ends": (
         scene(None, STOPPED, jobs=[ring(record_ops=True)], end="jobs"),
@@ -132,9 +132,9 @@ PLANTED: dict[str, tuple[Data, set[str], list[str]]] = {
     "a job before a cable that breaks": (
         scene({"switching": "store_and_forward"}, jobs=[ring(record_ops=True)], changes=BROKEN, end="jobs"),
         {"unfinished job", "slow cable"},
-        ["nothing of it moves since", "with rank 5"],
+        ["none of its operations has begun or ended since", "with rank 5"],
     ),
-    "a pause storm": (scene(PFC, SLOW, flows=[ALL]), {"pause storm"}, ["a storm of pauses", "watchdog"]),
+    "a pause storm": (scene(PFC, SLOW, flows=[ALL]), {"pause storm"}, [": a pause storm", "watchdog"]),
     "a slow receiver": (scene(None, SLOW, flows=[ALL]), {"slow receiver"}, ["receives more slowly"]),
     "marks beyond the buffer": (
         scene(

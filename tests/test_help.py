@@ -91,7 +91,7 @@ def test_a_scenario_is_no_configuration_of_opensm() -> None:
     done = CliRunner().invoke(app, ["check-opensm", "scenarios/uniform_load.toml"])
     assert done.exit_code == 2
     (line,) = done.output.splitlines()
-    assert "a scenario, no configuration of OpenSM" in line
+    assert "is a scenario, not a configuration of OpenSM" in line
 
 
 @pytest.mark.parametrize("width", [60, 80])

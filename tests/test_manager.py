@@ -70,7 +70,7 @@ def test_a_table_that_ends_at_the_share_of_many_is_too_short() -> None:
     short = managed.replace({"response.ibta.cct.linear.max": f"{128 * 2 / 3:.6g} us"})
     (concern,) = manager.review(short)
     assert concern.key == "response.ibta.cct"
-    assert "1.02 times what a link takes" in concern.problem
+    assert "1.02 times what a link carries" in concern.problem
 
 
 def test_a_hot_spot_of_many_needs_more_than_the_first_hardwares_timer_or_table() -> None:

@@ -55,7 +55,7 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             ["7: `[3]", "is a port without a node"],
         ),
         ("4xQDR", "4xXYZ", ["10: link 4xXYZ: unknown width or speed; valid: 1x, 2x, 4x"]),
-        ("4xQDR", "4xDDR", ["10: link 4xDDR: is another speed than 4xQDR in line 17, the cable's other end"]),
+        ("4xQDR", "4xDDR", ["10: link 4xDDR: differs from 4xQDR in line 17, the cable's other end"]),
         ("[1]\t", "[37]\t", ["10: port 37: no such port; valid: 1 to 36"]),
         ("[2]\t", "[1]\t", ["11: port 1: is already the port of line 10"]),
         (
@@ -72,7 +72,7 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
         (
             '"S-0000010000000100"[2]',
             '"S-0000010000000900"[2]',
-            ["23: S-0000010000000900: is no node of this file; is the file whole?"],
+            ["23: S-0000010000000900: is not a node of this file; is the file complete?"],
         ),
         (
             "# lid 2 lmc 0",
@@ -80,7 +80,7 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             ["23: `[1](", "is not a port with a cable; valid: a port such as"],
         ),
         ('Switch\t36 "S', 'Switch\t36 "H', ["9: `Switch\t36 ", "is neither node nor port; valid: a node"]),
-        ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is the LID of line 17 already"]),
+        ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is already the LID of line 17"]),
     ],
 )
 def test_mistakes_in_the_fabric_have_their_line(
@@ -140,17 +140,17 @@ def test_mistakes_in_the_tables_have_their_line(tmp_path: Path) -> None:
     ]
     assert after(r"^\d+ lids dumped", "0x0077 001 # nobody") == [
         f"lfts.dump:{lines.index(next(each for each in lines if 'lids dumped' in each)) + 1}: 0x0077: "
-        "is not a LID of fabric.txt; valid: tables and fabric of the same sweep"
+        "is not a LID of fabric.txt; valid: tables and fabric from the same sweep"
     ]
     assert after(f"^({h3} 009 .*)", r"\g<1>\n\g<1>") == [
-        f"lfts.dump:{line + 1}: {h3}: has an entry in line {line} already"
+        f"lfts.dump:{line + 1}: {h3}: already has an entry in line {line}"
     ]
     assert after(f"^{h3} 009", f"{h3} 256")[0].startswith(f"lfts.dump:{line}: `{h3} 256 # ")
     last = max(n for n, each in enumerate(lines) if each.startswith("Unicast"))
     assert complaints(tmp_path, text, "\n".join(lines[:last])) == [
         f"lfts.dump: switch S3 (guid 0x{guid('S3'):016x}): has no table in this file"
     ]
-    assert "has a table in line 1 already" in complaints(tmp_path, text, dump + dump)[0]
+    assert "already has a table in line 1" in complaints(tmp_path, text, dump + dump)[0]
     assert len(complaints(tmp_path, discovered(TREE, lids=all_lids(TREE, step=20)), dump)) > 5
 
 

@@ -317,14 +317,17 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
     message = command(
         "manage", "tuned.toml", "--guideline", "none", "--opensm", "tuned.conf", "--fabric", fabric
     )
-    assert "tuned.toml as it is: no problems found" in message
+    assert "tuned.toml as given: no problems found" in message
     found = Configuration(Path("tuned.conf").read_text())
     check(found, masked)
     assert found.ports("victim_mask") == set(range(1, 10))
     assert "cc.conf: already exists" in command("manage", "fabric.toml", "--opensm", "cc.conf", status=2)
     for arguments, problem in (
         (("--fabric", fabric), "--fabric: has no effect without --opensm"),
-        (("--out", "no.toml", "--opensm", "no.toml"), "no.toml: is the name of two files"),
+        (
+            ("--out", "no.toml", "--opensm", "no.toml"),
+            "no.toml: given for two files; each needs its own name",
+        ),
         (("--guideline", "none", "--degree", "19"), "contributors 19: must be between 2 and the 18 hosts"),
     ):
         assert command("manage", "fabric.toml", *arguments, status=2) == f"{problem}\n"

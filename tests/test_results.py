@@ -107,7 +107,7 @@ def test_tables_are_files_of_the_folder(results: becalm.Results, tmp_path: Path,
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["tables"]["groups"]["file"] = name
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(becalm.ResultsError, match=r"manifest\.json: not a manifest of becalm"):
+    with pytest.raises(becalm.ResultsError, match=r"manifest\.json: not a becalm manifest"):
         becalm.load_results(folder)
 
 

@@ -199,7 +199,7 @@ def test_a_store_may_be_looked_at_without_making_it(tmp_path: Path) -> None:
     store = Store(tmp_path / "store", make=False)
     assert (list(store.keys()), store.has("ab" * 32)) == ([], False)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(StoreError, match="no name of a folder"):
+    with pytest.raises(StoreError, match="not a name of a folder"):
         Store("a\0b")
 
 
@@ -346,7 +346,7 @@ def test_commands(store: Store, short: becalm.Scenario, tmp_path: Path) -> None:
     listed = runner.invoke(app, ["store", "ls", root, "--json"])
     assert json.loads(listed.output)["key"] == key
     assert "1 runs" in runner.invoke(app, ["store", "ls", root]).output
-    assert "1 of 1 runs are whole" in runner.invoke(app, ["store", "verify", root]).output
+    assert "1 of 1 runs are intact" in runner.invoke(app, ["store", "verify", root]).output
     out = tmp_path / "groups.csv"
     assert runner.invoke(app, ["store", "export", root, str(out)]).exit_code == 0
     assert out.read_text().startswith("key,")
@@ -358,7 +358,7 @@ def test_commands(store: Store, short: becalm.Scenario, tmp_path: Path) -> None:
     store.path(key).write_bytes(b"{}")
     damaged = runner.invoke(app, ["store", "verify", root])
     assert damaged.exit_code == 1
-    assert "0 of 1 runs are whole" in damaged.output
+    assert "0 of 1 runs are intact" in damaged.output
 
 
 def test_keys_do_not_depend_on_the_place(short: becalm.Scenario, tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ count = 0
 def test_a_key_is_changed_in_one_place(file: Path) -> None:
     path = file.with_name("spec.toml")
     path.write_text('scenario = "small.toml"\n[grid]\n"run.seed" = [1, 2]\n[[list]]\n"run.seed" = 3\n')
-    with pytest.raises(becalm.ScenarioError, match=r"grid\.run\.seed: is changed in \[list\] as well"):
+    with pytest.raises(becalm.ScenarioError, match=r"grid\.run\.seed: is also changed in \[list\]"):
         read_spec(path)
 
 

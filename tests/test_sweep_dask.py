@@ -59,7 +59,7 @@ def test_workers_of_another_model_are_refused(spec: Path) -> None:
     plan = look(read.points(), store, read.keep)
     engine = Dask(1)
     other = [task._replace(model="another") for task in plan.todo]
-    with pytest.raises(becalm.BecalmError, match="the worker has another version of the model"):
+    with pytest.raises(becalm.BecalmError, match="have different versions of the model"):
         run_tasks(other, engine, store, list[Done]().append)
     assert list(store.keys()) == []
 

@@ -328,7 +328,7 @@ def test_command_line_writes_all_three(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pcap", "trunk.pcap"], "is written as LINK=FILE"),
+        (["--pcap", "trunk.pcap"], "must be LINK=FILE"),
         (["--trace", "flows=hot"], "has no effect without"),
         (["--packets", "p.parquet", "--trace", "hosts=A1"], "valid: flows=..., links=..."),
         (["--packets", "p.parquet", "--trace", "most=many"], "must be a number of rows"),

@@ -135,7 +135,7 @@ def test_fair_rates_of_a_case_by_hand(spot: HotSpot) -> None:
 
 
 def test_hosts_that_are_not_there(fabric: becalm.Scenario) -> None:
-    with pytest.raises(BecalmError, match=r"hot host H9: no host of fabric\.toml; valid: H0, H1"):
+    with pytest.raises(BecalmError, match=r"hot host H9: not a host of fabric\.toml; valid: H0, H1"):
         HotSpot(fabric, "H9").population()
     with pytest.raises(BecalmError, match="contributors 8: must be between 2 and the 7 other hosts"):
         HotSpot(fabric, "H7", 8).population()
@@ -242,7 +242,7 @@ def test_limits() -> None:
     for wrong in ("speed >= 1", "background > 1", "latency_p99 <= 3 apples"):
         with pytest.raises(BecalmError, match="valid: a measure"):
             read_limit(wrong)
-    with pytest.raises(BecalmError, match="e is no number"):
+    with pytest.raises(BecalmError, match="e is not a number"):
         read_limit("background >= e")
 
 
@@ -282,7 +282,7 @@ def test_recommended_is_what_is_better_than_every_other_row() -> None:
     assert (
         verdict_of(near, classes)
         .sentence()
-        .startswith("leave it as it is: tuned has the least loss, but may be")
+        .startswith("keep the current settings: tuned has the least loss, but may be")
     )
     # Between its own guideline and what was tuned from it the better mean will do.
     assert verdict_of({**rows, "becalm": [0.1, 0.1, 0.15, 0.1]}, classes).recommended == "becalm"
@@ -480,12 +480,12 @@ def test_command(tmp_path: Path) -> None:
     arguments = ["tune", str(tmp_path / "tune.toml"), "--engine", "threads", "--out", str(out)]
     done = CliRunner().invoke(app, [*arguments, "--opensm", str(conf)], env={"COLUMNS": "140"})
     assert done.exit_code == 0, done.output
-    assert "cases to learn from" in done.output
-    assert done.stdout.startswith(("recommended: ", "leave it as it is: "))
+    assert "cases for the search" in done.output
+    assert done.stdout.startswith(("recommended: ", "keep the current settings: "))
     assert "no control" in done.stdout
     assert "95% interval" in done.output
     assert "These are results of the model" in done.output
-    if done.stdout.startswith("leave it as it is") or "recommended: no congestion" in done.stdout:
+    if done.stdout.startswith("keep the current settings") or "recommended: no congestion" in done.stdout:
         assert "no options of OpenSM are written" in done.stdout
         assert not conf.exists()
     else:

@@ -93,7 +93,7 @@ def test_nothing_is_wrong_with_whole_fabrics(large: Path, tmp_path: Path) -> Non
 def test_a_missing_cable_is_named(tmp_path: Path) -> None:
     lost = [cable for cable in FOLDED if cable[0::2] != ("S2", "S12")]
     assert found(tmp_path, discovered(lost)) == [
-        Fault("missing cable", "S2", "2 cables to the level above, where its peers have 3: none to S12")
+        Fault("missing cable", "S2", "2 cables to the level above, while its peers have 3: none to S12")
     ]
 
 
@@ -103,7 +103,7 @@ def test_a_slow_cable_is_named(tmp_path: Path) -> None:
         (line,) = (each for each in text.splitlines() if each.startswith(own) and f'"{peer}"' in each)
         text = text.replace(line, line.replace("4xQDR", "1xQDR"))
     assert found(tmp_path, text) == [
-        Fault("slow cable", "S2 port 11 - S12", "8 Gb/s, where its peers have 32 Gb/s")
+        Fault("slow cable", "S2 port 11 - S12", "8 Gb/s, while its peers have 32 Gb/s")
     ]
 
 
@@ -119,7 +119,7 @@ def test_routes_that_all_take_one_way_are_named(tmp_path: Path) -> None:
     assert [(each.kind, each.where) for each in named] == [
         ("unbalanced routes", f"S{leaf} port 10 -> S11") for leaf in (1, 2, 3, 4)
     ]
-    assert named[0].what == "27 pairs of hosts, where 3 links up have 9 on average, 0 at least"
+    assert named[0].what == "27 pairs of hosts, while 3 links up have 9 on average and at least 0"
 
 
 def test_a_credit_loop_is_named(tmp_path: Path) -> None:

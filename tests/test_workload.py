@@ -82,7 +82,7 @@ def test_benchmarks_have_the_pairs_of_their_matrices(name: str) -> None:
     [
         ("Nodes 4", "Nodes 0", "1: Nodes 0: bad header: must be `Nodes N`; valid: N at least 1"),
         ("Nodes 4", "Nodes 4 5", "1: Nodes 4 5: bad header: must be `Nodes N`; valid: N at least 1"),
-        ("Nodes 4", "Nodes 4\nNodes 4", "2: Nodes 4: is there already, in line 1"),
+        ("Nodes 4", "Nodes 4\nNodes 4", "2: Nodes 4: is already there, in line 1"),
         ("Nodes 4", "Nodes 4\nFailures 1", "2: Failures 1: failures of links are not supported; valid: 0"),
         ("Nodes 4", "Nodes 4\nTriggers 1", "2: Triggers 1: but 0 follow; valid: 0"),
         ("Connections 3", "Connections 4", "2: Connections 4: but 3 follow; valid: 3"),
@@ -120,7 +120,7 @@ def test_other_lines_and_all_mistakes_at_once(tmp_path: Path) -> None:
         "2: Connections 3: but 2 follow; valid: 2",
         "3: 0->9: there is no host 9; valid: 0 to 3",
         "6: failure switch_id 1: failures of links are not supported",
-        "7: x->0 start 0 size 5000: is no connection and no trigger; valid: a connection such as "
+        "7: x->0 start 0 size 5000: is neither a connection nor a trigger; valid: a connection such as "
         "`0->1 id 1 start 0 size 2000000`, or a trigger such as `trigger id 1 oneshot`",
     ]
 
@@ -218,7 +218,7 @@ trigger id 2 multishot
         (
             "send_done_trigger 1",
             "send_done_trigger 9",
-            "4: trigger 9: is named, but there is no such trigger",
+            "4: trigger 9: does not exist",
         ),
         (
             "7->1 id 3",
@@ -234,7 +234,7 @@ trigger id 2 multishot
         (
             "trigger 1 size",
             "trigger 1 start 4 size",
-            "start: a flow with a trigger starts with that; valid: one of the two",
+            "start: a flow with a trigger starts when it fires; valid: one of the two",
         ),
     ],
 )

@@ -32,11 +32,11 @@ CHOICES = {
     "paths": ("switch.paths", "Which of several equal ports a packet takes: one of these tables."),
     "flow_controls": (
         "switch.flow_control",
-        "What keeps a sender from filling the next buffer beyond its end: one of these tables.",
+        "What keeps a sender from overflowing the next buffer: one of these tables.",
     ),
     "thresholds": (
         "switch.flow_control.pfc.thresholds",
-        "When a buffer pauses its sender, and when it lets it go on: one of these tables.",
+        "When a buffer pauses its sender, and when it lets the sender resume: one of these tables.",
     ),
     "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
 }

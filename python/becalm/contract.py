@@ -110,7 +110,7 @@ def _bounds(scheme: Provided) -> str:
 def _repeats(scheme: Provided) -> str:
     for steps in _sequences():
         assert _driven(scheme, steps) == _driven(scheme, steps), (
-            "the same notices give another pace the second time"
+            "the same notices give a different pace the second time"
         )
     return f"the same paces from the same notices, {_SEQUENCES} times"
 
@@ -168,7 +168,9 @@ def _on(text: str, scheme: Provided, **values: object) -> Scenario:
 def _runs(scheme: Provided) -> str:
     results = _run(scheme)
     again = _run(scheme)
-    assert results.fingerprint == again.fingerprint, "a second run of the same scenario gives other results"
+    assert results.fingerprint == again.fingerprint, (
+        "a second run of the same scenario gives different results"
+    )
     shares = ", ".join(f"{share:.2f}" for share in results.groups["share"].to_list())
     return (
         f"8 flows to one host: guards held, the same fingerprint twice; shares of remote and local: {shares}"

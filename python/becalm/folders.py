@@ -202,7 +202,7 @@ def check_new(*files: Path | None) -> None:
     given = [file for file in files if file is not None]
     for place, file in enumerate(given):
         if file in given[:place]:
-            raise ResultsError(f"{file}: is the name of two files")
+            raise ResultsError(f"{file}: given for two files; each needs its own name")
         if os.path.lexists(file):
             raise Taken(f"{file}: already exists; choose another file")
         if not file.parent.is_dir():

@@ -52,7 +52,9 @@ def check_addresses() -> None:
     # As measured: threads of Polars and of the C library reserve much more than they use.
     needed = 1_200_000_000 + 100_000_000 * (os.cpu_count() or 1)
     if (found := _addresses()) < needed:
-        raise BecalmError(f"ulimit -v: {shown(found)} of addresses are too few; needed: {shown(needed)}")
+        raise BecalmError(
+            f"ulimit -v: {shown(found)} of address space is too little; needed: {shown(needed)}"
+        )
 
 
 def _addresses() -> int:

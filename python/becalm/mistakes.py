@@ -136,4 +136,4 @@ def read_text(path: str | PathLike[str]) -> str:
         raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
     except ValueError as error:
         name = printable(str(path))
-        raise ScenarioError(f"{name}: no name of a file: it has a zero byte", name) from error
+        raise ScenarioError(f"{name}: not a name of a file: it has a zero byte", name) from error

@@ -28,7 +28,7 @@ def read_table(file: Path, digest: str | None) -> pl.DataFrame:
     try:
         # An open file: Polars reads names as patterns, and only those in UTF-8.
         if digest is not None and digest_of(file) != digest:
-            raise ResultsError(f"{file}: damaged: it is not as it was written")
+            raise ResultsError(f"{file}: damaged: it has changed since it was written")
         with file.open("rb") as content:
             return pl.read_parquet(content)
     except FileNotFoundError as error:

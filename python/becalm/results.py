@@ -275,7 +275,7 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
         replications = [Replication(**item) for item in manifest["replications"]]
         text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{folder / MANIFEST}: not a manifest of becalm: {_reason(error)}") from error
+        raise ResultsError(f"{folder / MANIFEST}: not a becalm manifest: {_reason(error)}") from error
     # Reading results runs no code: the schemes need not be there.
     scenario = Scenario(text, name=name, schemes=None)
     tables = {

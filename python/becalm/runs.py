@@ -102,8 +102,8 @@ def fewer_threads(scenario: Scenario, threads: int | None) -> str | None:
         why = "its Python schemes run on one; `becalm.native` compiles them"
         return f"each run gets 1 of {asked} threads: {why}"
     return (
-        f"each run gets {gets} of {asked} threads: more would only wait for each other, since the delays of "
-        "the cables between switches are too short for what crosses them"
+        f"each run gets {gets} of {asked} threads: more would mostly wait for each other, since the cables "
+        "between switches have too little delay for their traffic"
     )
 
 

@@ -104,7 +104,7 @@ class Run:
 
         """
         if (until is None) == (by is None):
-            raise ValueError("advance: needs until= or by=, and not both")
+            raise ValueError("advance: needs either until= or by=")
         span = picoseconds(by if until is None else until)
         self.core.advance(span if by is None else self.core.now + span)
         return not self.ended
@@ -130,7 +130,7 @@ class Run:
 
         """
         if (rate is None) == (gap is None):
-            raise ValueError("set_pace: needs rate= or gap=, and not both")
+            raise ValueError("set_pace: needs either rate= or gap=")
         if rate is not None and not 0 < rate <= 1:
             raise ValueError(f"rate = {rate}: must be above 0 and at most 1 (of the link's rate)")
         chosen = self.flows_of(flow) if isinstance(flow, str) else [flow] if isinstance(flow, int) else flow
@@ -163,7 +163,7 @@ def picoseconds(span: float | str | None) -> int:
     except (BecalmError, ValueError) as error:
         raise ValueError(f"{span!r}: must be seconds, or a time with its unit such as '40 us'") from error
     if not 0 <= value < 1e7:
-        raise ValueError(f"{span!r}: must be a time from 0 on")
+        raise ValueError(f"{span!r}: must be a time, at least 0")
     return round(value * PS)
 
 

@@ -179,7 +179,7 @@ class _Matrix:
         if number < least:
             self.add(line, key, " ".join(words[1:]), f"bad header: must be `{key} N`", f"N at least {least}")
         elif key in self.headers:
-            self.add(line, key, words[1], f"is there already, in line {self.headers[key][1]}")
+            self.add(line, key, words[1], f"is already there, in line {self.headers[key][1]}")
         elif key == "Failures" and number:
             self.add(line, key, words[1], "failures of links are not supported", "0")
         self.headers.setdefault(key, (number, line))
@@ -196,11 +196,11 @@ class _Matrix:
                 "a connection such as `0->1 id 1 start 0 size 2000000`, "
                 "or a trigger such as `trigger id 1 oneshot`"
             )
-            self.add(line, words[0], " ".join(words[1:]), "is no connection and no trigger", valid)
+            self.add(line, words[0], " ".join(words[1:]), "is neither a connection nor a trigger", valid)
             return
         number, kind, count = int(found[1]), found[2], int(found[3] or 1)
         if number in self.triggers:
-            self.add(line, "trigger id", str(number), f"is there already, in line {self.triggers[number][2]}")
+            self.add(line, "trigger id", str(number), f"is already there, in line {self.triggers[number][2]}")
         self.triggers[number] = (kind, count, line)
 
     def connection(self, line: int, words: list[str], nodes: int | None, latest: int) -> _Connection | None:
@@ -243,7 +243,7 @@ class _Matrix:
         if "size" not in seen:
             self.add(line, "size", "", "is missing")
         if {"start", "trigger"} <= seen:
-            self.add(line, "start", "", "a flow with a trigger starts with that", "one of the two")
+            self.add(line, "start", "", "a flow with a trigger starts when it fires", "one of the two")
         if not seen & {"start", "trigger"}:
             self.add(line, "start", "", "is missing")
 
@@ -323,7 +323,7 @@ class _Schedule:
         firing, started = self.firing.get(number, []), self.started.get(number, [])
         if not kind:
             first = self.connections[[*firing, *started][0]]
-            self.add(first.line, "trigger", str(number), "is named, but there is no such trigger")
+            self.add(first.line, "trigger", str(number), "does not exist")
             return
         needed = {"oneshot": 1, "barrier": count, "multishot": len(started)}[kind]
         enough = len(firing) >= needed if kind == "multishot" else len(firing) == needed

@@ -53,7 +53,7 @@ def test_the_option_uses_the_scheme_and_the_results_name_its_file(tmp_path: Path
     shown = RUN.invoke(app, ["explain", str(tmp_path / "results")])
     assert shown.exit_code == 0, shown.output
     wrong = RUN.invoke(app, [*run, "--overwrite", "--marking", f"{file}:Mine"])
-    assert wrong.exit_code == 2 and "is no marking scheme; use --response" in wrong.output
+    assert wrong.exit_code == 2 and "is not a marking scheme; use --response" in wrong.output
 
 
 def mine(folder: Path, step: str = "1.01") -> str:

@@ -90,7 +90,7 @@ def test_a_changed_scheme_is_another_run(tmp_path: Path) -> None:
     assert first.hash != second.hash
     assert becalm.run(first).fingerprint != becalm.run(second).fingerprint
     named = {"response.external.sha256": first.resolved["response"]["external"]["sha256"]}
-    with pytest.raises(becalm.ScenarioError, match=r"is not that of mine\.py:Mine"):
+    with pytest.raises(becalm.ScenarioError, match=r"is not the hash of mine\.py:Mine"):
         second.replace(named)
 
 
@@ -160,7 +160,7 @@ WRONG = {
         "static const becalm_response R = {0};\n"
         'static const becalm_scheme S = {BECALM_ABI, BECALM_RESPONSE, "mine", "", NULL, 0, &R};\n'
         "const becalm_scheme *becalm_scheme_at(uint32_t n) { return n ? NULL : &S; }",
-        "lacks a function that it must have: `start`",
+        "lacks the required function `start`",
     ),
     "another machine": (
         "libmine.so",
@@ -191,5 +191,5 @@ def test_a_marker_that_asks_for_a_port_that_is_not_there_is_told(tmp_path: Path)
         "import becalm\n\nclass Mine(becalm.Marker):\n    def departing(self, packet, switch):\n"
         "        return switch.waiting(99, 0) > 0\n"
     )
-    with pytest.raises(becalm.SchemeError, match="asks for port 99, lane 0 of a switch with"):
+    with pytest.raises(becalm.SchemeError, match="reads port 99, lane 0 of a switch with"):
         becalm.run(scene(), schemes=[f"{file}:Mine"])

@@ -135,14 +135,14 @@ def test_points(work: Path, name: str, content: str | bytes, said: str) -> None:
 )
 def test_tables(work: Path, name: str, content: str | bytes) -> None:
     (work / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(DesignError, match=f"{name}: not a table of becalm"):
+    with pytest.raises(DesignError, match=f"{name}: not a becalm table"):
         files.read(name)
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (f"{DIGITS}->1 start 0 size 1", "is no connection"),
+        (f"{DIGITS}->1 start 0 size 1", "is neither a connection"),
         (f"0->1 start {DIGITS} size 1", "has too many digits"),
         (f"0->1 id {DIGITS} start 0 size 1", "has too many digits"),
         ("0->1 start 0 size 1" + " x" * 100_000, "unknown field"),
@@ -260,7 +260,7 @@ def test_too_few_addresses_for_the_libraries(file: Path, work: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
 
     done = commands.becalm("run", file, preexec_fn=limit)
-    commands.check_message(done, "ulimit -v: 315 MB of addresses are too few; needed: ")
+    commands.check_message(done, "ulimit -v: 315 MB of address space is too little; needed: ")
     assert commands.names(work) == []
 
 
@@ -270,13 +270,13 @@ def test_addresses_count_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SWEEP = 'scenario = "small.toml"\n'
-BOTH = "change the same; valid: one of the two"
+BOTH = "change the same value; valid: one of the two"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('store = "a\\u0000b"\n', "no name of a folder: it has a zero byte"),
+        ('store = "a\\u0000b"\n', "not a name of a folder: it has a zero byte"),
         ('[grid]\n"run.seed" = [2024-01-01]\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
         ('[grid]\n"run.seed" = [12:00:00]\n', "run.seed = 12:00:00: must be an integer, 0 or more"),
         ('[set]\n"run.seed" = 2024-01-01\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
@@ -293,7 +293,7 @@ BOTH = "change the same; valid: one of the two"
         ),
         (
             '[grid]\nswitch = [{buffer = "4 packets"}]\n"switch.buffer" = ["8 packets"]\n',
-            "grid.switch: and switch.buffer in [grid] change the same: one would be lost",
+            "grid.switch: and switch.buffer in [grid] change the same value: one would be lost",
         ),
     ],
 )
@@ -308,7 +308,7 @@ def test_sweeps(file: Path, work: Path, text: str, said: str) -> None:
 
 def test_names_with_a_zero_byte(work: Path) -> None:
     (work / "sweep.toml").write_text('scenario = "a\\u0000b"\n')
-    assert refused("sweep", "sweep.toml") == "a\\x00b: no name of a file: it has a zero byte\n"
+    assert refused("sweep", "sweep.toml") == "a\\x00b: not a name of a file: it has a zero byte\n"
 
 
 JOB = """[run]
@@ -326,7 +326,7 @@ hosts = ["A1", "A2"]
     [
         (
             f'{JOB}ops = [{{rank = 0, send = "1 MiB", to = 1}}, {{rank = 1, recv = "1 B", from = 0}}]\n',
-            "rank 1, operation 0 (recv 1 B from 0, tag any) is shorter than the message that it gets",
+            "rank 1, operation 0 (recv 1 B from 0, tag any) is shorter than the message that it receives",
         ),
         (f'{JOB}collective.all_reduce.bytes = "4 GiB"\n', '"4 GiB": must be below 4 GiB'),
         (f'{JOB}collective.all_reduce.bytes = "5 GB"\n', '"5 GB": must be below 4 GiB'),
@@ -380,5 +380,5 @@ def test_two_results_of_one_name_are_noticed_before_the_run(
 ) -> None:
     (work / "folder").mkdir()
     monkeypatch.setattr("becalm.run", None)
-    assert "is the name of two" in refused("run", file, *names)
+    assert "given for two files" in refused("run", file, *names)
     assert commands.names(work) == ["folder"]

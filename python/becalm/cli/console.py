@@ -93,7 +93,7 @@ def _groups(results: Results) -> Table:
     columns = ("group", "flows", "rate", "of a link", "Jain", "marked", "latency", "99%")
     made = table("Groups of flows", columns, rows)
     if (groups["share"] > MOST_SHARE).any():
-        made.caption, made.caption_justify = "-: more than one link carries", "left"
+        made.caption, made.caption_justify = "-: more than the capacity of a link", "left"
     return made
 
 

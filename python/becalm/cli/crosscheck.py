@@ -19,7 +19,7 @@ Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once
 
 def crosscheck(
     entry: Annotated[
-        list[str] | None, typer.Argument(help="Entries by name; all if not given.", show_default=False)
+        list[str] | None, typer.Argument(help="Names of entries; default: all.", show_default=False)
     ] = None,
     short: Annotated[bool, typer.Option("--short", help="Only the entries that take seconds.")] = False,
     as_json: Annotated[
@@ -27,7 +27,7 @@ def crosscheck(
     ] = False,
     threads: Threads = None,
 ) -> None:
-    """Compare runs with the numbers of other simulators; exit code 1 if one is outside of its tolerance."""
+    """Compare runs with the results of other simulators; exit code 1 if a number is outside its tolerance."""
     from becalm import crosscheck as checks
     from becalm.cli import console
 
@@ -49,7 +49,7 @@ def _show(found: Sequence[Checked], taken: float) -> None:
     from becalm.crosscheck import page
 
     for each in found:
-        title = f"{each.entry.name}: {each.entry.title}, beside {each.entry.program.name}"
+        title = f"{each.entry.name}: {each.entry.title}, compared with {each.entry.program.name}"
         columns = ("case", "quantity", "reference", "becalm", "difference", "tolerance", "verdict")
         console.out.print(table(title, columns, page.rows(each), text=2))
         for case, name, why in page.reasons(each):

@@ -33,7 +33,7 @@ EXAMPLES = {
 }
 """An example of each command."""
 START = (
-    "Begin with `becalm run --example storage_incast --report incast.html`, and open the page; "
+    "Start with `becalm run --example storage_incast --report incast.html`, and open the page; "
     "`becalm COMMAND --help` has an example of each command."
 )
 

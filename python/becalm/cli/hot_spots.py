@@ -20,8 +20,8 @@ def show_tried(tried: Tried) -> None:
     """Print the results of each guideline, the best one, and the next step."""
     show_rows(tried.verdict)
     console.say(
-        f"of the guidelines {tried.better} has the least loss here; {tried.verdict.sentence()}; "
-        "`becalm tune` looks for more"
+        f"the guideline with the least loss here is {tried.better}; {tried.verdict.sentence()}; `becalm "
+        "tune` searches for better parameters"
     )
 
 
@@ -33,8 +33,8 @@ def show_rows(verdict: Verdict) -> None:
         gap = verdict.difference(row, best)
         behind = "-" if row == best else f"{gap.mean:+.3f} ± {gap.high - gap.mean:.3f}"
         cells.append((row, *(f"{verdict.mean(row, group):.3f}" for group in (*groups, ALL)), behind))
-    title = f"Loss on {len(verdict.classes)} new cases, by contributors"
-    made = table(title, ("with", *groups, ALL, "to the best, ± 95%"), cells)
+    title = f"Loss on {len(verdict.classes)} new cases, by number of contributors"
+    made = table(title, ("with", *groups, ALL, "behind the best, ± 95%"), cells)
     made.caption = (
         f"loss: {WEIGHTS['lost']:g} x what the background loses + {WEIGHTS['starved']:g} x what "
         f"contributors miss of their link; none: {WEIGHTS['calm']:g} x what background loses to control alone"
@@ -50,15 +50,14 @@ def show_sizes(tried: Sequence[Sizes]) -> None:
     sizes = list(tried[0].links)
     # Rounded down: what is just below the limit is not to look as if it met it.
     rows = [(each.guideline, *(f"{int(each.links[size] * 100)}" for size in sizes)) for each in tried]
-    title = "Per cent of the hot link that contributors get, by their number; without control 100"
+    title = "Share of the hot link that contributors get, in %, by their number; without control 100"
     console.out.print(table(title, ("settings", *map(str, sizes)), rows))
     chosen = tried[0]
     where = f"{chosen.guideline} for {chosen.contributors} contributors"
     if chosen.short:
         listed = ", ".join(f"{size}: {int(chosen.links[size] * 100)}%" for size in chosen.short)
         console.say(
-            f"warning: no guideline leaves all of them {ENOUGH:.0%}; chosen is {where}, with which they get "
-            f"{listed}"
+            f"warning: no guideline gives all of them {ENOUGH:.0%}; chosen: {where}, which gives {listed}"
         )
     else:
-        console.say(f"chosen: {where}, which leaves none below {ENOUGH:.0%}")
+        console.say(f"chosen: {where}, which gives each at least {ENOUGH:.0%}")

@@ -21,13 +21,13 @@ Source = Annotated[
         show_default=False,
     ),
 ]
-Title = Annotated[str | None, typer.Option(help="Heading; the name of what is shown when not given.")]
+Title = Annotated[str | None, typer.Option(help="Title of the page; default: the name of the source.")]
 Replication = Annotated[
-    int | None, typer.Option(min=0, max=2**31, help="Show only this replication; all when not given.")
+    int | None, typer.Option(min=0, max=2**31, help="Show only this replication; default: all.")
 ]
 MaxSize = Annotated[
     str,
-    typer.Option(metavar="SIZE", help="Leave out every second frame until the page is smaller than this."),
+    typer.Option(metavar="SIZE", help="Halve the number of frames until the page is smaller than this."),
 ]
 Full = Annotated[
     bool, typer.Option("--full", help="Keep waits, marks and load of every link over time, at any size.")
@@ -36,7 +36,7 @@ Time = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Draw the fabric at this snapshot or frame of results instead, to a .png, .svg or .pdf file.",
+        help="Draw the fabric at this snapshot or frame instead, to a .png, .svg or .pdf file.",
     ),
 ]
 
@@ -44,10 +44,10 @@ Time = Annotated[
 def report(
     source: Source,
     out: Annotated[
-        Path | None, typer.Option(help="The page, a new .html file; `report.html` when not given.")
+        Path | None, typer.Option(help="The page, a new .html file; default: `report.html`.")
     ] = None,
     view: Annotated[
-        bool, typer.Option("--view", help="Open the page in the browser, in place of a file of your own.")
+        bool, typer.Option("--view", help="Open the page in the browser; write only a temporary file.")
     ] = False,
     title: Title = None,
     replication: Replication = None,
@@ -55,17 +55,19 @@ def report(
     full: Full = False,
     runs: Annotated[
         bool,
-        typer.Option("--runs", help="Write a page of every run of a sweep, too, to which its page links."),
+        typer.Option(
+            "--runs", help="Also write a page for each run of a sweep; the sweep's page links to them."
+        ),
     ] = False,
     time: Time = None,
     vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane of the picture.")] = 0,
 ) -> None:
-    """Show a run, a sweep or a tuning: one HTML file that loads nothing, or a picture of the fabric."""
+    """Write a run, a sweep or a tuning as one self-contained HTML file, or the fabric as a picture."""
     from becalm.cli import console
     from becalm.folders import free_file, new_file
 
     if view and (out is not None or runs):
-        stop("--view: writes no file of your own; --out and --runs have no effect", BAD_INPUT)
+        stop("--out, --runs: have no effect with --view", BAD_INPUT)
     if time is not None:
         console.say(str(_draw(source, time, vl, replication or 0, out)))
         return
@@ -90,7 +92,7 @@ def explain(
         bool, typer.Option("--json", help="Print one JSON object: sentences, numbers, rows of tables.")
     ] = False,
 ) -> None:
-    """Say what a run shows: roots of congestion, causes, victims, cost, control, what to try next."""
+    """Describe a run in words: roots of congestion, causes, victims, cost, control, what to try next."""
     import becalm
     from becalm.cli import console
 
@@ -115,9 +117,9 @@ def play(
         Path | None, typer.Argument(help="Open with this scenario instead of a ready scene.")
     ] = None,
 ) -> None:
-    """Open the playground in the browser; print its path where there is none.
+    """Open the playground in the browser; without a browser, print its path.
 
-    It simulates in the page: move sliders, edit any scenario, send a link. It loads nothing.
+    The page simulates by itself, without a network: move sliders, edit any scenario, share a link.
     """
     from becalm.cli import console
     from becalm.reports import playground

@@ -15,13 +15,14 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=4096,
-        help="Threads to use; default: all cores, small runs use one.",
+        help="Threads to use; default: all cores, and one for small runs.",
     ),
 ]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="Refuse what would need more, such as 4GB; 80% of the machine's when not given."
+        metavar="SIZE",
+        help="Refuse runs that need more memory than this, such as 4GB; default: 80% of the machine's.",
     ),
 ]
 Responses = Annotated[
@@ -29,18 +30,19 @@ Responses = Annotated[
     typer.Option(
         "--response",
         metavar="FILE:NAME",
-        help="Use a response of one's own: a class of a Python file, or a scheme of a library; repeatable.",
+        help="Use your own response: a class in a Python file, or a scheme in a library; repeatable.",
     ),
 ]
 Markings = Annotated[
     list[str] | None,
-    typer.Option("--marking", metavar="FILE:NAME", help="Use a marking policy of one's own, likewise."),
+    typer.Option("--marking", metavar="FILE:NAME", help="Use your own marking policy, as with --response."),
 ]
 Echoes = Annotated[
-    list[str] | None, typer.Option("--echo", metavar="FILE:NAME", help="Use an echo of one's own, likewise.")
+    list[str] | None,
+    typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo, as with --response."),
 ]
 Fabric = Annotated[
-    Path | None, typer.Option(help="Output of `ibnetdiscover`, for the ports of OpenSM's masks.")
+    Path | None, typer.Option(help="Output of `ibnetdiscover`, for the port numbers in OpenSM's masks.")
 ]
 
 

@@ -14,7 +14,7 @@ from becalm.cli.options import Threads
 
 def reproduce(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="All when not given.")
+        list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="Default: all.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per line, one line per experiment.")
@@ -23,7 +23,7 @@ def reproduce(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing figures.")] = False,
     short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Seeds to judge by; 5 when not given, 1 with --short.")
+        int | None, typer.Option(min=1, help="Number of seeds; default: 5, with --short 1.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
@@ -65,13 +65,14 @@ def design(
         ),
     ],
     f_inc: Annotated[
-        str | None, typer.Option("--increase", help="Rate without a mark, likewise; derived when not given.")
+        str | None,
+        typer.Option("--increase", help="Rate without a mark, in the same form; default: derived."),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the design.")] = "design",
     rmin: Annotated[float, typer.Option(help="Smallest rate, as a share of the link's.")] = 1 / 256,
     rmax: Annotated[float, typer.Option(help="Largest rate.")] = 1.0,
     packet_time: Annotated[float, typer.Option(help="Transmission time of a packet in us.")] = 2.048,
-    out: Annotated[Path | None, typer.Option(help="Folder; `designs/<name>` when not given.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder; default: `designs/<name>`.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing design.")] = False,
     trial: Annotated[bool, typer.Option(help="Run the standard scenes.")] = True,
     short: Annotated[bool, typer.Option("--short", help="One point per scene and shorter runs.")] = False,

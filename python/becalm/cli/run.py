@@ -25,6 +25,8 @@ SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
 FRAMES = 100
 """Frames of a run whose scenario asks for none."""
+MOST_PROGRAMS = 10_000_000
+"""Bytes of the programs of jobs, 57 an operation, above which a page's run does not record operations."""
 
 
 def run(
@@ -32,13 +34,11 @@ def run(
     example: Annotated[
         str | None, typer.Option(help="A scenario of `becalm list examples` instead of a file.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Results folder; `results/<scenario>` when not given.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Results folder; default: `results/<scenario>`.")] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing results folder.")
     ] = False,
-    seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; repeatable.")
     ] = None,
@@ -51,7 +51,7 @@ def run(
     echo: Echoes = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write a page that shows the run, frames included, to a new .html file."),
+        typer.Option(help="Write a report of the run, frames included, to a new .html file."),
     ] = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
@@ -63,7 +63,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
-    """Run a scenario: a progress bar, a summary, tables in a results folder."""
+    """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
     from becalm import memory
     from becalm.cli import console
@@ -134,12 +134,13 @@ def validate(
 
 
 def list_(
-    kind: Annotated[str | None, typer.Argument(help="A kind, such as response; all if not given.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="A kind, such as response; default: all.")] = None,
     name: Annotated[
-        str | None, typer.Argument(help="One of the kind: all about it; of `examples`, its scenario.")
+        str | None,
+        typer.Argument(help="Show one item of the kind in full; of `examples`, the text of the scenario."),
     ] = None,
 ) -> None:
-    """List ready scenarios, schemes, topologies, traffic patterns, papers, figures, claims."""
+    """List ready scenarios, schemes, topologies, traffic patterns, papers, figures and claims."""
     from becalm.cli import console
 
     kinds = ["examples", "papers", "figures", "claims", *contents.catalogue()]
@@ -165,7 +166,7 @@ def _check_names(*paths: Path | None) -> None:
     places = [path.resolve() for path in given]
     for number, path in enumerate(given):
         if places[number] in places[:number]:
-            stop(f"{path}: is the name of two results; choose another", BAD_INPUT)
+            stop(f"{path}: given for two files; each needs its own name", BAD_INPUT)
 
 
 def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | None) -> Scenario:
@@ -205,6 +206,9 @@ def _watched(scenario: Scenario, page: Path | None) -> Scenario:
         changes["observe.frames"] = f"{max(1, round(step * 1e12))} ps"
     if not observe["spans"]:
         changes["observe.spans"] = True
+    if scenario.core.memory_estimate["programs"] <= MOST_PROGRAMS:
+        jobs = [job for job in scenario.resolved["jobs"] if not job["record_ops"]]
+        changes |= {f"jobs.{job['name']}.record_ops": True for job in jobs}
     return scenario.replace(changes) if changes else scenario
 
 

@@ -14,13 +14,13 @@ from becalm.cli.exits import BAD_INPUT, FAILED, stop
 def new_scheme(
     file: Annotated[Path | None, typer.Argument(help="A new .py or .c file.", show_default=False)] = None,
     like: Annotated[
-        str, typer.Option(help="What to begin from: lipd, dctcp, ramp, input_triggered, rocev2.")
+        str, typer.Option(help="Scheme to start from: lipd, dctcp, ramp, input_triggered, rocev2.")
     ] = "lipd",
     header: Annotated[
         bool, typer.Option("--header", help="Print the C header `becalm.h` instead, for libraries.")
     ] = False,
 ) -> None:
-    """Write the start of a scheme of one's own, with comments: a Python class."""
+    """Write a Python class with comments, as a start for your own scheme."""
     from becalm._core import header as text_of_header
     from becalm.cli import console
     from becalm.folders import write_new
@@ -49,9 +49,9 @@ def check_scheme(
     reference: Annotated[
         str, typer.Argument(metavar="FILE:NAME", help="A class, or a library's scheme.", show_default=False)
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
-    """Check that a scheme of one's own keeps what every scheme must keep; exit code 1 if it does not."""
+    """Check your own scheme against the rules that all schemes obey; exit code 1 if it breaks one."""
     from becalm import contract
     from becalm.cli import console
     from becalm.schemes.loading import load

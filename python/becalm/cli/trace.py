@@ -27,14 +27,14 @@ Chrome = Annotated[
 ]
 Events = Annotated[
     Path | None,
-    typer.Option(help="Write what markers and responses are shown and answer to a new Parquet file."),
+    typer.Option(help="Write the calls of markers and responses, with their answers, to a new Parquet file."),
 ]
 Chosen = Annotated[
     list[str] | None,
     typer.Option(
         "--trace",
         metavar="KEY=VALUE",
-        help="What traces hold: flows=GROUP or number, links=A->B and switches=NAME, repeatable; from=TIME, "
+        help="Limit the traces: flows=GROUP or number, links=A->B and switches=NAME, repeatable; from=TIME, "
         "until=TIME, most=ROWS (100000).",
     ),
 ]
@@ -141,9 +141,9 @@ def wanted(
     for text in pcap or ():
         link, equals, file = text.rpartition("=")
         if not equals or not link or not file:
-            raise BecalmError(f"--pcap {text}: is written as LINK=FILE, such as 'A->B=trunk.pcap'")
+            raise BecalmError(f"--pcap {text}: must be LINK=FILE, such as 'A->B=trunk.pcap'")
         if link in captures:
-            raise BecalmError(f"--pcap {text}: the link has a capture already")
+            raise BecalmError(f"--pcap {text}: the link already has a capture")
         captures[link] = Path(file)
     keys: dict[str, list[str]] = {}
     for text in chosen or ():
@@ -157,6 +157,8 @@ def wanted(
         raise BecalmError("--trace switches=...: has no effect without --events")
     for key in ("from", "links"):
         if key in keys and not captures and packets is None and chrome is None:
-            raise BecalmError(f"--trace {key}=...: has no effect on --events, which begin with the run")
+            raise BecalmError(
+                f"--trace {key}=...: has no effect on --events, which always start with the run"
+            )
     check_writable(*captures.values(), packets, chrome, events)
     return Wanted(captures, packets, chrome, events, keys)

@@ -92,7 +92,7 @@ def accepted(scene: Scene, scheme: Scheme) -> Scheme:
         except ScenarioError:
             continue
         return whole
-    raise BecalmError(f"scheme `{scheme.name}`: no marking and echo go with it on the scene {scene.name}")
+    raise BecalmError(f"scheme `{scheme.name}`: no marking and echo fit it on the scene {scene.name}")
 
 
 def _companions() -> Iterator[Table]:

@@ -127,7 +127,7 @@ def read(path: str | PathLike[str]) -> Scene:
     for kind in ("flows", "jobs"):
         for place, group in _groups(data, kind):
             if "response" in group:
-                mistakes.add(None, f"{kind}[{place}].response", "", "a scene leaves it to the schemes")
+                mistakes.add(None, f"{kind}[{place}].response", "", "a scene has none: the schemes set it")
     said = found.compare if found else _Compare()
     known = [str(group.get("name")) for _, group in _groups(data, "flows")]
     for key, names in (("background", said.background), ("contributors", said.contributors)):

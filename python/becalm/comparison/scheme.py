@@ -107,7 +107,7 @@ class _File(Part):
     def _fits(self) -> _File:
         there = self.tables()
         if self.guideline is None and not there:
-            raise wrong("nothing to lay over a scene", ", ".join(KEYS[1:]))
+            raise wrong("sets nothing", ", ".join(KEYS[1:]))
         if self.guideline is not None and (both := [key for key in CHOSEN if key in there]):
             raise wrong(f"{', '.join(both)}: not together with guideline, which derives it")
         points = math.prod(map(len, self.tune.values()))

@@ -49,7 +49,7 @@ def read(path: str | PathLike[str]) -> DelayTable | Cct:
     except DesignError as error:
         raise DesignError(f"{path}: {error}") from error
     except (KeyError, *_UNREADABLE) as error:
-        raise DesignError(f"{path}: not a table of becalm: {type(error).__name__} {reason(error)}") from error
+        raise DesignError(f"{path}: not a becalm table: {type(error).__name__} {reason(error)}") from error
 
 
 def parse(content: str, form: str) -> DelayTable | Cct:
@@ -96,7 +96,7 @@ def read_points(path: str | PathLike[str]) -> list[tuple[float, float]]:
         return [(float(line[0]), float(line[1])) for line in lines[start:]]
     except (IndexError, *_UNREADABLE) as error:
         raise DesignError(
-            f"{path}: must hold pairs of a rate and the function there: {reason(error)}"
+            f"{path}: must hold pairs of a rate and the function's value: {reason(error)}"
         ) from error
 
 
@@ -181,7 +181,8 @@ def _c(table: DelayTable | Cct) -> str:
     head = f"/* {json.dumps(data).replace('*/', '* /')} */\n#include <stdint.h>\n\n"
     if isinstance(table, DelayTable):
         declared = (
-            "/* By delay: that after a marked ACK; unmarked ACKs in a row before a faster one. */\n"
+            "/* For each delay: the delay after a marked ACK, the unmarked ACKs in a row before a "
+            "shorter one, that one. */\n"
             "static const struct { uint8_t slower; uint32_t acks; uint8_t faster; } "
             f"{name}_delays[{len(rows)}] = {{\n"
         )

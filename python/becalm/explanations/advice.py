@@ -23,10 +23,10 @@ MENDS = {
     "slow cable": "replace the cable or its port, and run again",
     "unbalanced routes": "choose other routes: equally many pairs of hosts on each link of the switch",
     "pause storm": "find out why the host pauses its switch (its slot, its driver), or let a watchdog drop "
-    "its pauses; no parameter of congestion control mends it",
-    "path collision": "spread the flows otherwise: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
+    "its pauses; no parameter of congestion control helps",
+    "path collision": "spread the flows differently: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
     "another hash",
-    "colliding jobs": "place one of the jobs so that their paths part, or route one of them another way",
+    "colliding jobs": "place or route one of the jobs so that their paths do not meet",
     "oversubscribed link": "add parallel cables, or spread the flows over other links",
 }
 """What mends causes that no parameter of congestion control removes."""

@@ -285,16 +285,15 @@ def _why_starved(found: Balance | None) -> tuple[str, str, tuple[Reference, ...]
     numbers = {"increase": found.step, "fair_index": found.fair, "undone": found.undone, "heard": found.heard}
     if found.step >= found.fair:
         why = (
-            f"one BECN raises the index by {found.step}, where {found.fair} gives each of "
-            f"{found.sources} sources "
-            "its share"
+            f"one BECN raises the index by {found.step}, while an index of {found.fair} gives each of "
+            f"{found.sources} sources its share"
         )
         return "step too large", why, (key("response.ibta.ccti_increase"),), numbers
     if found.undone > found.heard:
         undone = "never" if np.isinf(found.undone) else f"only in {seconds(found.undone)}"
         why = (
-            f"the timer undoes a BECN, a step of {found.step}, {undone}, where a source at "
-            f"its share may hear the next one after {seconds(found.heard)}"
+            f"the timer undoes a BECN, a step of {found.step}, {undone}, while a source at its share may "
+            f"get the next one after {seconds(found.heard)}"
         )
         return "timer too long", why, (key("response.ibta.ccti_timer"),), numbers
     return (

@@ -44,7 +44,7 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
     for row in slowed(case):
         text = (
             f"Job {row['job']} takes {row['slowdown']:.2f} times as long as alone, {seconds(row['time'])} "
-            f"in place of {seconds(row['time_alone'])}"
+            f"instead of {seconds(row['time_alone'])}"
         )
         numbers = {key: float(row[key]) for key in ("slowdown", "time", "time_alone")}
         refer = Reference("jobs", (int(row["row"]),), ("time", "time_alone", "slowdown"))
@@ -53,7 +53,7 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
         marked = float(facts.flows.marked[own].max(initial=0.0))
         if each is not None:
             others = ", ".join([name for name in each.groups if name != row["job"]][: limits.MOST])
-            text += f": its flows cross {each.name} or wait behind it, which is filled by {others}."
+            text += f": its flows cross {each.name}, or wait behind it, and {others} fill it."
             yield Sentence(
                 "slowed-job",
                 "victims",
@@ -65,7 +65,7 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
             )
         elif marked > 0:
             text += (
-                f": no bottleneck is on its way, and up to {share(marked)} of a flow's packets are marked."
+                f": no bottleneck is on its path, and up to {share(marked)} of a flow's packets are marked."
             )
             path = np.unique(np.concatenate([facts.path(int(flow)) for flow in own]))
             at = int(path[np.argmax(facts.links.marked[path])])
@@ -80,7 +80,7 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
                 facts.links.names[at],
             )
         else:
-            text += ": the tables do not show by what; no bottleneck and no mark is on its way."
+            text += ": the tables do not show why; its path has no bottleneck, and its packets no marks."
             yield Sentence("slowed-job", "victims", text, numbers, (refer,), place=row["job"])
 
 
@@ -95,7 +95,7 @@ def unfinished_job(case: Case) -> Iterator[Sentence]:
     for row in unfinished(case):
         text, where, last = _waiting(case, row["job"])
         still = facts.duration - last > limits.STILL * facts.duration
-        since = f"; nothing of it moves since {seconds(last)}" if still else ""
+        since = f"; none of its operations has begun or ended since {seconds(last)}" if still else ""
         refer = (Reference("jobs", (int(row["row"]),), ("end",)), where)
         text = (
             f"Job {row['job']} has not ended when the run ends, at {seconds(facts.duration)}{since}: {text}."

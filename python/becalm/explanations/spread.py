@@ -38,8 +38,9 @@ def roots(case: Case) -> Iterator[Sentence]:
             "window": window,
         }
         text = (
-            f"{each.name} is a root of congestion since {seconds(numbers['since'])}, for "
-            f"{share(numbers['root_share'])} of the measured {seconds(window)}; its longest period lasts "
+            f"{each.name} becomes a root of congestion at {seconds(numbers['since'])} and is one for "
+            f"{share(numbers['root_share'])} of the measured {seconds(window)}; its longest period "
+            "lasts "
             f"{seconds(numbers['longest'])}."
         )
         if each.lost >= 1:
@@ -169,7 +170,7 @@ def no_victim(case: Case) -> Iterator[Sentence]:
     """Say that a bottleneck has no victims."""
     if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
-        text = "No bystander loses throughput."
+        text = "No flow is a victim."
         yield Sentence(
             "no-victim", "victims", text, {"victims": 0}, (Reference("victims", rows, ("victims",)),)
         )

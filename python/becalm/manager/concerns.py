@@ -57,7 +57,7 @@ def _review_threshold(scenario: Fabric, marking: Mapping[str, Any]) -> Iterator[
         if params[name] >= most:
             problem = (
                 f"a port that a single input feeds never marks: at most {most:.1%} of an input buffer "
-                + ("wait for it" if name == "high" else "are left behind by a packet")
+                + ("wait for it" if name == "high" else "are left when a packet leaves")
             )
             yield Concern(f"marking.queue_threshold.{name}", params[name], problem)
 
@@ -65,9 +65,7 @@ def _review_threshold(scenario: Fabric, marking: Mapping[str, Any]) -> Iterator[
 def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Iterator[Concern]:
     ((name, params),) = marking.items()
     if name == "queue_threshold" and params["root_only"] and facts["drain_capped"]:
-        problem = (
-            "slow receivers take the credit of the port before them, which is then no root and marks nothing"
-        )
+        problem = "the port in front of a slow receiver has no credit, so it is not a root and marks nothing"
         yield Concern("marking.queue_threshold.root_only", True, problem)
     if name != "ibta":
         return
@@ -79,9 +77,7 @@ def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Ite
         )
         yield Concern("marking.ibta.packet_size", params["packet_size"], problem)
     if params["victim_mask"] == "none" and facts["drain_capped"]:
-        problem = (
-            "slow receivers take the credit of the port before them; it marks with `host_ports` or `all`"
-        )
+        problem = "the port in front of a slow receiver has no credit; it marks with `host_ports` or `all`"
         yield Concern("marking.ibta.victim_mask", "none", problem)
 
 
@@ -99,7 +95,7 @@ def _review_table(facts: Mapping[str, Any], params: Mapping[str, Any], degree: i
     if offered > 1.0:
         problem = (
             f"the longest delay, {max(reach):.4g} packet times, saturates: {degree} sources still offer "
-            f"{offered:.3g} times what a link takes; {degree - 1} packet times are needed"
+            f"{offered:.3g} times what a link carries; {degree - 1} packet times are needed"
         )
         yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
 
@@ -113,9 +109,9 @@ def _review_mean_delay(
     if degree / (1 + max(reach)) > 1.0 or degree / (1 + held) <= 1.0:
         return
     problem = (
-        f"too short by what the timer takes off: between two marks the index falls by {lost:.3g}, and at the "
-        f"{held:.4g} packet times that sources wait on average {degree} of them still offer "
-        f"{degree / (1 + held):.3g} times what a link takes"
+        f"too short, because the timer lowers the index by {lost:.3g} between two marks: sources then "
+        f"wait {held:.4g} packet times on average, and {degree} of them still offer "
+        f"{degree / (1 + held):.3g} times what a link carries"
     )
     yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
 
@@ -126,7 +122,7 @@ def _review_balance(
     """Compare what BECNs add with what the timer takes off when `degree` sources share a link fairly."""
     if params["ccti_timer"] == 0:
         yield Concern(
-            "response.ibta.ccti_timer", 0, "never expires: a source once slowed down stays so for ever"
+            "response.ibta.ccti_timer", 0, "never expires: a source that was slowed down never recovers"
         )
         return
     if params["ccti_increase"] == 0:
@@ -136,9 +132,9 @@ def _review_balance(
     lost = between_becns / (params["ccti_timer"] * TIMER_UNIT) * params["ccti_decrease"]
     if lost > params["ccti_increase"]:
         problem = (
-            f"too short: a source at its share of {degree} hears at most every {between_becns * 1e6:.4g} us; "
-            f"meanwhile the index falls by {lost:.3g}, and a BECN adds {params['ccti_increase']}: "
-            "the tree forms all the same"
+            f"too short: a source at its share of {degree} gets a BECN at most every "
+            f"{between_becns * 1e6:.4g} us; meanwhile the index falls by {lost:.3g}, and a BECN adds "
+            f"{params['ccti_increase']}: the tree forms anyway"
         )
         yield Concern("response.ibta.ccti_timer", params["ccti_timer"], problem)
     else:
@@ -146,7 +142,7 @@ def _review_balance(
     reach = _reachable(facts, params)
     fair = next((i for i, gap in enumerate(reach) if gap >= degree - 1), len(reach) - 1)
     if params["ccti_increase"] >= fair > 0:
-        problem = f"a single BECN takes a source below its share of {degree}: rates will oscillate"
+        problem = f"a single BECN slows a source to less than its share of {degree}: rates will oscillate"
         yield Concern("response.ibta.ccti_increase", params["ccti_increase"], problem)
 
 

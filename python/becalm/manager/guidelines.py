@@ -68,11 +68,13 @@ def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
         yield Setting("marking.queue_threshold.root_only", False, why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     longest = degree * packet_us
-    why = f"max_ipd, the longest delay: lets {degree} sources share one link, {packet_us:.4g} us a packet"
+    why = (
+        f"max_ipd, the longest delay: lets {degree} sources share one link, at {packet_us:.4g} us per packet"
+    )
     margin = _margin(degree, facts["packet_time"])
     if margin > 1:
         longest *= margin
-        why += f"; {margin - 1:.1%} more, since between two marks the timer shortens the delay by as much"
+        why += f"; {margin - 1:.1%} more, since the timer shortens the delay by this much between two marks"
     yield Setting("response.ibta.cct.linear.max", f"{longest:.6g} us", why)
     yield Setting(
         "response.ibta.cct.linear.packet_time", f"{packet_us:.6g} us", "a full packet on a host's link"
@@ -94,9 +96,9 @@ def _threshold(alone: tuple[float, float]) -> Iterator[Setting]:
         yield Setting(f"{key}.high", SW_TH, why)
         return
     high, low = (math.floor(95 * share) / 100 for share in alone)
-    why = f"sw_th: less than 90% of an input buffer, of which {alone[0]:.0%} wait where it feeds a port alone"
+    why = f"sw_th: less than 90% of an input buffer; if it alone feeds a port, at most {alone[0]:.0%} waits"
     yield Setting(f"{key}.high", high, why)
-    why = f"{alone[1]:.0%} are left behind by a packet that leaves"
+    why = f"{alone[1]:.0%} is left when a packet leaves"
     yield Setting(f"{key}.low", min(low, round(high * 8 / 9, 2)), why)
 
 
@@ -159,13 +161,13 @@ def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     )
     yield Setting("marking.ibta.packet_size", 8, "packets under 512 B are not marked")
     if facts["drain_capped"]:
-        why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
+        why = "hosts receive more slowly than their links deliver: the switch in front of them marks"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     yield Setting("response.ibta.ccti_increase", 1, "the default; small steps")
     yield Setting("response.ibta.ccti_min", 0, "an undisturbed flow is not slowed down")
     yield Setting(
-        "response.ibta.ccti_timer", 150, "154 us: shorter and the tree forms again, longer and it is unfair"
+        "response.ibta.ccti_timer", 150, "154 us: with less the tree forms again, with more control is unfair"
     )
     numerator, divisor = 7.0, 106.0
     fair = (degree - 1) * packet_us
@@ -178,7 +180,9 @@ def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
         "response.ibta.cct.quadratic.numerator", numerator, "cct[i] = i^2 x 7 / 106^2 us (section VII-B)"
     )
     yield Setting(
-        "response.ibta.cct.quadratic.divisor", divisor, "the maker's 95 made to oscillate a little less"
+        "response.ibta.cct.quadratic.divisor",
+        divisor,
+        "larger than the vendor's 95, so that rates oscillate a little less",
     )
     yield Setting("response.ibta.cct.quadratic.packet_time", f"{packet_us:.6g} us", "a full packet of a host")
 
@@ -231,23 +235,27 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
     yield Setting(
         "marking.ibta.threshold", threshold, f"{16 - threshold}/16 of a buffer: {WAITING:g} packets wait"
     )
-    yield Setting("marking.ibta.marking_rate", 0, "every packet: the fine steps of the table make it gentle")
+    yield Setting(
+        "marking.ibta.marking_rate",
+        0,
+        "every packet is marked; the table's fine steps keep the response gentle",
+    )
     if facts["pfc"]:
         yield Setting("marking.ibta.victim_mask", "all", "with PFC no credit tells a root from a victim")
     elif facts["drain_capped"]:
-        why = "hosts take packets in more slowly than links bring them: the switch before them marks for them"
+        why = "hosts receive more slowly than their links deliver: the switch in front of them marks"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
     yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
     timer = max(1, round(STEP * packet / TIMER_UNIT))
     increase = min(127, max(1, round(HOLD * packet / (timer * TIMER_UNIT))))
     why = f"a BECN lasts {HOLD:g} packet times, {increase * timer * TIMER_UNIT * 1e6:.3g} us"
     yield Setting("response.ibta.ccti_increase", increase, why)
-    why = f"{STEP:g} packet times, at least a unit of 1.024 us: a step of the table as seldom"
+    why = f"{STEP:g} packet times, at least a unit of 1.024 us: the time of one step down the table"
     yield Setting("response.ibta.ccti_timer", timer, why)
     longest = max(LONGEST * contributors, 4.0)
     shaped = table(shape="geometric", entries=ENTRIES, first=FIRST, longest=longest, packet_time=packet)
     reasons = {
-        "first": f"{FIRST:g} packet times: rates of few contributors have steps as fine as those of many",
+        "first": f"{FIRST:g} packet times: steps are as fine for few contributors as for many",
         "ratio": f"to {longest:.4g} packet times, {LONGEST:g} for each of {contributors} contributors",
         "entries": "as many as OpenSM reads",
         "packet_time": f"a full packet of a host takes {packet_us:.4g} us",

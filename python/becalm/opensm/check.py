@@ -134,7 +134,7 @@ def _check_starvation(found: Configuration) -> None:
         return
     for name, given in parts.items():
         if given:
-            does = f"sends it, but no credit comes late without {' and '.join(SWITCH + m for m in missing)}"
+            does = f"sends it, but it has no effect without {' and '.join(SWITCH + m for m in missing)}"
             found.add(Place(SWITCH + name), does, "all three, or none")
 
 
@@ -205,7 +205,7 @@ def _check_table(found: Configuration) -> None:
     down = next((i for i in range(1, len(delays)) if delays[i] < delays[i - 1]), None)
     if down is not None:
         does = f"sends it, but more marks mean less delay: entry {down} is below the one before it"
-        found.add(place, does, "delays that grow, or stay as they are")
+        found.add(place, does, "delays that never fall")
 
 
 def _check_harm(found: Configuration) -> None:

@@ -164,7 +164,7 @@ def _take(made: Configuration, number: int, key: str, text: str) -> None:
         place = Place(key, level)
     before = made.settings.get(place)
     if before is not None and before.value not in (value, default(key)):
-        does = f"takes what line {number} says of it: {shown(text) or 'nothing'}"
+        does = f"takes its value in line {number}: {shown(text) or 'nothing'}"
         made.add(place, does, "one line for a key, or for a key and service level")
     made.settings[place] = Setting(value, number, text)
 

@@ -169,7 +169,7 @@ class _Reader:
         """Return the destination for the counters of a port; None if there is none."""
         if end is None:
             problem = f"is not in {self.file}"
-            self.mistakes.add(number, *what, problem, "counters and fabric of the same time")
+            self.mistakes.add(number, *what, problem, "counters and fabric read at the same time")
             return None
         if port in (0, ALL_PORTS):
             return None
@@ -203,7 +203,7 @@ def doubts(fabric: Fabric, counted: Mapping[End, Counters]) -> Iterator[str]:
     if 2 * apart > len(busy):
         yield (
             f"the two ends of {apart} of {len(busy)} links counted different amounts: the counters are "
-            f"of another fabric than {fabric.file}, or of several times"
+            f"not of {fabric.file}, or not of one point in time"
         )
 
 

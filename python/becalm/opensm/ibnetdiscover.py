@@ -120,15 +120,15 @@ class _Reader:
             for own, port in node.ports.items():
                 here, peer = f"{node.id}[{own}]", f"{port.peer.node}[{port.peer.port}]"
                 if port.peer.node not in nodes:
-                    problem = "is no node of this file; is the file whole?"
+                    problem = "is not a node of this file; is the file complete?"
                     self.mistakes.add(port.line, port.peer.node, "", problem)
                     continue
                 back = nodes[port.peer.node].ports.get(port.peer.port)
                 if back is None or back.peer != End(node.id, own):
-                    problem = f"is joined to {peer} here, but {peer} is not to it"
+                    problem = f"is joined to {peer} here, but {peer} is not joined to it"
                     self.mistakes.add(port.line, here, "", problem, "cables with two ends")
                 elif back.speed != port.speed:
-                    problem = f"is another speed than {back.speed} in line {back.line}, the cable's other end"
+                    problem = f"differs from {back.speed} in line {back.line}, the cable's other end"
                     self.mistakes.add(port.line, "link", port.speed, problem)
 
     def check_lids(self, nodes: dict[str, Node]) -> None:
@@ -140,7 +140,7 @@ class _Reader:
         lines: dict[int, int] = {}
         for lid, line in [*of_switches, *of_adapters]:
             if lid in lines:
-                self.mistakes.add(line, "lid", str(lid), f"is the LID of line {lines[lid]} already")
+                self.mistakes.add(line, "lid", str(lid), f"is already the LID of line {lines[lid]}")
             lines[lid] = line
 
 

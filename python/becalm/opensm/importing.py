@@ -113,7 +113,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     notes = list(fabric.notes)
     cycle = _deadlock(topology, fabric)
     if cycle is not None:
-        notes.append(f"{cycle}; allow_cycles = true lets the scenario run all the same")
+        notes.append(f"{cycle}; allow_cycles = true lets the scenario run anyway")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     head = "\n".join(_head(fabric, tables, notes))
     text = f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}"

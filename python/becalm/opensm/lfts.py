@@ -104,7 +104,7 @@ class _Reader:
         lid = re.search(r"\bLid (\d{1,5})\b", header[1])
         table = Table(int(header[2], 16), int(lid[1]) if lid else None, number)
         if table.guid in self.tables:
-            problem = f"has a table in line {self.tables[table.guid].line} already"
+            problem = f"already has a table in line {self.tables[table.guid].line}"
             self.mistakes.add(number, "switch", f"0x{table.guid:016x}", problem)
         self.tables[table.guid] = table
         return table
@@ -118,7 +118,7 @@ class _Reader:
             return
         lid = named.lid
         if lid in table.ports:
-            problem = f"has an entry in line {table.lines[lid]} already"
+            problem = f"already has an entry in line {table.lines[lid]}"
             self.mistakes.add(number, f"0x{lid:04x}", "", problem)
         table.ports[lid] = port
         table.lines[lid] = number
@@ -176,7 +176,7 @@ class _Matching:
             host = hosts.get(lid)
             if host is None and lid not in others:
                 problem = f"is not a LID of {self.fabric.file}"
-                self.mistakes.add(line, f"0x{lid:04x}", "", problem, "tables and fabric of the same sweep")
+                self.mistakes.add(line, f"0x{lid:04x}", "", problem, "tables and fabric from the same sweep")
             elif host is not None and guid not in (None, host.guid):
                 problem = f"belongs to {host.name} in {self.fabric.file}, with another port GUID"
                 self.mistakes.add(line, f"0x{lid:04x}", "", problem, f"0x{host.guid:016x}")

@@ -29,7 +29,7 @@ VICTIM_MASK, CREDIT_MASK, THRESHOLD_AND_SIZE, STARVATION, MARKING_RATE = (1 << b
 """Settings that the bits of the switches' control map enable."""
 
 _MASKS = {
-    "none": "a port without credit is no root of congestion",
+    "none": "a port without credit is not a root of congestion",
     "all": "all but the switch's own port 0",
     "host_ports": "OpenSM sets them at all switches, those without hosts included",
 }
@@ -191,7 +191,7 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     yield option(
         "threshold",
         f"0x{params['threshold']:02X}",
-        f"Threshold: marks when more than {left}/16 of an input buffer is waiting, as becalm models it"
+        f"Threshold: marks when more than {left}/16 of an input buffer is waiting, in becalm's model"
         if left < 16
         else "Threshold: marks nothing",
     )

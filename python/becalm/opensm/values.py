@@ -157,7 +157,7 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
         tell(f"takes the first {MASK_DIGITS} digits, so that all bits mean other ports", valid)
     mask = int(digits, 16)
     if mask >> 255:
-        tell("sends bit 255, which is no port: it is reserved", "bits 0 to 254")
+        tell("sends bit 255, which is not a port: it is reserved", "bits 0 to 254")
     return mask
 
 

@@ -106,7 +106,7 @@ def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
         raise ResultsError(f"no frames of replication {replication}")
     last: Any = frames["time"].max()
     if not 0 <= time <= last * (1 + 1e-9):
-        raise ResultsError(f"no frame at {time:g} s; there are some from 0 s to {last:g} s")
+        raise ResultsError(f"no frame at {time:g} s; valid: from 0 s to {last:g} s")
     near = frames.filter((pl.col("time") - time).abs() == (pl.col("time") - time).abs().min())
     near = near.filter(pl.col("time") == near["time"].min())
     links = results.tables["links"].filter(own).select("from", "to")

@@ -76,7 +76,7 @@ class Parameter:
         if self.kind == "time":
             seconds = core_seconds(str(given))
             if seconds is None:
-                raise ValueError(f"{given!r} is no time with its unit, such as '50 us'")
+                raise ValueError(f"{given!r} is not a time with its unit, such as '50 us'")
             return round(seconds * S)
         return float(given) if self.kind == "number" else int(given)
 

@@ -74,7 +74,7 @@ def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
     base = seam_class(cls)
     must = {Response: "on_ack", Marker: "departing", Echo: "answer"}[base]
     if not defines(cls, must):
-        raise SchemeError(f"{origin}: lacks a method that it must have: `{must}`")
+        raise SchemeError(f"{origin}: lacks the required method `{must}`")
     try:
         if cls.native:
             from becalm.schemes.compiled import functions

@@ -18,7 +18,7 @@ def explain(error: BaseException, call: str, arguments: tuple[Any, ...] | None) 
     ]
     at = f" in {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     shown = ", ".join(_show(each) for each in arguments or ())
-    text = "must be written: it is not there" if isinstance(error, NotImplementedError) else str(error)
+    text = "is missing: write it" if isinstance(error, NotImplementedError) else str(error)
     kind = "" if isinstance(error, NotImplementedError) else f"{type(error).__name__}: "
     return f"{kind}{text}{at}, called as {call}({shown})"
 

@@ -27,7 +27,7 @@ class Provided(NamedTuple):
 
     def __reduce__(self) -> tuple[object, ...]:
         if self.reference is None:
-            problem = "is in no file, so that other processes cannot have it; use threads"
+            problem = "is not in a file, so other processes cannot load it; use threads"
             raise SchemeError(f"scheme `{self.core.name}`: {problem}")
         return _again, (self.reference, self.core.sha256)
 
@@ -154,7 +154,7 @@ def _pick(known: dict[str, Provided], name: str | None, path: Path, seam: str | 
         raise SchemeError(_not_there(path, name, list(known)))
     found = known[name]
     if seam is not None and found.core.seam != seam:
-        raise SchemeError(f"--{seam} {path}:{name}: is no {seam} scheme; use --{found.core.seam}")
+        raise SchemeError(f"--{seam} {path}:{name}: is not a {seam} scheme; use --{found.core.seam}")
     return found
 
 

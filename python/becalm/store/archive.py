@@ -127,7 +127,7 @@ def opened(path: Path, key: str) -> Opened:
     if note is None:
         raise StoreError(f"{path}: damaged: its end is not that of a run")
     if note.checksum is not None and note.checksum.encode() != _checksum(content[:-_SUM]):
-        raise StoreError(f"{path}: damaged: it does not fit its checksum")
+        raise StoreError(f"{path}: damaged: it does not match its checksum")
     archive = _open(content, path)
     if note.checksum is None:
         _test(archive, path)
@@ -175,7 +175,7 @@ def _test(archive: zipfile.ZipFile, path: Path) -> None:
     except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
     if bad is not None:
-        raise StoreError(f"{path}: damaged: {bad} in it does not fit its checksum")
+        raise StoreError(f"{path}: damaged: {bad} in it does not match its checksum")
 
 
 def _scenario(manifest: Mapping[str, Any]) -> Scenario:
@@ -190,7 +190,7 @@ def _reading(path: Path) -> Iterator[None]:
     except BecalmError:
         raise
     except _NO_MANIFEST as error:
-        raise StoreError(f"{path}: damaged: {MANIFEST} in it is no manifest of becalm: {error}") from error
+        raise StoreError(f"{path}: damaged: {MANIFEST} in it is not a becalm manifest: {error}") from error
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     except (RecursionError, ValueError) as error:
         raise StoreError(f"{path}: damaged: {MANIFEST} in it {reason(error)}") from error
     if not isinstance(manifest, dict):
-        raise StoreError(f"{path}: damaged: {MANIFEST} in it is no manifest of becalm")
+        raise StoreError(f"{path}: damaged: {MANIFEST} in it is not a becalm manifest")
     return manifest
 
 

@@ -67,7 +67,7 @@ class Store:
     def __init__(self, root: str | PathLike[str], *, make: bool = True) -> None:
         self.root = Path(root)
         if "\0" in str(root):
-            raise StoreError(f"{str(root)!r}: no name of a folder: it has a zero byte")
+            raise StoreError(f"{str(root)!r}: not a name of a folder: it has a zero byte")
         if not (self.root / MARK).exists():
             self._check_free()
             if not make:

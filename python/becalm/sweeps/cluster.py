@@ -63,7 +63,8 @@ class Dask:
         if models - {model}:
             self.close(abort=True)
             raise BecalmError(
-                "workers have another version of the model than this program: install the same becalm on both"
+                "workers and this program have different versions of the model: install the same becalm "
+                "on both"
             )
 
     @property

@@ -219,9 +219,9 @@ def _overlap(name: str, key: str, other: str, another: str) -> str | None:
     if name == other and key >= another:
         return None
     if key == another:
-        return f"is changed in [{other}] as well"
+        return f"is also changed in [{other}]"
     if key.startswith(f"{another}.") or another.startswith(f"{key}."):
-        return f"and {another} in [{other}] change the same: one would be lost"
+        return f"and {another} in [{other}] change the same value: one would be lost"
     return None
 
 
@@ -232,4 +232,6 @@ def _check_seeds(spec: Spec, name: str, key: str, mistakes: Mistakes) -> None:
         ("run.replications", spec.counted, "count"),
     ):
         if given and (key == setting or setting.startswith(f"{key}.")):
-            mistakes.add(None, f"{name}.{key}", "", f"and [seeds] {made} change the same", "one of the two")
+            mistakes.add(
+                None, f"{name}.{key}", "", f"and [seeds] {made} change the same value", "one of the two"
+            )

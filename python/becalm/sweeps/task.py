@@ -116,8 +116,8 @@ def compute(
     """
     if task.model != core_model:
         raise BecalmError(
-            f"the worker has another version of the model ({core_model[:16]}) than the sweep "
-            f"({task.model[:16]}): install the same becalm on both sides"
+            f"the worker ({core_model[:16]}) and the sweep ({task.model[:16]}) have different versions "
+            "of the model: install the same becalm on both sides"
         )
     cancel.check()
     if shelf.has(task.key, task.keep):

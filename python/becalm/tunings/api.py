@@ -365,12 +365,14 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
         if value < least:
             raise BecalmError(f"{what} = {value}: must be at least {least}")
     if seeds >= FRESH:
-        raise BecalmError(f"seeds = {seeds}: must be below {FRESH}, from where the validation takes its own")
+        raise BecalmError(
+            f"seeds = {seeds}: must be below {FRESH}: from there on are the seeds of the validation"
+        )
     if not 0 < finalists <= 1:
         raise BecalmError(f"finalists = {finalists}: must be a share above 0 and up to 1")
     for case in cases:
         if not case.scenario.resolved["flows"]:
-            raise BecalmError(f"case {case.name}: has no [[flows]], by whose rates parameters are judged")
+            raise BecalmError(f"case {case.name}: has no [[flows]]: parameters are judged by their rates")
         for patterns in (case.hot, case.background):
             if patterns and not case.groups(patterns):
                 listed = ", ".join(group["name"] for group in case.scenario.resolved["flows"])

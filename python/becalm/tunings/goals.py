@@ -130,7 +130,7 @@ def read_limit(text: str) -> Limit:
     try:
         value = seconds(f"{found[4]} {found[5]}") if found[5] else float(found[4])
     except ValueError as error:
-        raise BecalmError(f"limit `{text}`: {found[4]} is no number") from error
+        raise BecalmError(f"limit `{text}`: {found[4]} is not a number") from error
     return Limit(text, bool(found[1]), found[2], found[3] == ">=", value, bool(found[6]))
 
 

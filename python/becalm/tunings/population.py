@@ -274,7 +274,9 @@ class HotSpot:
         """
         hosts = self.scenario.hosts()
         if self.host not in hosts:
-            raise BecalmError(f"hot host {self.host}: no host of {self.scenario.name}; valid: {_some(hosts)}")
+            raise BecalmError(
+                f"hot host {self.host}: not a host of {self.scenario.name}; valid: {_some(hosts)}"
+            )
         most = None if self.contributors is None else (2, self.contributors)
         made = Population(
             self.scenario, (self.host,), most, None, tuple(KINDS), self.start, self.hot, self.after

@@ -54,8 +54,8 @@ class _Cases(Part):
     hosts: list[str] | None = Field(
         None, min_length=1, description='hosts that may be hot, such as ["H0..H7"]'
     )
-    contributors: Pair | None = Field(None, description="least and most, such as [2, 16]")
-    load: Pair | None = Field(None, description="least and most background, such as [0.1, 0.6]")
+    contributors: Pair | None = Field(None, description="minimum and maximum, such as [2, 16]")
+    load: Pair | None = Field(None, description="minimum and maximum of the background, such as [0.1, 0.6]")
     kinds: list[Annotated[str, one_of(tuple(KINDS))]] | None = Field(None, min_length=1)
     start: Time | None = None
     hot: Time | None = None
@@ -165,7 +165,9 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     folder = Path(path).parent
     data, mistakes = parse(read_text(path), str(path))
     if not {"cases", "hot_spot", "case"} & set(data):
-        mistakes.add(None, "cases", "", "what to try parameters on", "[cases], [hot_spot], [[case]]")
+        mistakes.add(
+            None, "cases", "", "the cases on which to try parameters", "[cases], [hot_spot], [[case]]"
+        )
     if {"cases", "hot_spot"} <= set(data):
         mistakes.add(None, "hot_spot", "", "either this table or [cases]", "[cases] with hosts = [HOST]")
     found = checked(data, _Tuning, mistakes)

@@ -239,7 +239,7 @@ def _sampler(name: str | None, goals: Goals, trials: int, space: Space, seed: in
         return NSGAIISampler(population_size=POPULATION, seed=seed)
     if name == "cmaes":
         if several:
-            raise BecalmError("sampler `cmaes`: knows one goal")
+            raise BecalmError("sampler `cmaes`: supports only one goal")
         return CmaEsSampler(seed=seed, warn_independent_sampling=False)
     startup = max(10, 2 * len(space.ranges))
     return TPESampler(multivariate=True, constant_liar=True, n_startup_trials=startup, seed=seed)

@@ -96,7 +96,7 @@ class Tuned:
     def answer(self) -> str:
         """Return what to do in one line, its price included."""
         if self.verdict.recommended == BEST and self.broken:
-            return f"leave it as it is: the tuned parameters break the limit `{self.broken[0]}`"
+            return f"keep the current settings: the tuned parameters break the limit `{self.broken[0]}`"
         return self.verdict.sentence()
 
     def to_json(self) -> dict[str, Any]:
@@ -173,6 +173,6 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
     """
     if len(values) < 2:
-        raise BecalmError(f"validation on {len(values)} seed cannot estimate chance: set at least 2")
+        raise BecalmError(f"validation on {len(values)} seed cannot estimate the spread: set at least 2")
     _, low, high = mean_interval(values)
     return low, high

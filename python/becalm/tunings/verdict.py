@@ -87,7 +87,7 @@ class Verdict:
 
     @property
     def recommended(self) -> str | None:
-        """The row that is better than every other one, outside the interval; None: leave it as it is.
+        """The row that is better than every other one, outside the interval; None: keep the current settings.
 
         Of becalm's own guideline and what was tuned from it the better mean will do.
         """
@@ -144,9 +144,9 @@ class Verdict:
         """Return the answer in one line, its price included."""
         chosen = self.recommended
         if chosen is None:
-            return f"leave it as it is: {self.reason}"
+            return f"keep the current settings: {self.reason}"
         if chosen == NOW:
-            return "leave it as it is: what the fabric has is better than every other row"
+            return "keep the current settings: they are better than every other row"
         prices = "; ".join(price.sentence() for price in self.prices(chosen))
         what = "recommended: no congestion control" if chosen == WITHOUT else f"recommended: {chosen}"
         return f"{what}; its price: {prices}" if prices else what

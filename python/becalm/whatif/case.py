@@ -86,13 +86,15 @@ def simulate(
 def _read(case: Case) -> tuple[Scenario, Fabric | None]:
     if case.file.suffix == ".toml":
         if case.lfts is not None:
-            raise BecalmError("--lfts: has no effect with a scenario, which has its routes")
+            raise BecalmError("--lfts: has no effect with a scenario, which has its own routes")
         if case.fabric is None:
             return load(case.file), None
         fabric = ibnetdiscover.read(case.fabric)
         return checked(case.file, fabric), fabric
     if case.fabric is not None:
-        raise BecalmError(f"--fabric: has no effect with {case.file}, which is a fabric itself")
+        raise BecalmError(
+            f"--fabric: has no effect with {case.file}, which is output of `ibnetdiscover` itself"
+        )
     imported = import_fabric(case.file, case.lfts)
     scenario = Scenario(imported.text, name=str(case.file))
     return (scenario if case.load is not None else _loaded(scenario, LOAD)), imported.fabric

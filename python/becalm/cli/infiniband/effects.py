@@ -25,7 +25,7 @@ def show_faults(faults: Sequence[Fault]) -> None:
     for fault in faults:
         console.say(f"{fault.kind}: {fault.where}: {fault.what}")
     if not faults:
-        console.say("no faults: cables as their peers, routes in balance, no credit loop")
+        console.say("no faults: cables match their peers, routes are balanced, no credit loop")
 
 
 def show(found: WhatIf, *, every: bool = False) -> None:
@@ -36,7 +36,7 @@ def show(found: WhatIf, *, every: bool = False) -> None:
         links = (
             f"{found.congested_before} links of switches are" if found.congested_before > 1 else "a link is"
         )
-        console.say(f"note: {links} congested without them, too; --load sets a lower background")
+        console.say(f"note: {links} also congested without them; --load sets a lower background")
     console.out.print(_tree(found, every))
     console.out.print(_victims(found, every))
     console.out.print(_rates(found))
@@ -44,7 +44,7 @@ def show(found: WhatIf, *, every: bool = False) -> None:
     cost = found.lost("calm_managed")
     console.say(
         f"without any incast, control costs all other traffic {formats.share(cost)}"
-        + (": it slows traffic that gets through without it" if cost >= NOTICED else "")
+        + (": it slows flows that get through without it" if cost >= NOTICED else "")
     )
     console.say(f"4 runs of {formats.seconds(found.simulated)} each, {found.took:.1f} s in all")
 
@@ -59,10 +59,10 @@ def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int)
         columns = ("port", "why", "waiting ports", "busy", "waited")
         console.out.print(table(f"Likely roots, {len(roots)}", columns, cells, text=3))
     else:
-        console.say("no likely root: no busy port with others that wait to send to its switch")
+        console.say("no likely root: no busy port has others waiting to send to its switch")
     mean = formats.share(sum(loads.values()) / len(loads)) if loads else "-"
     most = max(loads, key=loads.__getitem__, default=None)
-    top = f", {most} most: {formats.share(loads[most])}" if most is not None else ""
+    top = f", {most} the most: {formats.share(loads[most])}" if most is not None else ""
     console.say(f"{ports} ports read; {len(loads)} hosts send {mean} of their links' rate on average{top}")
 
 
@@ -126,7 +126,7 @@ def _victims(found: WhatIf, every: bool) -> Table:
     columns = ("flow", "before", "incast", "with control", "lost", "with control")
     made = table(f"Victims, {number} flows", columns, cells)
     if any(each.own_link for each in found.victims[:rows]):
-        made.caption = "* its source contributes to the congestion, too: the two share its link"
+        made.caption = "* its source also contributes to the congestion: both flows share its link"
         made.caption_justify = "left"
     return made
 

@@ -20,13 +20,11 @@ def import_(
     file: Annotated[Path, typer.Argument(help="Output of `ibnetdiscover`.", show_default=False)],
     lfts: Annotated[
         Path | None,
-        typer.Option(
-            help="Forwarding tables, as in OpenSM's opensm-lfts.dump; shortest paths when not given."
-        ),
+        typer.Option(help="Forwarding tables, as in OpenSM's opensm-lfts.dump; default: shortest paths."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The scenario, a new file.")] = Path("fabric.toml"),
 ) -> None:
-    """Make a scenario of an InfiniBand fabric: its nodes, cables and routes, and a first traffic pattern."""
+    """Write a scenario of an InfiniBand fabric: its nodes, cables and routes, and a first traffic pattern."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
@@ -49,7 +47,7 @@ def check_opensm(
 
     if file.suffix == ".toml":
         stop(
-            f"{file}: a scenario, no configuration of OpenSM; "
+            f"{file}: is a scenario, not a configuration of OpenSM; "
             f"`becalm manage {file} --opensm congestion.conf` writes one",
             BAD_INPUT,
         )
@@ -82,16 +80,16 @@ def counters(
             show_default=False,
         ),
     ],
-    before: Annotated[Path | None, typer.Option(help="An earlier dump, to be subtracted.")] = None,
+    before: Annotated[Path | None, typer.Option(help="An earlier dump to subtract.")] = None,
     scenario: Annotated[
-        Path | None, typer.Option(help="The scenario of the fabric; imported when not given.")
+        Path | None, typer.Option(help="The scenario of the fabric; default: one imported from FABRIC.")
     ] = None,
     lfts: Annotated[Path | None, typer.Option(help="Forwarding tables, for the import.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with the measured background to a new file.")
     ] = None,
 ) -> None:
-    """Map counters to a fabric: likely roots of congestion, and the background load of a scenario."""
+    """Find likely roots of congestion in port counters, and measure the background load of a scenario."""
     from becalm.cli.infiniband import effects
     from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading

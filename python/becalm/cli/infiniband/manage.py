@@ -22,19 +22,19 @@ def manage(
         typer.Option(
             "--contributors",
             "--degree",
-            help="Most hosts that send to one hot host; when not given, settings for all hosts are tried "
-            "on hot spots of 2, 4, 8 ... hosts.",
+            help="Largest number of hosts that send to one hot host; default: settings for all hosts are "
+            "tried on hot spots of 2, 4, 8 ... hosts.",
         ),
     ] = None,
     guideline: Annotated[
         str | None,
         typer.Option(
-            help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
-            "becalm; the best one with --hot; what suits all sizes without a number of contributors."
+            help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: becalm; "
+            "with --hot, the best one; without --contributors, the one that suits all sizes."
         ),
     ] = None,
     hot: Annotated[
-        str | None, typer.Option(help="Try all guidelines on drawn cases with this hot host.")
+        str | None, typer.Option(help="Try all guidelines on random cases with this hot host.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
@@ -108,7 +108,7 @@ def manage(
         for show in shown:
             show()
         console.show_settings(recommendation)
-        console.show_concerns(f"{file} as it is", manager.review(scenario, hot_spot_degree=contributors))
+        console.show_concerns(f"{file} as given", manager.review(scenario, hot_spot_degree=contributors))
         if recommendation.settings:
             own = manager.review(managed, hot_spot_degree=contributors)
             console.show_concerns("with these parameters", own)

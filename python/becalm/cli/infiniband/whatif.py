@@ -20,10 +20,10 @@ def whatif(
     hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
     contributors: Annotated[
         int | None,
-        typer.Option("--contributors", "--degree", help="Hosts that send to it; 8 when not given."),
+        typer.Option("--contributors", "--degree", help="Number of hosts that send to it; default: 8."),
     ] = None,
     lfts: Annotated[
-        Path | None, typer.Option(help="Forwarding tables, where FABRIC is from `ibnetdiscover`.")
+        Path | None, typer.Option(help="Forwarding tables, if FABRIC is output of `ibnetdiscover`.")
     ] = None,
     fabric: Annotated[
         Path | None,
@@ -36,16 +36,16 @@ def whatif(
     opensm: Annotated[
         Path | None,
         typer.Option(
-            help="Congestion control of this configuration of OpenSM; when not given, the scenario's own, or "
+            help="Take congestion control from this configuration of OpenSM; default: the scenario's own, or "
             "else a guideline's."
         ),
     ] = None,
-    max_time: Annotated[float, typer.Option(min=1, help="Limit of wall-clock seconds.")] = 120,
+    max_time: Annotated[float, typer.Option(min=1, help="Limit on wall-clock time, in seconds.")] = 120,
     every: Annotated[bool, typer.Option("--all", help="Print all links and victims.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
 ) -> None:
-    """Simulate an incast on a host: faults, roots, victims, and what control restores and costs."""
+    """Simulate an incast on a host: print faults, roots, victims, and the benefit and cost of control."""
     from becalm.cli import console
     from becalm.cli.infiniband import effects
     from becalm.whatif import case

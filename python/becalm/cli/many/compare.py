@@ -14,24 +14,24 @@ Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once
 def compare(
     scheme: Annotated[
         list[str] | None,
-        typer.Option(help="A scheme by name, or the file of one; may be repeated. All if not given."),
+        typer.Option(help="Name or file of a scheme; repeatable; default: all."),
     ] = None,
     scene: Annotated[
         list[str] | None,
-        typer.Option(help="A scene by name, or the file of one; may be repeated. All if not given."),
+        typer.Option(help="Name or file of a scene; repeatable; default: all."),
     ] = None,
-    short: Annotated[bool, typer.Option("--short", help="Shorter runs, of one seed.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Shorter runs with one seed.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per line, one line per scene.")
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=1000, help="Seeds of each run; 3 if not given.", show_default=False),
+        typer.Option(min=1, max=1000, help="Number of seeds; default: 3.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Run schemes on the same scenes, and print their effect on background, contributors, messages, jobs."""
+    """Run schemes on the same scenes; print their effect on background, contributors, messages and jobs."""
     from becalm import comparison
     from becalm.cli import console
 

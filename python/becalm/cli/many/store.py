@@ -23,7 +23,7 @@ def ls(
         bool, typer.Option("--json", help="One JSON object per line, one line per run.")
     ] = False,
 ) -> None:
-    """List the runs, and the failed ones."""
+    """List the runs, failed ones included."""
     from becalm.cli import console
     from becalm.cli.tables import table
     from becalm.store import Store
@@ -58,7 +58,7 @@ def ls(
 
 
 def verify(root: Root = DEFAULT) -> None:
-    """Compare every file with its checksums and its name; exit code 1 if one is damaged."""
+    """Check every file against its checksums and its name; exit code 1 if one is damaged."""
     from becalm.cli import console
     from becalm.store import Store
 
@@ -68,7 +68,7 @@ def verify(root: Root = DEFAULT) -> None:
     for _, problem in damaged:
         console.say(problem)
     count = len(list(store.keys()))
-    console.say(f"{count - len(damaged)} of {count} runs are whole")
+    console.say(f"{count - len(damaged)} of {count} runs are intact")
     if damaged:
         stop("a sweep computes damaged runs again and replaces them", FAILED)
 
@@ -89,15 +89,15 @@ def prune(
         done = Store.open(root).prune(keep, models=models, progress=bar.on_step)
     console.say(
         f"{done.temporary} temporary files removed, {done.models} runs of other models deleted, "
-        f"{done.thinned} runs thinned out: {formats.number(done.bytes, 'B')} less"
+        f"{done.thinned} runs thinned out: {formats.number(done.bytes, 'B')} freed"
     )
 
 
 def merge(
-    root: Annotated[Path, typer.Argument(help="The store that grows.", show_default=False)],
-    others: Annotated[list[Path], typer.Argument(help="Stores whose runs are copied.", show_default=False)],
+    root: Annotated[Path, typer.Argument(help="The store to merge into.", show_default=False)],
+    others: Annotated[list[Path], typer.Argument(help="The stores to copy runs from.", show_default=False)],
 ) -> None:
-    """Take over the runs of other stores; what is there already is left alone."""
+    """Copy the runs of other stores; runs that are already there stay unchanged."""
     from becalm.cli import console
     from becalm.store import Store
 
@@ -107,7 +107,7 @@ def merge(
         with console.Bar(quiet=False) as bar:
             new, damaged = store.merge(other, bar.on_step)
         passed = f", {damaged} damaged files skipped" if damaged else ""
-        console.say(f"{other.root}: {new} runs new{passed}")
+        console.say(f"{other.root}: {new} new runs{passed}")
 
 
 def export(

@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 TOLD = 10
 """Most failed or damaged runs that are listed."""
 
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Concurrent runs; one per available core when not given.")
-]
+Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]
 EngineName = Annotated[str, typer.Option(help="processes, threads or dask.")]
 Address = Annotated[str | None, typer.Option(help="Dask scheduler to use, such as tcp://head:8786.")]
 Slurm = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KEY=VALUE", help="Start Dask workers by SLURM: queue, walltime, jobs ...; repeatable."
+        metavar="KEY=VALUE",
+        help="Setting for Dask workers started by SLURM: queue, walltime, jobs ...; repeatable.",
     ),
 ]
 
@@ -113,9 +112,7 @@ def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> N
     if (address or slurm) and engine != "dask":
         stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
     if address and slurm:
-        stop(
-            "--address and --slurm: valid: one of the two; a running scheduler has its own workers", BAD_INPUT
-        )
+        stop("--address and --slurm: only one is valid; a running scheduler has its own workers", BAD_INPUT)
     for each in slurm or []:
         if "=" not in each:
             stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)

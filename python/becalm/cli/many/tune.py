@@ -35,22 +35,32 @@ DEFAULT = Path("results/tuned")
 
 def tune(
     file: Annotated[Path, typer.Argument(help="A tuning, or a scenario of the fabric.", show_default=False)],
-    hot: Annotated[str | None, typer.Option(help="The hot host of all cases; any when not given.")] = None,
+    hot: Annotated[str | None, typer.Option(help="The hot host of all cases; default: any.")] = None,
     contributors: Annotated[
         int | None,
         typer.Option(
-            "--contributors", "--degree", min=2, help="Most hosts that send to a hot one; all when not given."
+            "--contributors",
+            "--degree",
+            min=2,
+            help="Largest number of hosts that send to a hot host; default: all.",
         ),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Parameters to try; 60, or what the time allows.")
+        int | None,
+        typer.Option(
+            min=1, help="Number of parameter sets to try; default: 60, or as many as --minutes allows."
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(min=0.01, help="Time for all of it: cases and trials follow from it.")
+        float | None,
+        typer.Option(min=0.01, help="Total time; the numbers of cases and trials follow from it."),
     ] = None,
     no_regret: Annotated[
         bool,
-        typer.Option("--no-regret", help="Nothing that is worse than no control in a class of contributors."),
+        typer.Option(
+            "--no-regret",
+            help="Recommend nothing that is worse than no control for some number of contributors.",
+        ),
     ] = False,
     workers: Workers = None,
     max_memory: MaxMemory = None,
@@ -72,7 +82,7 @@ def tune(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Search parameters of congestion control, and compare the best with all else on cases it did not see."""
+    """Search for parameters of congestion control, and compare the best with the guidelines on new cases."""
     from becalm import manager
     from becalm.cli import console
     from becalm.cli.screen import Screen
@@ -139,7 +149,7 @@ def tune(
     _show(tuned)
     console.say(f"study, runs, trials and tuned.toml in {out}")
     if opensm is not None and not written:
-        console.say("no options of OpenSM are written, since no other parameters are recommended")
+        console.say("no options of OpenSM are written: no other parameters are recommended")
     elif opensm is not None:
         console.say(f"options of OpenSM in {opensm}, zeros in {rollback}")
 
@@ -168,7 +178,7 @@ def _plan(plan: Plan) -> str:
     carried = f", background {low:.2f} to {high:.2f} of the hosts' links" if high else ""
     return (
         f"about {plan.runs:,} runs of {formats.seconds(plan.each)}, {formats.seconds(plan.seconds)} in all: "
-        f"{plan.learn} cases to learn from, {plan.judge} others to judge by{carried}"
+        f"{plan.learn} cases for the search, {plan.judge} others for the comparison{carried}"
     )
 
 
@@ -186,7 +196,7 @@ def _show(tuned: Tuned) -> None:
     console.out.print(
         table(
             "Tuned parameters",
-            ("parameter", "value", "matters"),
+            ("parameter", "value", "importance"),
             [
                 (key, formats.cell(value), formats.share(tuned.importance.get(key)))
                 for key, value in tuned.best.items()
@@ -201,7 +211,7 @@ def _show(tuned: Tuned) -> None:
     for key in tuned.at_end:
         console.say(f"{key} is at an end of its range: better values may lie outside")
     for limit in tuned.broken:
-        console.say(f"on fresh seeds the limit `{limit}` is broken")
+        console.say(f"the limit `{limit}` is broken on fresh seeds")
     if "ibta" in tuned.control["response"]:
         console.show_concerns("with the tuned parameters", tuned.concerns)
     console.say(NOTE)
