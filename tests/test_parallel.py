@@ -6,6 +6,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+
 from becalm.parallel import Cancel, Cancelled, run_all
 
 
