@@ -188,9 +188,7 @@ def test_sums_are_those_of_the_flows(planted: tuple[str, Results]) -> None:
 def readers(results: Results) -> dict[str, set[Any]]:
     """Return the sources of victims by each reader that names them."""
     case = Case(Facts(results, 0))
-    whole = zlib.decompress(payload(results), -zlib.MAX_WBITS)
-    header = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])
-    (page,) = (each for each in header["runs"][0]["tables"] if each["name"] == "victims")
+    (page,) = (each for each in runs(results)[0]["tables"] if each["name"] == "victims")
     said = becalm.explain(results).about("victims")
     return {
         "explain": {case.facts.flows.source[flow] for flow in case.victims},
@@ -207,12 +205,47 @@ def test_all_readers_name_the_same_flows(planted: tuple[str, Results]) -> None:
     assert readers(results) == {"explain": sources, "page": sources, "plot": sources, "sentences": numbers}
 
 
+def runs(results: Results) -> list[dict[str, Any]]:
+    """Return what a page shows of each replication."""
+    whole = zlib.decompress(payload(results), -zlib.MAX_WBITS)
+    found: list[dict[str, Any]] = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])["runs"]
+    return found
+
+
 def test_a_page_counts_the_roots_that_explain_names(planted: tuple[str, Results]) -> None:
     _, results = planted
-    whole = zlib.decompress(payload(results), -zlib.MAX_WBITS)
-    header = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])
-    case = Case(Facts(results, 0))
-    assert header["runs"][0]["roles"]["roots"] == sum(each.root for each in case.bottlenecks)
+    (page,) = runs(results)
+    roots = [each.link for each in Case(Facts(results, 0)).bottlenecks if each.root]
+    assert page["roles"]["roots"] == len(roots)
+    if roots:
+        assert page["roles"]["first"]["link"] == roots[0]
+
+
+def test_the_foremost_root_of_each_replication_is_the_one_that_explain_names_first() -> None:
+    """Of two hot spots on one lane, victims lose most to the shorter one."""
+    longest = []
+    for vls in (1, 2):
+        flows = [
+            {"name": "long", "from": ["H0..H1"], "to": ["H2"]},
+            {"name": "wide", "from": ["H8..H15"], "to": ["H20"], "start": "150 us", "sl": vls - 1},
+            {
+                "name": "work",
+                "from": ["*"],
+                "pattern": {"permutation": {}},
+                "traffic": poisson(0.4),
+            },
+        ]
+        fabric = {"clos": {"leaves": 6, "spines": 2, "hosts_per_leaf": 4}}
+        switch = {"buffer": "16 KiB", "vls": vls}
+        scene = {"run": {"duration": "500 us", "replications": 3}, "topology": fabric, "switch": switch}
+        results = becalm.run(becalm.Scenario({**scene, "flows": flows}))
+        for number, page in enumerate(runs(results)):
+            found = [each for each in Case(Facts(results, number)).bottlenecks if each.root]
+            assert page["roles"]["first"]["link"] == found[0].link
+            assert page["roles"]["roots"] == len(found) > 1
+            times = Case(Facts(results, number)).facts.links.root
+            longest.append(max(times[each.link] for each in found) > times[found[0].link])
+    assert any(longest)
 
 
 def test_readers_believe_the_tables() -> None:

@@ -26,6 +26,9 @@ def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["sweep", "sweep.toml"])
     assert done.exit_code == 0, done.output
+    for command in ("run scene.toml --out run0", "new-scheme mine.py"):
+        made = CliRunner().invoke(app, command.split())
+        assert made.exit_code == 0, made.output
     return tmp_path
 
 
@@ -39,6 +42,11 @@ def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.Monkey
         ("store verify store", "3 of 3 runs"),
         ("store prune store", "3 of 3 runs"),
         ("store merge other store", "3 of 3 runs"),
+        ("store ls store", "3 of 3 runs"),
+        ("store export store table.csv", "3 of 3 runs"),
+        ("check-scheme mine.py:Mine", "rules"),
+        ("explain run0", "looking for roots"),
+        ("report run0", "writing the page"),
         ("report sweep.toml --out page.html --runs", "3 of 3 runs"),
         ("manage fabric.toml --out managed.toml", "of 15 runs"),
         ("whatif fabric.toml --hot host0", "simulated"),

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from becalm._core import drive
 from becalm.errors import BecalmError, ScenarioError
+from becalm.progress import Steps
+from becalm.progress import steps as counted
 from becalm.results import Results
 from becalm.runs import run
 from becalm.scenario import Scenario
@@ -62,11 +64,14 @@ class Checked(NamedTuple):
     """What was done, or what was found."""
 
 
-def check_scheme(scheme: Provided) -> list[Checked]:
-    """Check a user-defined scheme with its default parameters: all rules, in order."""
+def check_scheme(scheme: Provided, progress: Steps | None = None) -> list[Checked]:
+    """Check a user-defined scheme with its default parameters: all rules, in order.
+
+    `progress` is called before each rule, and at the end.
+    """
     rules = [*_RESPONSE, *_ANY] if scheme.core.seam == "response" else _ANY
     found = []
-    for rule, check in rules:
+    for rule, check in counted(rules, progress):
         try:
             found.append(Checked(rule, True, check(scheme)))
         except (AssertionError, BecalmError) as error:

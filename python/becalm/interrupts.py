@@ -9,7 +9,7 @@ from types import FrameType
 
 INTERRUPTED = 130
 """Exit code, that of a shell for this signal."""
-TOLD = "interrupted; no half-written files remain"
+MESSAGE = "interrupted; no half-written files remain"
 _asked = False
 """Whether Ctrl-C came while a command ran."""
 
@@ -47,7 +47,7 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 
 def _end(_: int, __: FrameType | None) -> None:
     # Nothing has begun, and an exception might be lost in whatever is being imported.
-    os.write(2, f"{TOLD}\n".encode())
+    os.write(2, f"{MESSAGE}\n".encode())
     os._exit(INTERRUPTED)
 
 

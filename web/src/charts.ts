@@ -118,7 +118,7 @@ function options(data: Chart, width: number): uPlot.Options {
       series: [first + 2 * n, first + 2 * n + 1] as [number, number],
       fill: `${colours.lines[i % colours.lines.length]}38`,
     })),
-    hooks: { draw: [(plot) => mark(plot, data)], setCursor: [(plot) => told(plot, data, yUnit, per, xUnit, xFactor)] },
+    hooks: { draw: [(plot) => mark(plot, data)], setCursor: [(plot) => caption(plot, data, yUnit, per, xUnit, xFactor)] },
   };
 }
 
@@ -140,7 +140,7 @@ function mark(plot: uPlot, data: Chart): void {
 }
 
 /** The values under the pointer, in place of the title's unit. */
-function told(plot: uPlot, data: Chart, unit: string, factor: number, xUnit: string, xFactor: number): void {
+function caption(plot: uPlot, data: Chart, unit: string, factor: number, xUnit: string, xFactor: number): void {
   const title = plot.root.closest("figure")?.querySelector("figcaption");
   if (!title) return;
   const at = plot.cursor.idx;

@@ -26,14 +26,14 @@ export interface Facts {
 
 export type Checked = Mistakes | Facts;
 
-export interface Told {
+export interface Summary {
   fingerprint: string;
   packet_hops: number;
   events: number;
   end: number;
 }
 
-export type Outcome = { told: Told; payload: ArrayBuffer } | Mistakes | { failed: string };
+export type Outcome = { summary: Summary; payload: ArrayBuffer } | Mistakes | { failed: string };
 
 export interface Parameter {
   name: string;
@@ -66,7 +66,7 @@ interface Exports {
   becalm_version(): number;
 }
 
-/** Told how much of a run is done, and how many packet-hops; answers whether to go on. */
+/** Summary how much of a run is done, and how many packet-hops; answers whether to go on. */
 export type Progress = (share: number, packetHops: number) => boolean;
 
 /** One instance of the module. Its memory never shrinks: take a new one for every run. */
@@ -91,8 +91,8 @@ export class Core {
   run(text: string, control: boolean, replication = 0): Outcome {
     const bytes = this.given(text, (at, length) => this.taken(this.exports.becalm_run(at, length, replication, control ? 1 : 0)));
     const length = new DataView(bytes.buffer).getUint32(0, true);
-    const told = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-    return "fingerprint" in told ? { told, payload: bytes.slice(4 + length).buffer } : told;
+    const summary = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+    return "fingerprint" in summary ? { summary, payload: bytes.slice(4 + length).buffer } : summary;
   }
 
   version(): string {

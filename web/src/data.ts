@@ -103,7 +103,7 @@ export interface Operations {
   /** By step, the rank on the critical path, or -1. */
   path: number[];
   /** The critical path in words. */
-  told: string;
+  summary: string;
 }
 
 export interface About {

@@ -17,7 +17,7 @@ export class Editor {
   private readonly list = el("select", { "aria-label": "help on" });
   private all: Topic[] = [];
   private wrong = new Map<number, string>();
-  private told = "";
+  private explained = "";
 
   constructor(private readonly changed: (text: string) => void) {
     const box = el("div", { class: "box" }, this.gutter, el("div", { class: "text" }, this.colours, this.area));
@@ -113,8 +113,8 @@ export class Editor {
   }
 
   private show(topic: Topic, key: string): void {
-    if (this.told === `${topic.path} ${key}`) return;
-    this.told = `${topic.path} ${key}`;
+    if (this.explained === `${topic.path} ${key}`) return;
+    this.explained = `${topic.path} ${key}`;
     this.list.selectedIndex = this.all.indexOf(topic);
     this.help.replaceChildren(...shown(topic, key, (line) => this.insert(line)));
     this.help.querySelector(".current")?.scrollIntoView({ block: "nearest" });

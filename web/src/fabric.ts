@@ -254,6 +254,7 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
   context.textAlign = "center";
   const used = new Map<number, [number, number][]>();
   const dumbbell = fabric.form === "dumbbell";
+  const covered = nodesInPlane(scene);
   for (const node of [...geometry.nodes].sort((a, b) => fabric.level[b] - fabric.level[a] || geometry.x[a] - geometry.x[b])) {
     const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
     if (x < MARGIN.left - 10 || x > scene.width || y < -20 || y > scene.height + 20) continue;
@@ -271,6 +272,7 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
     const width = context.measureText(text).width;
     if (!free(width)) continue;
     const left = beside(width);
+    if (covered(left - width / 2 - 2, left + width / 2 + 2, top)) continue;
     // A name may reach into the lines above and below its own.
     for (const line of new Set([-1, 0, 1].map((shift) => Math.round((top + shift * 7) / LINE)))) {
       used.set(line, [...(used.get(line) ?? []), [left - width / 2, left + width / 2]]);
@@ -285,6 +287,24 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
 }
 
 const LINE = 13;
+
+/** Whether a name from `left` to `right` covers a node of a fabric without rows: the nodes by the line on which they are. */
+function nodesInPlane({ fabric, geometry, view }: Scene): (left: number, right: number, top: number) => boolean {
+  if (fabric.form === "rows" || fabric.form === "dumbbell" || geometry.rows[0]?.label === "root") return () => false;
+  const lines = new Map<number, number[]>();
+  for (const node of geometry.nodes) {
+    const line = Math.floor((geometry.y[node] * view.scale + view.y) / LINE);
+    lines.set(line, [...(lines.get(line) ?? []), node]);
+  }
+  return (left, right, top) =>
+    [-2, -1, 0, 1].some((shift) =>
+      (lines.get(Math.floor(top / LINE) + shift) ?? []).some((node) => {
+        const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
+        const [wide, high] = fabric.level[node] > 0 ? [9, 4] : [3, 3];
+        return x + wide > left && x - wide < right && y + high > top - 10 && y - high < top + 3;
+      }),
+    );
+}
 
 export function shortened(name: string): string {
   return name.length > 18 ? `${name.slice(0, 8)}…${name.slice(-8)}` : name;

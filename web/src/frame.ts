@@ -28,8 +28,8 @@ function diagnosis(about: About): HTMLElement[] {
     const parts = leads.length > 0 ? [topics(leads)] : [];
     const rest = others.length > 0 ? [topics(others)] : [];
     // The picture stays on the first screen, however many roots there are.
-    const told = `and ${others.length} more ${others.length === 1 ? "sentence" : "sentences"}`;
-    if (parts.length > 0 && rest.length > 0) parts.push(el("details", { class: "more" }, el("summary", {}, told), ...rest));
+    const more = `and ${others.length} more ${others.length === 1 ? "sentence" : "sentences"}`;
+    if (parts.length > 0 && rest.length > 0) parts.push(el("details", { class: "more" }, el("summary", {}, more), ...rest));
     made.push(section("diagnosis", "Diagnosis", ...(parts.length > 0 ? parts : rest)));
   }
   if (about.notes.length > 0) made.push(el("ul", { class: "notes" }, ...about.notes.map((note) => el("li", {}, ...coded(note)))));
@@ -55,12 +55,12 @@ function closing(about: About): HTMLElement[] {
 
 /** The commands that give the same run, and the file that they need. */
 function again({ again: { file, commands, note }, scenario }: About): HTMLElement[] {
-  const told = note ? [el("p", {}, note)] : [];
-  if (!file) return told;
+  const notes = note ? [el("p", {}, note)] : [];
+  if (!file) return notes;
   const save = el("button", { type: "button" }, `Save ${file}`);
   save.addEventListener("click", () => saved(file, scenario));
   const lines = el("pre", { class: "commands", tabindex: 0 }, commands.join("\n"));
-  return [el("p", {}, "Put the scenario below into ", el("code", {}, file), ", then:"), lines, ...told, el("p", {}, save)];
+  return [el("p", {}, "Put the scenario below into ", el("code", {}, file), ", then:"), lines, ...notes, el("p", {}, save)];
 }
 
 function pairs(label: string, rows: [string, string][]): HTMLElement {

@@ -85,7 +85,7 @@ function drawn(job: Job, ranks: Rank[] | Operations, longest: number, end: numbe
   if (!Array.isArray(ranks)) {
     for (const lane of ranks.lanes) list.append(laneOf(lane, ranks.path, (job.time ?? end) / longest));
     const cut = ranks.lanes.length < job.ranks ? ` The ${ranks.lanes.length} ranks of ${job.ranks.toLocaleString("en")} that are longest on it are shown.` : "";
-    return el("div", { class: "job" }, heading, el("p", {}, ranks.told + cut), list);
+    return el("div", { class: "job" }, heading, el("p", {}, ranks.summary + cut), list);
   }
   for (const { rank, host, parts } of [...ranks].sort((a, b) => a.rank - b.rank)) {
     const whole = parts.reduce((sum, part) => sum + part, 0);
@@ -106,18 +106,18 @@ function laneOf({ rank, host, steps, times }: Operations["lanes"][number], path:
   stretches(path, (on, x, length) => {
     if (on === rank) picture.append(shape("rect", { x, width: length, y: 8, height: 2, class: "path" }));
   });
-  const told = times[2] > 0 ? `others ${percent(times[2] / (times[0] + times[1] + times[2]))}` : "";
-  return el("li", {}, el("span", {}, `rank ${rank}, ${host}`), el("span", { class: "line lane" }, picture), el("span", { class: "faint" }, told));
+  const note = times[2] > 0 ? `others ${percent(times[2] / (times[0] + times[1] + times[2]))}` : "";
+  return el("li", {}, el("span", {}, `rank ${rank}, ${host}`), el("span", { class: "line lane" }, picture), el("span", { class: "faint" }, note));
 }
 
-function bar(name: string, pieces: [number, string][], longest: number, told: string): HTMLElement {
+function bar(name: string, pieces: [number, string][], longest: number, note: string): HTMLElement {
   const line = el("span", { class: "line", "aria-hidden": "true" });
   for (const [value, kind] of pieces) {
     const piece = el("span", { class: kind });
     piece.style.width = `${longest > 0 ? (100 * value) / longest : 0}%`;
     line.append(piece);
   }
-  return el("li", {}, el("span", {}, name), line, el("span", { class: "faint" }, told));
+  return el("li", {}, el("span", {}, name), line, el("span", { class: "faint" }, note));
 }
 
 function legend(kinds: [string, string][]): HTMLElement {

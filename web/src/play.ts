@@ -1,6 +1,6 @@
 // The playground: a scenario, its sliders and its editor; runs of it, with and without congestion control.
 
-import type { Catalogue, Checked, Facts, Mistakes, Outcome, Told } from "./core";
+import type { Catalogue, Checked, Facts, Mistakes, Outcome, Summary } from "./core";
 import { type RunPage, parse } from "./data";
 import { choice, el, saved } from "./dom";
 import { Editor } from "./editor";
@@ -36,7 +36,7 @@ interface Hook {
 type Beside = "without" | "kept" | "nothing";
 
 interface Result {
-  told: Told;
+  summary: Summary;
   page: RunPage;
 }
 
@@ -80,11 +80,11 @@ class Playground {
     catalogue: Catalogue,
   ) {
     this.checker = start();
-    this.checker.onmessage = ({ data }) => this.told(data);
+    this.checker.onmessage = ({ data }) => this.summary(data);
     this.runners = [0, 1].map((side) => new Runner(start, this.listener(side)));
     this.hook = {
       idle: () => !this.runners.some((runner) => runner.busy) && this.changed === 0,
-      fingerprints: () => [this.left, this.right].flatMap((result) => result?.told.fingerprint ?? []),
+      fingerprints: () => [this.left, this.right].flatMap((result) => result?.summary.fingerprint ?? []),
       delays: [],
       runs: [],
       text: () => this.text,
@@ -110,7 +110,7 @@ class Playground {
       light.setAttribute("aria-pressed", String(theme().dark));
     });
     const besides: [Beside, string][] = [["without", "without congestion control"], ["kept", "this run, kept"], ["nothing", "nothing"]];
-    const beside = choice("Beside it", besides, this.beside, (value) => this.compare(value)) as HTMLElement;
+    const beside = choice("Compare with", besides, this.beside, (value) => this.compare(value)) as HTMLElement;
     const stop = button("Stop", () => this.stop());
     const tools = [el("label", { class: "choice" }, "Scene ", this.scenes), button("Copy link", () => void this.link()), button("Save as file", () => this.save()), light];
     const heading = el("header", {}, this.title, this.about);
@@ -153,7 +153,7 @@ class Playground {
     this.checker.postMessage({ kind: "check", id: this.checks, text });
   }
 
-  private told(reply: Reply): void {
+  private summary(reply: Reply): void {
     if (reply.kind === "about") {
       this.root.dataset.version = reply.version;
     } else if (reply.kind === "checked" && reply.id === this.checks) {
@@ -250,13 +250,13 @@ class Playground {
   }
 
   private done(side: number, wish: Wish, outcome: Outcome, milliseconds: number): void {
-    if (!("told" in outcome)) {
+    if (!("summary" in outcome)) {
       if ("failed" in outcome) this.failed(outcome.failed);
       return;
     }
-    const result = { told: outcome.told, page: parse(outcome.payload) as RunPage };
+    const result = { summary: outcome.summary, page: parse(outcome.payload) as RunPage };
     this.hook.runs.push(milliseconds);
-    if (milliseconds > 50) this.speed = (1000 * result.told.packet_hops) / milliseconds;
+    if (milliseconds > 50) this.speed = (1000 * result.summary.packet_hops) / milliseconds;
     if (side === 1) {
       this.right = result;
       if (wish.text === this.asked.text) this.bare = this.asked.bare;
@@ -272,7 +272,7 @@ class Playground {
     requestAnimationFrame(() => {
       if (since > 0) this.hook.delays.push(performance.now() - since);
       const delay = this.hook.delays.at(-1) ?? 0;
-      this.status.textContent = `${count(result.told.packet_hops)} packet-hops · simulated in ${Math.round(milliseconds)} ms · shown ${Math.round(delay)} ms after the change`;
+      this.status.textContent = `${count(result.summary.packet_hops)} packet-hops · simulated in ${Math.round(milliseconds)} ms · shown ${Math.round(delay)} ms after the change`;
       this.root.dataset.ready = "true";
     });
   }

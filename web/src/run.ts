@@ -28,7 +28,6 @@ export const TITLES: Record<string, [string, string]> = {
 
 /** Draws the page of a run into an element. */
 export function runPage(page: RunPage, root: HTMLElement): { store: Store; film: Film } {
-  worstFirst(page);
   const store = new Store(start(page));
   const details = new Details(page, store);
   const film = new Film(page, store, details.element);
@@ -50,16 +49,6 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
   const selector = choice("Replication", runs, 0, (run) => store.set({ run, time: Math.min(store.now.time, last(page.runs[run])) }));
   frame(root, page.about, selector, tiles, film.element, changing);
   return { store, film };
-}
-
-/** Makes the root that the diagnosis names first the foremost: the one to which victims lose most. */
-function worstFirst({ about, fabric: { names, from, to }, runs: [run] }: RunPage): void {
-  const { place } = about.diagnosis.find((each) => each.anchor === "tree") ?? {};
-  const link = from.findIndex((node, i) => `${names[node]}->${names[to[i]]}` === place);
-  const tree = run.tables.find((each) => each.name === "tree");
-  const row = tree?.rows.find((each) => each[0] === link);
-  const since = row?.[tree?.columns.findIndex((column) => column.name === "since") ?? -1];
-  if (run.roles && link >= 0 && link !== run.roles.first?.link) run.roles.first = { link, since: typeof since === "number" ? since : null };
 }
 
 function last(run: Run): number {

@@ -84,11 +84,11 @@ export class Runner {
 
   private hired(): Port {
     const worker = this.start();
-    worker.onmessage = ({ data }) => this.told(data);
+    worker.onmessage = ({ data }) => this.receive(data);
     return worker;
   }
 
-  private told(reply: Reply): void {
+  private receive(reply: Reply): void {
     const { current } = this;
     if (!current || reply.id !== current.id) return;
     if (reply.kind === "progress") {

@@ -29,6 +29,6 @@ export function story(text: string): { title: string; more: string } {
   const [first, ...more] = comment.join("\n").trim().split(/\n\s*\n/);
   const sentences = /^([\s\S]*?[.:?!])(?:\s+([\s\S]*))?$/.exec(first.replaceAll("\n", " "));
   const title = (sentences?.[1] ?? first).replace(/[.:]$/, "").trim();
-  const told = [sentences?.[2] ?? "", ...more.map((part) => part.replaceAll("\n", " "))].join(" ").trim();
-  return { title: title || "A scenario", more: told.charAt(0).toUpperCase() + told.slice(1) };
+  const story = [sentences?.[2] ?? "", ...more.map((part) => part.replaceAll("\n", " "))].join(" ").trim();
+  return { title: title || "A scenario", more: story.charAt(0).toUpperCase() + story.slice(1) };
 }

@@ -65,7 +65,7 @@ export class Versus {
     this.rest(sides);
   }
 
-  /** Another fabric, or another number of sides: everything is made anew. */
+  /** Another fabric, or another number of sides: everything is rebuilt. */
   private begin(page: RunPage, form: string[]): void {
     forgetThemes();
     const before = this.store?.now;

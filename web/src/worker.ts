@@ -54,11 +54,11 @@ function answer(request: Exclude<Request, { kind: "load" }>, module: WebAssembly
 
 function run(module: WebAssembly.Module, id: number, text: string, control: boolean): void {
   const start = performance.now();
-  let told = start;
+  let summary = start;
   const core = new Core(module, (share, packetHops) => {
     const now = performance.now();
-    if (now - told >= PACE) {
-      told = now;
+    if (now - summary >= PACE) {
+      summary = now;
       scope.postMessage({ kind: "progress", id, share, packetHops });
     }
     return true;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Figures, Manner, duration};
+use crate::measure::{Figures, Settings, duration};
 use crate::scenarios::find;
 
 /// A scenario, from when to when it is counted, and changes that bring what is to be counted near its start.
@@ -112,11 +112,11 @@ fn count(scene: &Counted, until: &str) -> Result<(Counts, u64), String> {
     let name = scene.name;
     let bench = find(name).ok_or_else(|| format!("no such scenario: {name}"))?;
     let changes = scene.changes.iter().map(|change| change.to_string()).chain([duration(until)]).collect();
-    let manner = Manner { runs: 1, threads: 1, changes };
+    let settings = Settings { runs: 1, threads: 1, changes };
     let toggle = format!("--toggle-collect={MEASURED}");
     let callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &toggle];
     let before: Vec<String> = callgrind.iter().chain(&CACHES).map(|argument| argument.to_string()).collect();
-    let output = manner.command(&before, bench.name)?.output();
+    let output = settings.command(&before, bench.name)?.output();
     let output = output.map_err(|error| format!("valgrind: {error} (Debian: apt install valgrind)"))?;
     let told = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::measure::{Figures, Manner, duration, measure, measure_apart};
+use crate::measure::{Figures, Settings, duration, measure, measure_apart};
 use crate::scenarios::{Bench, SCENARIOS};
 
 /// Packet-hops per core-second on fixed scenarios.
@@ -88,12 +88,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let changes =
         arguments.duration.as_deref().map(duration).into_iter().chain(arguments.set.iter().cloned()).collect();
-    let manner = Manner { runs: arguments.runs, threads: arguments.threads, changes };
+    let settings = Settings { runs: arguments.runs, threads: arguments.threads, changes };
     if !arguments.json && !arguments.here {
         print_header();
     }
     for bench in arguments.chosen() {
-        let figures = if arguments.here { measure(bench, &manner) } else { measure_apart(bench, &manner) };
+        let figures = if arguments.here { measure(bench, &settings) } else { measure_apart(bench, &settings) };
         let figures = figures.map_err(|error| format!("{}: {error}", bench.name))?;
         if arguments.json || arguments.here {
             println!("{}", serde_json::to_string(&figures).expect("plain numbers"));
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn a_short_run_has_figures() {
         let bench = scenarios::find("perm128_cc").expect("there is one");
-        let manner = Manner { runs: 2, threads: 1, changes: vec![duration("20 us")] };
-        let figures = measure(bench, &manner).expect("it runs");
+        let settings = Settings { runs: 2, threads: 1, changes: vec![duration("20 us")] };
+        let figures = measure(bench, &settings).expect("it runs");
         assert_eq!((figures.hosts, figures.port_pairs), (128, 384));
         assert!(figures.packet_hops > 10_000 && figures.packet_hops_per_core_second > 0.0);
         for (change, told) in [
@@ -152,7 +152,7 @@ mod tests {
             ("/run/length=20 us".to_string(), "/run/length: no such value"),
             ("20 us".to_string(), "20 us: must be POINTER=VALUE"),
         ] {
-            let wrong = measure(bench, &Manner { changes: vec![change], ..manner.clone() }).err();
+            let wrong = measure(bench, &Settings { changes: vec![change], ..settings.clone() }).err();
             assert!(wrong.as_ref().is_some_and(|wrong| wrong.starts_with(told)), "{wrong:?}");
         }
     }

@@ -39,14 +39,14 @@ pub struct Figures {
 
 /// How to measure.
 #[derive(Clone, Debug, Default)]
-pub struct Manner {
+pub struct Settings {
     pub runs: u32,
     pub threads: usize,
     /// Changes of the scenario, as `POINTER=VALUE` with a JSON pointer to a text of the resolved scenario.
     pub changes: Vec<String>,
 }
 
-impl Manner {
+impl Settings {
     fn arguments(&self) -> Vec<String> {
         let mut arguments =
             vec!["--here".to_string(), format!("--runs={}", self.runs), format!("--threads={}", self.threads)];
@@ -71,8 +71,8 @@ impl Manner {
 }
 
 /// Measures a scenario in a process of its own, so that its memory is measured alone.
-pub fn measure_apart(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
-    let output = manner.command(&[], bench.name)?.output().map_err(|error| error.to_string())?;
+pub fn measure_apart(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
+    let output = settings.command(&[], bench.name)?.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
@@ -81,10 +81,10 @@ pub fn measure_apart(bench: &Bench, manner: &Manner) -> Result<Figures, String> 
 
 /// Runs a scenario several times. The fastest run by processor time counts: other work of the machine can only slow a
 /// run. Memory is that of the first run, before others could affect it.
-pub fn measure(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
-    let mut best = run(bench, manner)?;
-    for _ in 1..manner.runs {
-        let next = run(bench, manner)?;
+pub fn measure(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
+    let mut best = run(bench, settings)?;
+    for _ in 1..settings.runs {
+        let next = run(bench, settings)?;
         best.set_up_seconds = best.set_up_seconds.min(next.set_up_seconds);
         if next.cpu_seconds < best.cpu_seconds {
             best.wall_seconds = next.wall_seconds;
@@ -94,11 +94,11 @@ pub fn measure(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
     Ok(best)
 }
 
-fn run(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
+fn run(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
     let before = memory("VmRSS:");
     let cpu = ProcessTime::now();
-    let scenario = read(bench, &manner.changes)?;
-    let run = scenario.prepare(0, manner.threads).map_err(|error| error.to_string())?;
+    let scenario = read(bench, &settings.changes)?;
+    let run = scenario.prepare(0, settings.threads).map_err(|error| error.to_string())?;
     let set_up_seconds = cpu.elapsed().as_secs_f64();
     let idle = memory("VmRSS:").zip(before).map(|(after, before)| after.saturating_sub(before));
     let (cpu, wall) = (ProcessTime::now(), Instant::now());
@@ -110,7 +110,7 @@ fn run(bench: &Bench, manner: &Manner) -> Result<Figures, String> {
         scenario: bench.name.to_string(),
         hosts,
         port_pairs,
-        threads: manner.threads,
+        threads: settings.threads,
         packet_hops: results.packet_hops,
         events: results.events,
         set_up_seconds,

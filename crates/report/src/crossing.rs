@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use becalm_scenario::Scenario;
+use becalm_scenario::{FlowPaths, Scenario};
 use serde_json::{Value, json};
 
 use crate::pack::Pack;
@@ -21,13 +21,13 @@ struct Crossing {
 }
 
 /// For every link its groups, as slices of common lists between `starts`, and its top flows; null without flows.
-pub(crate) fn crossing(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
+pub(crate) fn crossing(scenario: &Scenario, tables: &Tables, paths: &FlowPaths, pack: &mut Pack) -> Value {
     let rates = tables.numbers("flows", "rate");
     let ends: Vec<_> = scenario.flow_ends().collect();
     if rates.len() != ends.len() {
         return Value::Null;
     }
-    let (links, paths) = (scenario.directions(), scenario.flow_paths(*scenario.sections().run.seed));
+    let links = scenario.directions();
     let mut crossings = vec![Crossing::default(); links.len()];
     for (flow, (&rate, &(source, _, group))) in rates.iter().zip(&ends).enumerate() {
         for &link in paths.of(flow) {

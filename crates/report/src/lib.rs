@@ -10,7 +10,7 @@
 //! | [`tables`] | the result tables of a replication, by name |
 //! | `schema` | what the tables are declared to be |
 //! | [`layout`] | where the nodes of a fabric are drawn |
-//! | `fabric`, `frames`, `ranking`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
+//! | `fabric`, `frames`, `ranking`, `harm`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
 //! | [`payload()`] | all of them for the replications of a run |
 
 mod crossing;
@@ -18,6 +18,7 @@ mod fabric;
 mod frames;
 mod groups;
 mod growth;
+mod harm;
 pub mod layout;
 pub mod pack;
 pub mod payload;

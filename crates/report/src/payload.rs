@@ -1,7 +1,7 @@
 //! A whole payload: what a page shows of a run.
 
 use becalm_metrics::frames::byte;
-use becalm_scenario::Scenario;
+use becalm_scenario::{FlowPaths, Scenario};
 use becalm_scenario::sections::run::End;
 use serde_json::{Value, json};
 
@@ -64,6 +64,7 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
     let mut pack = Pack::default();
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     let fabric = fabric::fabric(scenario, &mut pack);
+    let paths = scenario.flow_paths(*scenario.sections().run.seed);
     for run in runs {
         let (frames, left_out) = frames::frames(&run.tables, every, (options.all, options.deflate), &mut pack);
         for name in left_out {
@@ -71,7 +72,7 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
                 omitted.push(name);
             }
         }
-        shown.push(one(scenario, run, &schema, frames, &mut pack));
+        shown.push(one(scenario, run, &paths, &schema, frames, &mut pack));
     }
     let sections = scenario.sections();
     let header = json!({
@@ -90,7 +91,14 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
     Payload { bytes, every, omitted }
 }
 
-fn one(scenario: &Scenario, run: &Run, schema: &Schema, frames: Value, pack: &mut Pack) -> Value {
+fn one(
+    scenario: &Scenario,
+    run: &Run,
+    paths: &FlowPaths,
+    schema: &Schema,
+    frames: Value,
+    pack: &mut Pack,
+) -> Value {
     let tables = &run.tables;
     let mut shown: Vec<Shown<'_>> = Vec::new();
     shown.extend(groups::table(scenario, tables, schema));
@@ -101,13 +109,13 @@ fn one(scenario: &Scenario, run: &Run, schema: &Schema, frames: Value, pack: &mu
     let end = end(scenario, tables);
     json!({
         "end": end,
-        "roles": ranking::roles(scenario, tables),
+        "roles": ranking::roles(scenario, tables, paths),
         "replication": run.replication,
         "fingerprint": run.fingerprint,
         "packetHops": run.packet_hops,
         "frames": frames,
         "links": links(scenario, tables, pack),
-        "crossing": crossing::crossing(scenario, tables, pack),
+        "crossing": crossing::crossing(scenario, tables, paths, pack),
         "growth": growth::growth(scenario, tables, end, pack),
         "overTime": groups::over_time(scenario, tables, pack),
         "latencies": groups::latencies(scenario, tables, pack),
@@ -264,17 +272,18 @@ mod tests {
                 ("role", role.into()),
                 ("since", column(|row| row as f64).into()),
                 ("root_share", column(|row| 1.0 - row as f64 / 200.0).into()),
+                ("branch_share", column(|_| 0.0).into()),
                 ("contributors", column(|row| f64::from(u8::from(row == 70 || row == 80))).into()),
             ],
         );
         let scenario = small("");
-        let made = ranking::roles(&scenario, &given);
+        let made = ranking::roles(&scenario, &given, &scenario.flow_paths(1));
         // Row 0 was a root for longest, but no flows oversubscribe it.
         let lanes = usize::from(scenario.sections().vls());
         assert_eq!(made, json!({"roots": 2, "branches": 110, "first": {"link": 70 / lanes, "since": 70.0}}));
         let shown = ranking::tree(&scenario, &given, &Schema::of(&json!({}))).unwrap().json();
         assert!(shown["rows"].as_array().unwrap().len() < 90);
-        assert!(ranking::roles(&scenario, &Tables::default()).is_null());
+        assert!(ranking::roles(&scenario, &Tables::default(), &scenario.flow_paths(1)).is_null());
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The tables that a page shows: the foremost rows by a measure, and how many there are.
 
+use std::cmp::Ordering;
+
 use becalm_engine::order;
-use becalm_scenario::Scenario;
+use becalm_scenario::{FlowPaths, Scenario};
 use serde_json::{Value, json};
 
+use crate::harm::harm;
 use crate::schema::{Declared, Schema};
 use crate::tables::Tables;
 
@@ -149,24 +152,44 @@ pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema)
     (!roles.is_empty()).then_some(shown)
 }
 
-/// How many outputs are roots that count and branches, however many rows a page shows, and the foremost root: of those that
-/// flows oversubscribe, or else of all, the one that was a root for longest. Null without the table.
-pub(crate) fn roles(scenario: &Scenario, tables: &Tables) -> Value {
+/// How many links are roots that count, how many outputs are branches, however many rows a page shows, and the foremost root.
+/// Null without the table.
+///
+/// The foremost root is the one to which victims lose most, then the one that was a root for longest, of those that flows
+/// oversubscribe. Without such a root it is the one that was a root for longest. The lane that was longest root or branch
+/// stands for its link.
+pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> Value {
     let roles = tables.text("tree", "role");
     if roles.is_empty() {
         return Value::Null;
     }
     let lanes = usize::from(scenario.sections().vls());
-    let [share, since, flows] = ["root_share", "since", "contributors"].map(|name| tables.numbers("tree", name));
-    let crowded = |row: usize| flows.get(row).is_some_and(|&flows| flows > 0.0);
-    let mut roots = ranked(share.len(), |row| share[row], |row| roles[row] == "root");
-    order::sort_by_key(&mut roots, |&row| !crowded(row));
-    let first = roots.first().map(|&row| json!({"link": row / lanes, "since": since[row]}));
-    let branches = roles.iter().filter(|role| *role == "branch").count();
+    let [share, branch, since, flows] =
+        ["root_share", "branch_share", "since", "contributors"].map(|name| tables.numbers("tree", name));
+    let role = |row: &usize| share[*row].max(branch[*row]);
+    let main: Vec<usize> = (0..roles.len() / lanes)
+        .map(|link| {
+            let rows = link * lanes..(link + 1) * lanes;
+            // Of equal lanes the first.
+            rows.rev().max_by(|a, b| role(a).total_cmp(&role(b))).unwrap_or(0)
+        })
+        .collect();
+    let crowded = |link: &usize| flows.chunks(lanes).nth(*link).is_some_and(|own| own.iter().any(|&flows| flows > 0.0));
+    let is_root = |&link: &usize| roles[main[link]] == "root";
+    let bottlenecks: Vec<usize> = (0..main.len()).filter(crowded).collect();
+    let branches_of: Vec<f64> = main.iter().map(|&row| branch[row]).collect();
+    let lost = harm(tables, paths, &bottlenecks, &branches_of);
+    let counting = bottlenecks.iter().copied().zip(lost).filter(|(link, _)| is_root(link));
     // A root that no flows oversubscribe is chance: `explain` does not name it, either.
-    let mut counting: Vec<usize> = roots.into_iter().filter(|&row| crowded(row)).map(|row| row / lanes).collect();
-    counting.sort_unstable();
-    counting.dedup();
+    let mut counting: Vec<(usize, f64)> = counting.collect();
+    // What differs by less than a byte in a run is equal.
+    let window = (*scenario.sections().run.duration).as_secs() - (*scenario.sections().run.warmup).as_secs();
+    let worst = |&(link, lost): &(usize, f64)| ((lost * window).round(), share[main[link]]);
+    order::sort_by(&mut counting, |a, b| worst(b).partial_cmp(&worst(a)).unwrap_or(Ordering::Equal));
+    let longest = || ranked(main.len(), |link| share[main[link]], |link| is_root(&link)).into_iter().next();
+    let first = counting.first().map(|&(link, _)| link).or_else(longest);
+    let first = first.map(|link| json!({"link": link, "since": since[main[link]]}));
+    let branches = roles.iter().filter(|role| *role == "branch").count();
     json!({"roots": counting.len(), "branches": branches, "first": first})
 }
 

@@ -83,8 +83,8 @@ impl Scenario {
         let (leave, name) = (needed - largest + 1, &link.name);
         (xon < leave).then(|| {
             format!(
-                "switch.flow_control.pfc: the buffer behind {name} can run dry: XON is {xon} B, and {leave} B can leave from \
-                 the time its sender may go on until a packet comes"
+                "switch.flow_control.pfc: the buffer behind {name} can run dry: XON is {xon} B, and {leave} B can leave \
+                 between the time its sender may resume and the arrival of the next packet"
             )
         })
     }

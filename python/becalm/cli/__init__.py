@@ -16,7 +16,7 @@ import typer
 
 from becalm.cli import crosscheck, look, papers, run, schemes
 from becalm.cli import help as helped
-from becalm.cli.exits import BAD_INPUT, FAILED, guarded, prepare, stop, told
+from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
 from becalm.interrupts import INTERRUPTED
@@ -121,7 +121,7 @@ def main() -> None:
         raise
     except OSError as error:
         # Of what is printed before a command begins, such as `--help` on a full disk.
-        sys.stderr.write(f"{told(error)}\n")
+        sys.stderr.write(f"{error_text(error)}\n")
         sys.exit(BAD_INPUT)
 
 

@@ -240,7 +240,9 @@ def show_comparison(
 class Bar:
     """A progress bar on the error stream with simulated time, events and packet-hops per second."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, unit: str = "runs") -> None:
+        """Make a bar; `unit` is what `on_step` counts."""
+        self._unit = unit
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -277,8 +279,12 @@ class Bar:
         self._show(description, now.fraction, now.events, now.packet_hops)
 
     def on_step(self, done: int, steps: int) -> None:
-        """Show how many runs are read or tried, of how many."""
-        self._show(f"{done} of {steps} runs", done / max(steps, 1))
+        """Show how many runs, or other units, are done, of how many."""
+        self._show(f"{done} of {steps} {self._unit}", done / max(steps, 1))
+
+    def on_stage(self, description: str) -> None:
+        """Show what is done now, of unknown length."""
+        self._bar.update(self._task, total=None, description=description, rates="")
 
     def on_trace(self, time: float, end: float, events: int, packet_hops: int) -> None:
         """Show the progress of a run that is recorded."""

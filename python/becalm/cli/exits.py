@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
-from becalm.interrupts import INTERRUPTED, TOLD, when_loaded
+from becalm.interrupts import INTERRUPTED, MESSAGE, when_loaded
 from becalm.mistakes import printable
 
 FAILED = 1
@@ -44,21 +44,21 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except Terminated as error:
             stop("terminated; no half-written files remain", _SIGNALLED + error.number)
         except KeyboardInterrupt:
-            stop(TOLD, INTERRUPTED)
+            stop(MESSAGE, INTERRUPTED)
         except FabricError as error:
             stop(str(error), FAILED)
         except BrokenPipeError:
             # The reader closed the pipe, as `head` does: not an error.
             raise
         except (BecalmError, OSError) as error:
-            stop(told(error), BAD_INPUT)
+            stop(error_text(error), BAD_INPUT)
         except MemoryError:
             stop("out of memory; no half-written files remain; see --max-memory", FAILED)
 
     return call
 
 
-def told(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return an error as one line: the file first, then the system's reason."""
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{os.fsdecode(error.filename)}: no such file"

@@ -37,7 +37,8 @@ def show_rows(verdict: Verdict) -> None:
     made = table(title, ("with", *groups, ALL, "behind the best, ± 95%"), cells)
     made.caption = (
         f"loss: {WEIGHTS['lost']:g} x what the background loses + {WEIGHTS['starved']:g} x what "
-        f"contributors miss of their link; none: {WEIGHTS['calm']:g} x what background loses to control alone"
+        f"contributors miss of their link; without a hot spot, {WEIGHTS['calm']:g} x "
+        "what control costs the background"
     )
     made.caption_justify = "left"
     console.out.print(made)

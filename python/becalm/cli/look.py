@@ -96,7 +96,11 @@ def explain(
     import becalm
     from becalm.cli import console
 
-    found = becalm.explain(becalm.load_results(folder), replication, folder=folder)
+    with console.Bar(quiet=as_json) as bar:
+        bar.on_stage("reading the results")
+        results = becalm.load_results(folder)
+        bar.on_stage("looking for roots, causes and victims")
+        found = becalm.explain(results, replication, folder=folder)
     if as_json:
         typer.echo(jsons.dumps(found.to_json()))
         return
@@ -184,4 +188,8 @@ def _page(
         with console.Bar(quiet=False) as bar:
             run_pages(source, folder, max_size=int(size), progress=bar.on_step)
     pages = folder.name if folder else None
-    return page_of(source, title=title, replication=replication, max_size=int(size), full=full, pages=pages)
+    with console.Bar(quiet=False) as bar:
+        bar.on_stage("writing the page")
+        return page_of(
+            source, title=title, replication=replication, max_size=int(size), full=full, pages=pages
+        )

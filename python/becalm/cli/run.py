@@ -10,7 +10,7 @@ import typer
 
 from becalm import contents, examples, jsons
 from becalm.cli import trace
-from becalm.cli.exits import BAD_INPUT, stop, told
+from becalm.cli.exits import BAD_INPUT, error_text, stop
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Responses, Threads, own_schemes
 from becalm.contents import Entry
 from becalm.errors import BecalmError
@@ -126,7 +126,7 @@ def validate(
             ]
         except (becalm.BecalmError, OSError) as error:
             bad = True
-            typer.echo(printable(told(error)), err=True)
+            typer.echo(printable(error_text(error)), err=True)
         else:
             typer.echo("\n".join(printable(f"{file}: {line}") for line in ("ok", *warnings)))
     if bad:

@@ -56,7 +56,9 @@ def check_scheme(
     from becalm.cli import console
     from becalm.schemes.loading import load
 
-    found = contract.check_scheme(load(reference))
+    scheme = load(reference)
+    with console.Bar(quiet=as_json, unit="rules") as bar:
+        found = contract.check_scheme(scheme, bar.on_step)
     if as_json:
         typer.echo(jsons.dumps([each._asdict() for each in found]))
     else:

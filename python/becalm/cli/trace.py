@@ -96,12 +96,12 @@ class Wanted:
             found.save_chrome(self.chrome)
         if self.events is not None:
             found.save_calls(self.events)
-        told = [f"traced to {file}" for file in self.files]
+        lines = [f"traced to {file}" for file in self.files]
         if found.full:
-            told.append(
+            lines.append(
                 f"note: the traces end at {found.end / 1e6:.6g} us, where a table is full: --trace most=ROWS"
             )
-        return told
+        return lines
 
     def _links(self) -> list[str] | None:
         """Return the links to record: those of captures count only where nothing else is written."""

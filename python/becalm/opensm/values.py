@@ -99,13 +99,13 @@ def _unsigned(key: str, text: str, bits: int, tell: Tell) -> Any:  # noqa: ANN40
     valid = f"{low} to {high}" if high < 2**32 else f"a number of {bits} bits, such as 0x1"
     number = _number(text)
     if number is None:
-        tell("takes only whole numbers, and keeps the value from before", valid)
+        tell("takes only whole numbers, and keeps the previous value", valid)
         return REFUSED
     if bits == 64 and -largest <= number < 0:
         tell(f"takes it as 0x{number & largest:016x}", valid)
         return number & largest
     if not 0 <= number <= largest:
-        tell("refuses a number out of range, and keeps the value from before", valid)
+        tell("refuses a number out of range, and keeps the previous value", valid)
         return REFUSED
     _tell_octal(text, number, tell)
     if not low <= number <= high:
@@ -137,7 +137,7 @@ def _of_level(text: str, bits: int, tell: Tell) -> Any:  # noqa: ANN401
     if _number(first) is None:
         tell(f"takes the service level as {level}", valid)
     if number is None or not 0 <= number < 2**bits:
-        tell("refuses such a value, and keeps the value from before", valid)
+        tell("refuses such a value, and keeps the previous value", valid)
         return REFUSED
     _tell_octal(rest.strip(), number, tell)
     return level, number
@@ -148,7 +148,7 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
     prefixed = text[:2] in ("0x", "0X")
     digits = text[2:] if prefixed else text
     if not re.fullmatch("[0-9a-fA-F]+", digits):
-        tell("refuses this as a mask, and keeps the value from before", valid)
+        tell("refuses this as a mask, and keeps the previous value", valid)
         return REFUSED
     if not prefixed:
         tell(f"takes it as hexadecimal: 0x{digits}", valid)
@@ -164,7 +164,7 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
 def _delay(text: str, tell: Tell) -> Any:  # noqa: ANN401
     valid = "shift:multiplier, 0 to 3 and 0 to 16383, such as 0:4"
     if ":" not in text:
-        tell("refuses this as a delay, and keeps the value from before", valid)
+        tell("refuses this as a delay, and keeps the previous value", valid)
         return REFUSED
     entry = _entry(text)
     for problem in _odd(text, entry):
@@ -179,7 +179,7 @@ def _table(text: str, tell: Tell) -> Any:  # noqa: ANN401
     items = [item for item in text.split(",") if item]
     strange = next((item for item in items if ":" not in item), None)
     if strange is not None:
-        tell(f"refuses a table with `{strange[:20]}` in it, and keeps the value from before", valid)
+        tell(f"refuses a table with `{strange[:20]}` in it, and keeps the previous value", valid)
         return REFUSED
     entries = [_entry(item) for item in items]
     problems = [

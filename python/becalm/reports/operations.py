@@ -40,11 +40,11 @@ def lanes(results: Results, run: Replication) -> Iterator[dict[str, Any]]:
         path = found.critical_path()
         at = job["start"] + (np.arange(STEPS) + 0.5) * (end - job["start"]) / STEPS
         rows = [_lane(row, *found.times(row["rank"]), at) for row in places.iter_rows(named=True)]
-        told = _told(path, np.sum([row["times"] for row in rows], axis=0))
+        summary = _summary(path, np.sum([row["times"] for row in rows], axis=0))
         on = np.full(STEPS, -1)
         for step in path:
             on[(at >= step.begin) & (at < step.end)] = step.rank
-        yield {"job": job["job"], "lanes": _shown(rows, path), "path": on.tolist(), "told": told}
+        yield {"job": job["job"], "lanes": _shown(rows, path), "path": on.tolist(), "summary": summary}
 
 
 def _lane(row: dict[str, Any], bounds: Floats, doing: Places, at: Floats) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _shown(rows: list[dict[str, Any]], path: list[Step]) -> list[dict[str, Any]]
     return sorted(first, key=lambda row: int(row["rank"]))
 
 
-def _told(path: list[Step], times: Floats) -> str:
+def _summary(path: list[Step], times: Floats) -> str:
     """Return what ranks wait for, and where the messages of the critical path take longest."""
     parts = times / max(float(times.sum()), 1e-12)
     waits = f"{share(parts[1])} of the time for messages under way, {share(parts[2])} for others to send"

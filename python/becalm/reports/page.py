@@ -143,20 +143,22 @@ def flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 def _about(results: Results, title: str | None, replication: int) -> dict[str, Any]:
     scenario, manifest = results.scenario, results.manifest()
-    told = {key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")}
-    told |= {"platform": manifest["platform"], "seed": manifest["seed"]}
-    told |= {"wall_time [s]": round(results.wall_time, 3), "fingerprints": results.fingerprints}
-    told |= {"scenario": {"name": PurePath(scenario.name).name, "hash": scenario.hash}}
-    told["guards"] = results.guards
+    origin = {
+        key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")
+    }
+    origin |= {"platform": manifest["platform"], "seed": manifest["seed"]}
+    origin |= {"wall_time [s]": round(results.wall_time, 3), "fingerprints": results.fingerprints}
+    origin |= {"scenario": {"name": PurePath(scenario.name).name, "hash": scenario.hash}}
+    origin["guards"] = results.guards
     here = provenance.describe()
     other = any(here[key] != manifest[key] for key in _SAME)
     if other:
-        told["page written by"] = {key: here[key] for key in ("becalm", "created", *_SAME[1:], "platform")}
+        origin["page written by"] = {key: here[key] for key in ("becalm", "created", *_SAME[1:], "platform")}
     summary = scenario.summary
     runs = len(results.replications)
     hosts, switches, hops = summary["hosts"], summary["switches"], results.packet_hops
     missing = [] if "frames" in results.tables else [_NO_FRAMES]
-    return heading(title or PurePath(scenario.name).stem, told) | {
+    return heading(title or PurePath(scenario.name).stem, origin) | {
         "diagnosis": list(_diagnosis(results, replication)),
         "facts": [
             f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",

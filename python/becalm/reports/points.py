@@ -52,7 +52,7 @@ MOST_ROWS = 500
 KEY = 16
 """Letters of a run's key in the name of its page."""
 MOST_LINES = 6
-"""Lines of a chart that can still be told apart."""
+"""Lines of a chart that can still be study apart."""
 MOST_PANELS = 60
 """Charts of a page."""
 MEANINGS = {
@@ -156,33 +156,37 @@ def tune_page(folder: Path, title: str | None) -> bytes:
         ResultsError: a file is missing or damaged.
 
     """
-    told = _read(folder / TUNE)
+    study = _read(folder / TUNE)
     trials = read_table(folder / "trials.parquet", None)
     validation = read_table(folder / "validation.parquet", None)
     try:
-        page = _tune(told, trials, validation, title or folder.name)
+        page = _tune(study, trials, validation, title or folder.name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / TUNE}: was not written by becalm: {error}") from error
     return pack(jsons.dumps(page))
 
 
 def _tune(
-    told: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
+    study: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
 ) -> dict[str, Any]:
-    gain = {key: jsons.number(value) for key, value in told["gain"].items()}
+    gain = {key: jsons.number(value) for key, value in study["gain"].items()}
     less = difference(gain["guideline"] - gain["tuned"], gain["low"], gain["high"])
-    about = heading(title, {key: told[key] for key in ("becalm", "model")}) | {
-        "facts": [f"{told['trials']} trials", f"{told['runs']} runs", f"recommended: {told['recommended']}"],
-        "notes": [
-            f"Loss on fresh seeds: {gain['guideline']:.4g} with {told['guideline']}, "
-            f"{gain['tuned']:.4g} tuned; {less}.",
-            *(f"Limit broken: {each}" for each in told["broken"]),
-            *(f"At an end of its range: {each}" for each in told["at_end"]),
-            str(told["note"]),
+    about = heading(title, {key: study[key] for key in ("becalm", "model")}) | {
+        "facts": [
+            f"{study['trials']} trials",
+            f"{study['runs']} runs",
+            f"recommended: {study['recommended']}",
         ],
-        "parameters": [[key, str(value)] for key, value in flat(told["parameters"])],
+        "notes": [
+            f"Loss on fresh seeds: {gain['guideline']:.4g} with {study['guideline']}, "
+            f"{gain['tuned']:.4g} tuned; {less}.",
+            *(f"Limit broken: {each}" for each in study["broken"]),
+            *(f"At an end of its range: {each}" for each in study["at_end"]),
+            str(study["note"]),
+        ],
+        "parameters": [[key, str(value)] for key, value in flat(study["parameters"])],
     }
-    importance = told["importance"]
+    importance = study["importance"]
     panel = {
         "title": "Importance",
         "unit": "",
@@ -194,8 +198,8 @@ def _tune(
         "kind": "tune",
         "about": about,
         "panels": [panel] if importance else [],
-        "comparison": list(_comparison(validation, told["guideline"])),
-        "scatters": list(_scatters(told, trials)),
+        "comparison": list(_comparison(validation, study["guideline"])),
+        "scatters": list(_scatters(study, trials)),
         "tables": [
             _table("validation", "Guidelines and tuned parameters, on fresh seeds", validation, {}, ()),
             _table("trials", "Trials", trials, {}, ()),
@@ -226,10 +230,10 @@ def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, 
         yield {"title": title, "unit": unit, "kind": kind, "x": x, "lines": lines}
 
 
-def _scatters(told: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
+def _scatters(study: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the loss over the trials, and the first two goals against each other with their front."""
-    front = {row["number"] for row in told["front"]}
-    parameters = set(told["parameters"])
+    front = {row["number"] for row in study["front"]}
+    parameters = set(study["parameters"])
     goals = [
         name
         for name in trials.columns

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from becalm.errors import StoreError
+from becalm.progress import Steps
 from becalm.store.index import RUNS, runs, table
 from becalm.tables import SCHEMA
 
@@ -20,12 +21,13 @@ WRITERS = (".parquet", ".csv")
 """Endings that `write_table` knows."""
 
 
-def exported(store: Store, name: str = "groups") -> pl.DataFrame:
+def exported(store: Store, name: str = "groups", progress: Steps | None = None) -> pl.DataFrame:
     """Return a table of all runs: `key`, what their scenarios differ in by dotted key, then its own columns.
 
     Args:
         store: the store.
         name: a table of results, or `runs` for one row per run.
+        progress: called for every run that is read for the first time.
 
     Raises:
         StoreError: no run, or the table was not kept of all of them.
@@ -33,10 +35,10 @@ def exported(store: Store, name: str = "groups") -> pl.DataFrame:
     """
     import polars as pl
 
-    index = runs(store)
+    index = runs(store, progress)
     if index.is_empty():
         raise StoreError(f"{store.root}: holds no run")
-    found = index.drop("resolved") if name == RUNS else table(store, name)
+    found = index.drop("resolved") if name == RUNS else table(store, name, progress)
     columns = differences([json.loads(text) for text in index["resolved"].to_list()])
     labels = {f"scenario.{key}" if key in found.columns else key: cells for key, cells in columns.items()}
     known = pl.DataFrame({"key": index["key"], **labels}, strict=False)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from becalm.errors import BecalmError, StoreError
+from becalm.progress import Steps, steps
 from becalm.store import archive
 from becalm.store.files import read_regular, write
 
@@ -43,8 +44,8 @@ class Store(Protocol):
         ...
 
 
-def runs(store: Store) -> pl.DataFrame:
-    """Return one row for each run that can be read.
+def runs(store: Store, progress: Steps | None = None) -> pl.DataFrame:
+    """Return one row for each run that can be read; `progress` counts those that are not in the index yet.
 
     Columns: `key`, `scenario` (its name), `hash`, `model`, `replication`, `seed`, `created`, `keep`,
     `wall_time` in s, `events`, `packet_hops`, `fingerprint`, `bytes` of its file, `resolved` (as JSON).
@@ -55,7 +56,8 @@ def runs(store: Store) -> pl.DataFrame:
     old = _newest(store, RUNS)
     known = old.filter(pl.col("key").is_in(keys)) if old is not None else None
     have = set() if known is None else set(known["key"].to_list())
-    rows = [row for key in keys if key not in have for row in _row(store, key)]
+    fresh = [key for key in keys if key not in have]
+    rows = [row for key in steps(fresh, progress) for row in _row(store, key)]
     if not rows and old is not None and known is not None and known.height == old.height:
         return known
     new = pl.DataFrame(rows, schema=_schema())
@@ -64,8 +66,11 @@ def runs(store: Store) -> pl.DataFrame:
     return found
 
 
-def table(store: Store, name: str) -> pl.DataFrame:
-    """Return one table of all runs, with a column `key`; what was read before comes from the cache."""
+def table(store: Store, name: str, progress: Steps | None = None) -> pl.DataFrame:
+    """Return one table of all runs, with a column `key`; what was read before comes from the cache.
+
+    `progress` counts the runs that are read.
+    """
     import polars as pl
 
     keys = list(store.keys())
@@ -75,7 +80,7 @@ def table(store: Store, name: str) -> pl.DataFrame:
     missing = [key for key in keys if key not in have]
     if known is not None and not missing:
         return known
-    new = store.tables(name, missing)
+    new = store.tables(name, steps(missing, progress))
     found = new if known is None or known.is_empty() else pl.concat([known, new], how="diagonal_relaxed")
     _keep(store, name, found)
     return found

@@ -6,7 +6,7 @@ use becalm_workload::{Action, Arrival, Rank, Turn};
 use crate::context::Context;
 use crate::event::Signal;
 use crate::host::hosts::Hosts;
-use crate::host::jobs::{Asked, Way};
+use crate::host::jobs::{Asked, Path};
 use crate::ids::{FlowId, RankId};
 use crate::message::Message;
 use crate::network::link::LOCAL;
@@ -72,9 +72,9 @@ impl<R: Response, E> Hosts<R, E> {
         let hosted = &mut self.jobs.ranks[id.index()];
         let number = hosted.job;
         let Action::Send { to, bytes, .. } = self.jobs.specs[number as usize].program.op(send).action else { return };
-        let place = hosted.ways.binary_search_by_key(&to, |(rank, _)| *rank).expect("every pair has a way");
-        match &mut hosted.ways[place].1 {
-            &mut Way::Flow(flow) => {
+        let place = hosted.paths.binary_search_by_key(&to, |(rank, _)| *rank).expect("every pair has a path");
+        match &mut hosted.paths[place].1 {
+            &mut Path::Flow(flow) => {
                 self.jobs.post(flow, send);
                 match self.jobs.part_of_receiver(flow) {
                     LOCAL => self.jobs.announce(flow, send),
@@ -82,7 +82,7 @@ impl<R: Response, E> Hosts<R, E> {
                 }
                 self.post_messages(flow, bytes as u32, 1, cx);
             }
-            Way::Beside(free) => {
+            Path::Local(free) => {
                 let job = &self.jobs.specs[number as usize];
                 let copied = (*free).max(cx.now) + job.local_rate.map_or(Time::ZERO, |rate| rate.time_of(bytes as u32));
                 *free = copied;

@@ -34,16 +34,16 @@ pub(crate) struct HostedRank {
     pub part: u16,
     pub begun: bool,
     /// By receiving rank, in order.
-    pub ways: Vec<(u32, Way)>,
+    pub paths: Vec<(u32, Path)>,
 }
 
 /// The path of messages from one rank to another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
+pub(crate) enum Path {
     /// By packets.
     Flow(FlowId),
     /// Within the host, which copies messages one after the other and is free at this time.
-    Beside(Time),
+    Local(Time),
 }
 
 /// A flow between two ranks. Its messages stay in order, so neither packets nor answers need to name them.
@@ -99,14 +99,14 @@ impl Jobs {
                 let part = part_of(host);
                 let state = if part == LOCAL { Rank::new(&spec.program, rank, spec.record) } else { Rank::default() };
                 jobs.open += u32::from(!state.is_done());
-                let hosted = HostedRank { rank: state, job: number, host, part, begun: false, ways: Vec::new() };
+                let hosted = HostedRank { rank: state, job: number, host, part, begun: false, paths: Vec::new() };
                 jobs.ranks.push(hosted);
             }
             let mut pairs = (spec.first_flow.0..).map(FlowId).zip(&spec.pairs).peekable();
             for (from, to) in spec.program.pairs() {
                 let flow = pairs.next_if(|(_, pair)| **pair == (from, to)).map(|(flow, _)| flow);
-                let way = flow.map_or(Way::Beside(Time::ZERO), Way::Flow);
-                jobs.ranks[(first + from) as usize].ways.push((to, way));
+                let path = flow.map_or(Path::Local(Time::ZERO), Path::Flow);
+                jobs.ranks[(first + from) as usize].paths.push((to, path));
                 if flow.is_some() {
                     let (from, to) = (RankId(first + from), RankId(first + to));
                     jobs.channels.push(Channel { from, to, ..Channel::default() });

@@ -21,6 +21,6 @@ def harm(configuration: str, target: Path) -> str:
     return "\n".join(each.message(str(target)) for each in found)
 
 
-def refusal(told: str, target: Path) -> str:
+def refusal(warnings: str, target: Path) -> str:
     """Return the message about a file that is not written."""
-    return f"{told}\n{target}: not written, since it can stop traffic on a live fabric; --force writes it"
+    return f"{warnings}\n{target}: not written, since it can stop traffic on a live fabric; --force writes it"

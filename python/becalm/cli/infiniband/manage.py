@@ -89,9 +89,9 @@ def manage(
     managed = recommendation.apply(scenario)
     configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
     zeros = None if opensm is None else options.rollback(managed, fabric)
-    told = "" if opensm is None or configuration is None else harm(configuration, opensm)
-    if told and opensm is not None and not force:
-        stop(refusal(told, opensm), BAD_INPUT)
+    warnings = "" if opensm is None or configuration is None else harm(configuration, opensm)
+    if warnings and opensm is not None and not force:
+        stop(refusal(warnings, opensm), BAD_INPUT)
     texts = ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros))
     made = [(target, text) for target, text in texts if target is not None and text is not None]
     # Before anything is printed: whoever reads it may stop, as `head` does.
@@ -114,5 +114,5 @@ def manage(
             console.show_concerns("with these parameters", own)
         for target, _ in made:
             console.say(f"written to {target}")
-    if told:
-        typer.echo(told, err=True)
+    if warnings:
+        typer.echo(warnings, err=True)

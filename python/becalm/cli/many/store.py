@@ -30,7 +30,8 @@ def ls(
     from becalm.store.index import runs
 
     store = Store.open(root)
-    found = runs(store).drop("resolved").to_dicts()
+    with console.Bar(quiet=as_json) as bar:
+        found = runs(store, bar.on_step).drop("resolved").to_dicts()
     failed = {key: store.failure(key) for key in store.failed()}
     if as_json:
         for row in [*found, *({"key": key, **(failure or {})} for key, failure in failed.items())]:
@@ -123,7 +124,9 @@ def export(
     from becalm.store.export import check_writable, exported, write_table
 
     check_writable(out)
-    made = exported(Store.open(root), table)
+    store = Store.open(root)
+    with console.Bar(quiet=False) as bar:
+        made = exported(store, table, bar.on_step)
     write_table(made, out, table)
     console.say(f"{made.height} rows written to {out}")
 

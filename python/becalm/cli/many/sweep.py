@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from becalm.sweeps.plan import Plan
     from becalm.sweeps.spec import Spec
 
-TOLD = 10
+LISTED = 10
 """Most failed or damaged runs that are listed."""
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]
@@ -214,7 +214,7 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
 def _tell_damaged(plan: Plan) -> None:
     from becalm.sweeps.changes import summary
 
-    for key, problem in list(plan.damaged.items())[:TOLD]:
+    for key, problem in list(plan.damaged.items())[:LISTED]:
         typer.echo(f"with {summary(plan.changes(key))}: {problem}; computed again", err=True)
     _tell_more(len(plan.damaged), "damaged")
 
@@ -223,14 +223,14 @@ def _tell_failed(plan: Plan) -> None:
     from becalm.sweeps.changes import summary
 
     failures = plan.failures()
-    for each in failures[:TOLD]:
+    for each in failures[:LISTED]:
         typer.echo(f"failed with {summary(each.changes)}: {each.error}", err=True)
     _tell_more(len(failures), "failed")
 
 
 def _tell_more(count: int, what: str) -> None:
-    if count > TOLD:
-        typer.echo(f"and {count - TOLD} more {what}", err=True)
+    if count > LISTED:
+        typer.echo(f"and {count - LISTED} more {what}", err=True)
 
 
 def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool) -> None:

@@ -138,9 +138,9 @@ def tune(
         none = manager.Recommendation(manager.AS_IT_IS, [])
         best = tuned.scenario(spec.scenario)
         configuration = options.configuration(best, none, fabric)
-        told = harm(configuration, opensm)
-        if told and not force:
-            stop(f"{out}: the study is done\n{refusal(told, opensm)}", FAILED)
+        warnings = harm(configuration, opensm)
+        if warnings and not force:
+            stop(f"{out}: the study is done\n{refusal(warnings, opensm)}", FAILED)
         write_new(opensm, configuration)
         write_new(rollback, options.rollback(best, fabric))
     if as_json:
