@@ -1,8 +1,8 @@
 //! A whole payload: what a page shows of a run.
 
 use becalm_metrics::frames::byte;
-use becalm_scenario::{FlowPaths, Scenario};
 use becalm_scenario::sections::run::End;
+use becalm_scenario::{FlowPaths, Scenario};
 use serde_json::{Value, json};
 
 use crate::pack::{Deflate, Filter, Pack};
@@ -91,14 +91,7 @@ fn attempt(scenario: &Scenario, runs: &[Run], about: &Value, options: Options, e
     Payload { bytes, every, omitted }
 }
 
-fn one(
-    scenario: &Scenario,
-    run: &Run,
-    paths: &FlowPaths,
-    schema: &Schema,
-    frames: Value,
-    pack: &mut Pack,
-) -> Value {
+fn one(scenario: &Scenario, run: &Run, paths: &FlowPaths, schema: &Schema, frames: Value, pack: &mut Pack) -> Value {
     let tables = &run.tables;
     let mut shown: Vec<Shown<'_>> = Vec::new();
     shown.extend(groups::table(scenario, tables, schema));

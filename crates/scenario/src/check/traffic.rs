@@ -99,8 +99,8 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
     }
     let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
     let Some(cycle) = paths.dependency_cycle(pairs) else { return };
-    let problem =
-        format!("its routes can deadlock: each of these links may wait for the next: {}; {advice}", cycle.join(", "));
+    let links = cycle.join(", ").replace("->", " -> ");
+    let problem = format!("its routes can deadlock: each of these links may wait for the next: {links}; {advice}");
     let place = match choice {
         TopologyChoice::Edges(p) if routes.is_empty() => p.cables.place(),
         TopologyChoice::Dragonfly(p) if !*p.change_vls => p.change_vls.place(),

@@ -136,7 +136,7 @@ fn a_torus_needs_two_lanes_or_says_what_could_happen() {
     let few = mistakes(&torus("", "vls = 1", ""));
     assert!(few.contains("f.toml:10") && few.contains("must be at least 2: packets change between 2"), "{few}");
     let cycle = mistakes(&torus("change_vls = false", "vls = 1", ""));
-    assert!(cycle.contains("can deadlock") && cycle.contains("S0->S1, S1->S2"), "{cycle}");
+    assert!(cycle.contains("can deadlock") && cycle.contains("S0 -> S1, S1 -> S2"), "{cycle}");
     assert!(cycle.contains("f.toml:7") && cycle.contains("set change_vls = true"), "{cycle}");
     assert_eq!(mistakes(&torus("change_vls = false\nallow_cycles = true", "vls = 1", "")), "");
     let odd = mistakes(&torus("", "vls = 4\nsl_to_vl = [1]", ""));

@@ -69,7 +69,7 @@ fn a_deadlock_is_reported_and_not_waited_for() {
         ring += &format!("[[flows]]\nname = \"f{i}\"\nfrom = [\"h{i}\"]\nto = [\"h{}\"]\n", (i + 2) % 5);
     }
     let refused = Scenario::parse(&ring, "ring.toml").expect_err("routes that can deadlock").to_string();
-    assert!(refused.contains("s0->s1, s1->s2, s2->s3, s3->s4, s4->s0"), "{refused}");
+    assert!(refused.contains("s0 -> s1, s1 -> s2, s2 -> s3, s3 -> s4, s4 -> s0"), "{refused}");
     let ring = ring.replace("[topology.edges]", "[topology.edges]\nallow_cycles = true");
     match scenario(&ring).run(0, 1, &mut |_| true) {
         Err(RunError::Fabric(FabricError::Deadlock { cycle, .. })) => assert_eq!(cycle.len(), 6, "{cycle:?}"),
