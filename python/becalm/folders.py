@@ -353,12 +353,12 @@ def _clear(path: Path) -> None:
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Turn a system error about a file inside into a message about the path that the user knows."""
+    """Turn a system error into a message about the path that the user knows, except one about another file."""
     try:
         yield
-    except ResultsError:
-        raise
     except OSError as error:
+        if isinstance(error, ResultsError) or path.name not in str(error.filename or path):
+            raise
         raise _cannot(path, error) from error
 
 

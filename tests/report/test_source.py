@@ -17,6 +17,7 @@ import pytest
 
 import becalm
 from becalm import _core
+from becalm.reports.points import _comparison
 from becalm.reports.source import page_of
 
 SCENE = """\
@@ -209,3 +210,25 @@ def test_notebooks_show_a_frame_that_reaches_nothing_outside(folder: Path) -> No
     shown = becalm.load_results(folder / "results")._repr_html_() or ""
     assert shown.startswith('<iframe sandbox="allow-scripts"')
     assert "<script" not in shown
+
+
+def test_a_sweep_without_its_scenario_is_named_by_that_scenario(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text('scenario = "absent.toml"\n[grid]\n"run.seed" = [1, 2]\n')
+    done = command("report", "sweep.toml", "--out", "page.html", folder=tmp_path)
+    assert (done.returncode, done.stderr.strip()) == (2, "absent.toml: no such file")
+    assert [each.name for each in tmp_path.iterdir()] == ["sweep.toml"]
+
+
+def test_many_cases_of_a_tuning_are_drawn_as_their_mean() -> None:
+    rows = [
+        (name, f"case {number}", float(number)) for name in ("tuned", "pfister2005") for number in range(9)
+    ]
+    validation = pl.DataFrame(rows, schema=["candidate", "case", "loss"], orient="row")
+    (chart,) = _comparison(validation, "pfister2005")
+    assert chart["x"]["values"] == ["mean of 9 cases"]
+    assert [(line["name"], line["values"]) for line in chart["lines"]] == [
+        ("pfister2005", [4.0]),
+        ("tuned", [4.0]),
+    ]
+    (by_case,) = _comparison(validation.filter(pl.col("loss") < 3), "pfister2005")
+    assert by_case["x"]["values"] == ["case 0", "case 1", "case 2"]

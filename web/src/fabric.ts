@@ -218,10 +218,22 @@ function drawStrip(context: CanvasRenderingContext2D, scene: Scene, strip: Strip
   context.fillText(strip.up ? "up" : "down", width - MARGIN.right + 4, y + 8);
 }
 
+/** Half the size of a host in pixels. */
+function hostSize({ geometry, view }: Scene): number {
+  return Math.max(1.2, Math.min(5, 0.32 * geometry.pitch * view.scale));
+}
+
+/** Half the width and height of a switch in pixels: smaller in large fabrics without rows, where switches are close, too. */
+function switchSize(scene: Scene): [number, number] {
+  const part = ["rows", "dumbbell"].includes(scene.fabric.form) ? 1 : Math.max(0.3, hostSize(scene) / 5);
+  return [9 * part, 4 * part];
+}
+
 function nodes(context: CanvasRenderingContext2D, scene: Scene): void {
   const { fabric, geometry, view, theme, run } = scene;
   const victims = new Set(run.victims);
-  const host = Math.max(1.2, Math.min(5, 0.32 * geometry.pitch * view.scale));
+  const host = hostSize(scene);
+  const [wide, high] = switchSize(scene);
   context.lineWidth = 1;
   for (const node of geometry.nodes) {
     const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
@@ -229,8 +241,8 @@ function nodes(context: CanvasRenderingContext2D, scene: Scene): void {
     context.strokeStyle = theme.faint;
     context.fillStyle = theme.paper;
     if (fabric.level[node] > 0) {
-      context.fillRect(x - 9, y - 4, 18, 8);
-      context.strokeRect(x - 9, y - 4, 18, 8);
+      context.fillRect(x - wide, y - high, 2 * wide, 2 * high);
+      context.strokeRect(x - wide, y - high, 2 * wide, 2 * high);
       continue;
     }
     const hurt = victims.has(node);
@@ -289,8 +301,10 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
 const LINE = 13;
 
 /** Whether a name from `left` to `right` covers a node of a fabric without rows: the nodes by the line on which they are. */
-function nodesInPlane({ fabric, geometry, view }: Scene): (left: number, right: number, top: number) => boolean {
+function nodesInPlane(scene: Scene): (left: number, right: number, top: number) => boolean {
+  const { fabric, geometry, view } = scene;
   if (fabric.form === "rows" || fabric.form === "dumbbell" || geometry.rows[0]?.label === "root") return () => false;
+  const [host, size] = [hostSize(scene), switchSize(scene)];
   const lines = new Map<number, number[]>();
   for (const node of geometry.nodes) {
     const line = Math.floor((geometry.y[node] * view.scale + view.y) / LINE);
@@ -300,7 +314,7 @@ function nodesInPlane({ fabric, geometry, view }: Scene): (left: number, right: 
     [-2, -1, 0, 1].some((shift) =>
       (lines.get(Math.floor(top / LINE) + shift) ?? []).some((node) => {
         const [x, y] = [geometry.x[node] * view.scale + view.x, geometry.y[node] * view.scale + view.y];
-        const [wide, high] = fabric.level[node] > 0 ? [9, 4] : [3, 3];
+        const [wide, high] = fabric.level[node] > 0 ? size : [host, host];
         return x + wide > left && x - wide < right && y + high > top - 10 && y - high < top + 3;
       }),
     );

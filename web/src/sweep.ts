@@ -35,9 +35,9 @@ function panel(data: Panel): HTMLElement {
   return chart({ title, x, xUnit: data.x.unit, yUnit, lines: data.lines, height: 200, marked: true, yRange });
 }
 
-/** A measure of the candidates, by case: a bar each, the guideline first. */
+/** A measure of the candidates, by case: a bar each, the guideline first. A single case is named in the title. */
 function compared(data: Panel): HTMLElement {
-  return bars(data.title, data);
+  return bars(data.x.values.length < 2 ? `${data.title}, ${data.x.values[0]}` : data.title, data);
 }
 
 function bars(title: string, data: Panel): HTMLElement {
@@ -48,7 +48,7 @@ function bars(title: string, data: Panel): HTMLElement {
       const value = line.values[i];
       const cell = el("td", { class: "share bar" }, written(column, value));
       cell.style.setProperty("--share", `${(100 * (value ?? 0)) / largest}%`);
-      return el("tr", {}, el("th", { scope: "row" }, data.lines.length > 1 ? `${x}, ${line.name}` : String(x)), cell);
+      return el("tr", {}, el("th", { scope: "row" }, data.lines.length < 2 ? String(x) : data.x.values.length < 2 ? line.name : `${x}, ${line.name}`), cell);
     }),
   );
   const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "data" }, el("tbody", {}, ...rows)));

@@ -43,6 +43,8 @@ TUNED = {
     "delivered": ("number", "B/s"),
     **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
     **dict.fromkeys(("background", "background_uncapped", "hot_link"), ("share", "")),
+    **dict.fromkeys(("lost", "starved"), ("share", "")),
+    "got": ("number", "B/s"),
     "fairness": ("index", ""),
     "loss": ("index", ""),
 }
@@ -52,13 +54,18 @@ MOST_ROWS = 500
 KEY = 16
 """Letters of a run's key in the name of its page."""
 MOST_LINES = 6
-"""Lines of a chart that can still be study apart."""
+"""Lines of a chart that can still be told apart."""
+MOST_CASES = 6
+"""Cases of a tuning that charts show one by one; of more cases, charts show the mean."""
 MOST_PANELS = 60
 """Charts of a page."""
 MEANINGS = {
     "background": "background: delivered over offered",
     "background_uncapped": "background: delivered over offered, without a cap",
     "hot_link": "hot link: utilization",
+    "lost": "background: share lost",
+    "starved": "contributors: share of their link that they miss",
+    "got": "background: delivered",
 }
 """Measures of a tuning whose names do not say of what they are a share."""
 
@@ -128,12 +135,14 @@ def _stored(file: Path) -> tuple[Scenario, Store, Plan, list[Planned]]:
 
 def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: str | None) -> dict[str, Any]:
     """Return the table of the runs: links to their pages, or else their files in the store."""
+    from becalm.sweeps.changes import label
+
     numbers = {key: all(isinstance(each.changes.get(key), int | float) for each in points) for key in keys}
     own = [(key, "count" if numbers[key] else "text") for key in keys]
     kinds = [*own, ("replication", "count"), ("run", "page" if pages else "text")]
     rows = [
         [
-            *(_cell(point.changes.get(key)) for key in keys),
+            *(label(point.changes.get(key)) for key in keys),
             replication,
             f"{pages}/{run[:KEY]}.html" if pages else str(store.path(run)),
         ]
@@ -208,13 +217,15 @@ def _tune(
 
 
 def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, Any]]:
-    """Give a chart of every measure on fresh seeds: by case, the guideline against the best parameters."""
+    """Give a chart of every measure on new seeds: by case, or the mean of many; a bar for each candidate."""
     names = validation["candidate"].unique(maintain_order=True).to_list()
     # The guideline and what was found come first; other guidelines follow.
     order = [name for name in (guideline, BEST) if name in names]
     order += [name for name in names if name not in order]
     by_case = "case" in validation.columns
     cases = validation["case"].unique(maintain_order=True).to_list() if by_case else ["all"]
+    if len(cases) > MOST_CASES:
+        by_case, cases = False, [f"mean of {len(cases)} cases"]
     for measure, dtype in validation.schema.items():
         if not dtype.is_float():
             continue
