@@ -353,7 +353,7 @@ def _clear(path: Path) -> None:
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Turn a system error into a message about the path that the user knows, except one about another file."""
+    """Turn system errors into messages about a path that the user knows, except those about other files."""
     try:
         yield
     except OSError as error:
