@@ -257,8 +257,9 @@ guard-write: need-rust need-valgrind ## write the committed instructions per pac
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
-wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels; TARGET=aarch64-unknown-linux-gnu for another processor
-	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked $(PORTABLE) $(addprefix --target ,$(TARGET))
+wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels; TARGET=aarch64-unknown-linux-gnu for another machine
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked \
+	    $(if $(findstring apple,$(TARGET)),--zig,$(PORTABLE)) $(addprefix --target ,$(TARGET))
 
 .PHONY: packages
 packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments

@@ -228,7 +228,7 @@ def test_damaged_runs_are_named_and_computed_again(spec: Path) -> None:
     store.path(second).unlink()
     done = CliRunner().invoke(app, ["sweep", str(spec), "--engine", "threads"])
     assert "with switch.buffer = " in done.stderr
-    assert "damaged: its end is not that of a run; computed again" in done.stderr
+    assert "damaged: it does not end like a run; computed again" in done.stderr
     assert "4 found, 2 computed, 0 failed" in done.stdout
     assert list(store.verify()) == []
 

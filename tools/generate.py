@@ -114,7 +114,8 @@ def results() -> str:
     for table in SCHEMA.values():
         lines += ["", f"## `{table.name}`", "", table.rows]
         if table.asked_by:
-            lines += ["", f"Runs have it with `{table.asked_by}`."]
+            key, comma, more = table.asked_by.partition(", ")
+            lines += ["", f"Runs have it with `{key}`{comma}{more}."]
         lines += ["", "| column | kind | unit | meaning |", "|---|---|---|---|"]
         columns = table.columns.values()
         lines += [f"| `{each.name}` | {each.kind} | {each.unit} | {each.meaning} |" for each in columns]

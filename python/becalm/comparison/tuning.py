@@ -47,8 +47,8 @@ class Choice(NamedTuple):
         known = sorted(each for each in self.losses if each is not None)
         keys = {keys: " and ".join(key.rpartition(".")[2] for key in keys.split()) for keys in self.point}
         values = ", ".join(f"{keys[key]} = {value}" for key, value in self.point.items())
-        others = f"{known[0]:.2f}, where the middle of {len(known)} points has {known[len(known) // 2]:.2f}"
-        return f"{values}; mean loss on the other scenes {others} and the worst {known[-1]:.2f}"
+        others = f"{known[0]:.2f}; median of {len(known)} points {known[len(known) // 2]:.2f}"
+        return f"{values}; mean loss on the other scenes {others}, worst {known[-1]:.2f}"
 
 
 def grid(scheme: Scheme) -> list[dict[str, Any]]:

@@ -125,7 +125,7 @@ def opened(path: Path, key: str) -> Opened:
     content = read_regular(path)
     note = _note(content)
     if note is None:
-        raise StoreError(f"{path}: damaged: its end is not that of a run")
+        raise StoreError(f"{path}: damaged: it does not end like a run")
     if note.checksum is not None and note.checksum.encode() != _checksum(content[:-_SUM]):
         raise StoreError(f"{path}: damaged: it does not match its checksum")
     archive = _open(content, path)

@@ -79,7 +79,7 @@ pub static COMPLETION_TIMES: TableSchema = TableSchema {
 pub static MESSAGES: TableSchema = TableSchema {
     name: "messages",
     rows: "One row per message, in the order of delivery; with `observe.messages`, unless there are more than `observe.message_rows`.",
-    asked_by: "observe.messages = true, and a larger observe.message_rows where there are more",
+    asked_by: "observe.messages = true, with a larger observe.message_rows if there are more messages",
     over_time: false,
     rank: "slowdown",
     columns: &[&[
