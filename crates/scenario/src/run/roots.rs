@@ -8,7 +8,7 @@
 use becalm_control::MarkingParams;
 use becalm_engine::order;
 use becalm_fabric::NodeKind;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::counters::Counters;
 use super::offers::Offers;
@@ -153,7 +153,8 @@ impl Search<'_> {
     /// Whether sources send most of their traffic over a link: otherwise, a long queue can be chance.
     fn is_aimed_at(&self, link: usize) -> bool {
         let first = |flow: usize| self.paths.of(flow)[0] as usize;
-        let sources: HashSet<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
+        // Ordered, since the same numbers summed in another order can differ in the last bit.
+        let sources: BTreeSet<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
         let all: f64 = sources.iter().map(|&source| self.crossing.sum(source, |flow| self.offers.offered[flow])).sum();
         self.crossing.sum(link, |flow| self.offers.offered[flow]) >= AIMED * all
     }

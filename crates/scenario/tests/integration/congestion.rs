@@ -153,3 +153,42 @@ fn what_was_offered_before_the_window_is_no_share_of_nothing() {
     assert!(numbers(&results, "victims", "delivered").iter().all(|&rate| rate > 1e8));
     assert!(numbers(&results, "victims", "delivered_share").iter().all(|share| share.is_nan()));
 }
+
+/// Sources send exactly half of their traffic over an output: the order in which it is summed decides whether it is a root.
+#[test]
+fn roles_on_the_border_are_the_same_in_every_run() {
+    let text = r#"
+        [run]
+        duration = "300 us"
+        seed = 4277084822
+        [topology.dumbbell]
+        remote = 3
+        local = 1
+        delay = "7 ns"
+        [switch]
+        buffer = "9 KiB"
+        forwarding_delay = "40 ns"
+        queueing = "voq"
+        input_reads = "many"
+        vls = 2
+        arbiter.oldest_first = {max_bypass = 2, acks = "free"}
+        [marking.input_output_triggered]
+        [response]
+        dcqcn.window = "unlimited"
+        [[flows]]
+        name = "first"
+        from = ["*"]
+        to = ["*"]
+        sl = 0
+        traffic.batch = {count = 5, message = "8443 B", sizes = {uniform = 1}}
+        [[flows]]
+        name = "second"
+        from = ["*"]
+        to = ["*"]
+        sl = 1
+        traffic.batch = {count = 8, message = "6997 B", sizes = {uniform = 1}}
+    "#;
+    let roles = || names(&run(text), "flows", "role");
+    let first = roles();
+    assert!((0..12).all(|_| roles() == first));
+}
