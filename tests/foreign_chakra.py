@@ -162,7 +162,7 @@ def step() -> dict[str, bytes]:
             last,
             node(5, METADATA, data=[4]),
         )
-    # Python's gzip puts a time into the file unless it is told one.
+    # Python's gzip puts a time into the file unless it is given one.
     files["step.3.et.gz"] = gzip.compress(files.pop("step.3.et"), mtime=0)
     return files
 

@@ -88,7 +88,7 @@ def test_bad_scenarios_have_one_clear_message(file: Path, old: str, new: str, ex
         assert expected in message
 
 
-def test_two_mistakes_are_both_told(file: Path) -> None:
+def test_two_mistakes_are_both_reported(file: Path) -> None:
     file.write_text(
         file.read_text().replace("remote = 6", "remote = -6").replace("load = 0.5", "load = 50.0")
     )
@@ -119,7 +119,7 @@ def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: 
     assert "ibta" in becalm.load(managed).resolved["response"]
     done = becalm_command("manage", file, "--out", managed)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"{managed}: already exists; choose another file\n"
+    assert done.stderr == f"{managed}: already exists; choose another file or allow overwriting\n"
 
 
 def test_bad_change(file: Path) -> None:

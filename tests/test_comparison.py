@@ -198,7 +198,7 @@ def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> 
     ("text", "expected"),
     [
         ("", ":1: sets nothing; valid: guideline, marking"),
-        ("name = 3\n[response.none]\n", ":1: name = 3: must be a text"),
+        ("name = 3\n[response.none]\n", ":1: name = 3: must be a string"),
         ("respons = 3\n[response.none]\n", ":1: respons: unknown key; valid: name, guideline"),
         ("# my\nresponse = 3\n", ":2: response = 3: must be a table"),
         ('guideline = "best"\n', ':1: guideline = "best": unknown; valid: becalm, pfister2005, gran2010'),
@@ -223,7 +223,7 @@ def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
             '["other"]\ncontr',
             ':23: compare.background[0] = "other": no such group; valid: hot, others',
         ),
-        ('"B->BC"', '"B"', ':25: compare.link = "B": out of form; valid: a link, such as "A->B"'),
+        ('"B->BC"', '"B"', ':25: compare.link = "B": wrong form; valid: a link, such as "A->B"'),
         ("[1000]", "[1000, 10]", ":26: compare.sizes = [1000, 10]: must be a list of rising numbers"),
         (
             "sizes = [1000]",

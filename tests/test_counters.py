@@ -147,7 +147,7 @@ def test_of_two_dumps_the_difference_counts(fabric: Fabric, tmp_path: Path) -> N
         counters.read(before, fabric, after)
 
 
-def test_mistakes_are_told_with_their_lines(fabric: Fabric, tmp_path: Path) -> None:
+def test_mistakes_are_reported_with_their_lines(fabric: Fabric, tmp_path: Path) -> None:
     head = "# Port counters: Lid {} port {} (CapMask: 0x1300)\n"
     for text, message in (
         (head.format(99, 1), "1: LID 99: is not in"),

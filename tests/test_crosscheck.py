@@ -84,7 +84,7 @@ def test_verdicts(found: bool) -> None:
     assert judged.range == pytest.approx(0.45 if found else 0.6)
 
 
-def test_distributions_are_told_apart() -> None:
+def test_distributions_are_distinct() -> None:
     one = [k / 100 for k in range(100)]
     assert same_distribution(one, [k / 100 + 0.002 for k in range(100)]) > 0.99
     assert same_distribution(one, [k / 100 + 0.3 for k in range(100)]) < 1e-3

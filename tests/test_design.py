@@ -148,7 +148,7 @@ def test_an_unfair_stretch_of_rates_is_reported_with_its_ends() -> None:
     assert 0.85 < max(ends) < 1.0
 
 
-def test_an_increase_beyond_the_decrease_is_told() -> None:
+def test_an_increase_beyond_the_decrease_is_reported() -> None:
     checked = check(pair(FIMD, "min(2 * r + rmin, rmax)"))
     assert not checked["Condition 1"].holds
     assert "1.5 times beyond" in checked["Condition 1"].note
@@ -326,7 +326,7 @@ def test_a_bad_increase_is_reported_with_its_rate() -> None:
     assert "every increase ends at rmax" in of(FIMD, f_inc="rmax")
 
 
-def test_bad_ranges_and_names_are_told() -> None:
+def test_bad_ranges_and_names_are_reported() -> None:
     assert "must be 1e-06 <= rmin < rmax <= 1" in of(FIMD, rmin=0.5, rmax=0.4)
     assert "must be at least rmax / 256" in of(FIMD, rmin=1 / 300)
     assert "not be one of LIPD" in of(FIMD, name="lipd")

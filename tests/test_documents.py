@@ -61,7 +61,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
         read_spec,
         SWEEP,
         [
-            "1: scenario = 3: must be a text; valid: the path of a scenario, relative to this file",
+            "1: scenario = 3: must be a string; valid: the path of a scenario, relative to this file",
             '2: keep = "some": unknown; valid: summary, series, all',
             "3: stor: unknown key; valid: scenario, store, keep, set, grid, zip, list, random, seeds",
             "5: grid.switch.buffer = []: has too few items; valid: a list of values",
@@ -84,7 +84,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
             "6: space.marking.ibta.threshold.int[0] = 1.5: must be a whole number; valid: two whole numbers",
             '8: goals.minimize = ["speed"]: goal `speed`: unknown; valid: background, ',
             '9: goals.limits[0] = "a > b": limit `a > b`: valid: a measure (',
-            "9: goals.limits[1] = 3: must be a text",
+            "9: goals.limits[1] = 3: must be a string",
             "11: budget.trials = 0: out of range; valid: 1 or more",
             '12: budget.sampler = "best": unknown; valid: tpe, cmaes, nsga2',
             "13: gaols: unknown key; valid: cases, hot_spot, case, space, fixed, goals, budget",
@@ -94,7 +94,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
         scheme.read,
         SCHEME,
         [
-            "1: name = 3: must be a text",
+            "1: name = 3: must be a string",
             "2: respons: unknown key; valid: name, guideline, marking, echo, response, switch, adapter",
         ],
     ),
@@ -103,7 +103,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
         SCENE,
         [
             '1: run.duration: is missing; valid: a time, such as "20 ms"',
-            '4: compare.link = "B": out of form; valid: a link, such as "A->B"',
+            '4: compare.link = "B": wrong form; valid: a link, such as "A->B"',
             "5: compare.longest = 2000: out of range; valid: 1 to 1024",
             "6: compare.sizes = [2, 1]: must be a list of rising numbers of bytes",
             "10: flows[0].response: a scene has none: the schemes set it",

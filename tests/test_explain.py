@@ -359,3 +359,20 @@ def test_a_page_has_the_sentences_of_explain(name: str) -> None:
     results = becalm.run(becalm.load(SCENARIOS / f"{name}.toml"))
     said = [each.text for each in becalm.explain(results).sentences]
     assert said and sorted(each["text"] for each in _diagnosis(results, 0)) == sorted(said)
+
+
+def test_advice_begins_with_the_root_to_which_victims_lose_most(tmp_path: Path) -> None:
+    """Collisions of paths have remedies of their own, but are not the worst root here."""
+    senders = [f"H{18 * leaf}" for leaf in range(18) if leaf != 9]
+    work = {"from": ["*"], "pattern": {"permutation": {}}, "traffic": {"poisson": {"load": 0.3}}}
+    scene = {
+        "run": {"duration": "200 us", "seed": 3},
+        "topology": {"clos": {"leaves": 18, "spines": 18, "hosts_per_leaf": 18}},
+        "switch": {"buffer": "16 KiB"},
+        "flows": [{"name": "hot", "from": senders, "to": ["H162"]}, {"name": "work", **work}],
+    }
+    results = becalm.run(becalm.Scenario(scene))
+    found = becalm.explain(results, folder=results.save(tmp_path / "out"))
+    advice = found.about("advice")
+    assert len({each.place for each in advice}) > 1
+    assert advice[0].place == found.about("roots")[0].place

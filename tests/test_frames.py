@@ -47,7 +47,7 @@ def test_frames_come_back_from_a_folder(watched: becalm.Results, tmp_path: Path)
     assert saved.spans.equals(watched.spans)
 
 
-def test_what_was_not_asked_for_is_told() -> None:
+def test_what_was_not_asked_for_is_reported() -> None:
     plain = becalm.run(becalm.Scenario({**SCENE, "observe": {}}))
     assert not {"frames", "frames_groups", "spans"} & set(plain.tables)
     with pytest.raises(becalm.ResultsError, match=r"no frames: set observe\.frames"):
@@ -56,7 +56,7 @@ def test_what_was_not_asked_for_is_told() -> None:
         _ = plain.spans
 
 
-def test_a_replication_that_is_not_there_is_told(watched: becalm.Results) -> None:
+def test_a_replication_that_is_not_there_is_reported(watched: becalm.Results) -> None:
     with pytest.raises(becalm.ResultsError, match="replication 7; it has 2 replications"):
         watched.frames_of(7)
 

@@ -106,3 +106,40 @@ def test_a_table_that_is_too_wide_goes_on_below_with_its_names(width: int) -> No
     assert max(map(len, text.splitlines())) <= width
     assert all(text.count(f"{place}00,000,000") == 1 for place in range(1, 10))
     assert text.count("a switch") > 1, "each part has the names"
+
+
+WRITERS = {
+    "run": ["--example", "congestion_spreading", "--out", "results", "--report", "page.html"],
+    "report": ["results", "--out", "report.html"],
+    "sweep": ["sweep.toml", "--out", "sweep.csv"],
+    "store export": ["store", "store.csv"],
+    "import": ["fabric.txt", "--out", "fabric.toml"],
+    "manage": ["fabric.toml", "--contributors", "4", "--out", "managed.toml"],
+    "new-scheme": ["mine.py"],
+}
+"""Commands that write files, in an order in which each finds its input."""
+SPEAKING = ("manage", "new-scheme")
+"""Writers whose main result is what they print."""
+
+
+def test_writers_replace_files_only_when_asked_and_are_quiet_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fabric = Path("tests/data/ft2_18/ibnetdiscover.txt").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("fabric.txt").write_text(fabric)
+    Path("scene.toml").write_text(becalm.load(becalm.examples.path("congestion_spreading")).to_toml())
+    Path("sweep.toml").write_text('scenario = "scene.toml"\nstore = "store"\n[grid]\n"run.seed" = [1, 2]\n')
+    for name, arguments in WRITERS.items():
+        quiet = [] if name in SPEAKING else ["--quiet"]
+        for more, code in ((quiet, 0), ([], 2), ([*quiet, "--overwrite"], 0)):
+            done = CliRunner().invoke(app, [*name.split(), *arguments, *more])
+            assert done.exit_code == code, (name, done.output)
+            assert code == 0 or "already exists" in done.output
+            assert name in SPEAKING or code != 0 or done.output == ""
+
+
+def test_no_folder_is_replaced_by_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").mkdir()
+    done = CliRunner().invoke(app, ["new-scheme", str(tmp_path / "mine.py"), "--overwrite"])
+    assert (done.exit_code, done.output.strip().endswith("is a folder; choose another file")) == (2, True)

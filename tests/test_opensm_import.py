@@ -160,7 +160,7 @@ def test_grouped_output_is_read_alike(tmp_path: Path) -> None:
     assert taken(tmp_path, f"{text}\nNon-Chassis Nodes\n").text == plain.text
 
 
-def test_routes_that_can_deadlock_are_told_and_run_all_the_same(tmp_path: Path) -> None:
+def test_routes_that_can_deadlock_are_reported_and_run_all_the_same(tmp_path: Path) -> None:
     ring: list[Cable] = [(f"S{n}", 1, f"S{n % 5 + 1}", 2) for n in range(1, 6)]
     ring += [(f"H{n}", 1, f"S{n}", 3) for n in range(1, 6)]
     imported = taken(tmp_path, discovered(ring))
@@ -182,9 +182,13 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return done.exit_code, done.output
 
     done = command("import", *given_files)
-    assert done == (0, "18 hosts, 5 switches, 36 cables; written to fabric.toml\n")
+    routed = "packets go by the forwarding tables of opensm-lfts.dump"
+    assert done == (0, f"18 hosts, 5 switches, 36 cables; {routed}; written to fabric.toml\n")
     assert command("validate", "fabric.toml") == (0, "fabric.toml: ok\n")
-    assert command("import", *given_files) == (2, "fabric.toml: already exists; choose another file\n")
+    assert command("import", *given_files) == (
+        2,
+        "fabric.toml: already exists; choose another file or allow overwriting\n",
+    )
     assert command("import", "missing.txt", "--out", "other.toml") == (2, "missing.txt: no such file\n")
     (tmp_path / "bad.txt").write_text("nothing\n")
     status, expected = command("import", "bad.txt", "--out", "other.toml")

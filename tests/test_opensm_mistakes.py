@@ -93,7 +93,7 @@ def test_mistakes_in_the_fabric_have_their_line(
     assert all(part in message for part in expected)
 
 
-def test_a_fabric_without_two_hosts_that_can_talk_is_told(tmp_path: Path) -> None:
+def test_a_fabric_without_two_hosts_that_can_talk_is_reported(tmp_path: Path) -> None:
     assert complaints(tmp_path, "")[0].startswith(
         "fabric.txt:1: ibnetdiscover: no nodes in this file; valid: "
     )

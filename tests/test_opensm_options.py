@@ -225,14 +225,14 @@ def test_a_queue_threshold_becomes_the_nearest_that_there_is(high: float, thresh
         ),
     ],
 )
-def test_what_opensm_cannot_say_is_told(changes: dict[str, Any], expected: str) -> None:
+def test_what_opensm_cannot_say_is_reported(changes: dict[str, Any], expected: str) -> None:
     with pytest.raises(becalm.ScenarioError) as caught:
         options(scenario(**{}).replace(changes))
     assert expected in str(caught.value)
     assert len(caught.value.mistakes) == 1
 
 
-def test_all_of_it_is_told_at_once() -> None:
+def test_all_of_it_is_reported_at_once() -> None:
     with pytest.raises(becalm.ScenarioError) as caught:
         options(scenario(marking={"naive": {}}, response={"lipd": {}}))
     assert len(caught.value.mistakes) == 2

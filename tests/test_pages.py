@@ -82,7 +82,7 @@ def test_the_page_across_the_papers_has_the_claims_of_a_theme() -> None:
     assert text.count("(santos2003.md)") == 1
 
 
-def test_a_figure_is_written_anew_where_a_value_is_another(tmp_path: Path) -> None:
+def test_a_figure_is_written_again_where_a_value_is_another(tmp_path: Path) -> None:
     run(tmp_path, ["santos2003/window"], seeds=1)
     figure, verdicts = tmp_path / "santos2003/window.png", tmp_path / "santos2003" / VERDICTS
     figure.write_bytes(b"kept")

@@ -50,7 +50,7 @@ def test_bounds_point_to_what_is_right_and_widen_the_axis() -> None:
         ({"panel": 4}, r"drawn.panel = 4: the figure has 1 panels"),
     ],
 )
-def test_mistakes_are_told(keys: dict[str, Any], message: str) -> None:
+def test_mistakes_are_reported(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         _drawn(Region(0.1, None), **keys)
 

@@ -175,7 +175,7 @@ def test_many_steps_take_no_more_memory_than_few() -> None:
     assert grown(8_000) < 4_000_000
 
 
-def test_wrong_options_are_told() -> None:
+def test_wrong_options_are_reported() -> None:
     with pytest.raises(ValueError, match="valid: hot"):
         rl.RateEnv(short(), "cold")
     with pytest.raises(ValueError, match="has 8 flows, from 0"):

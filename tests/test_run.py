@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import threading
 from pathlib import Path
 
@@ -93,11 +92,17 @@ def test_guards_are_reported(scenario: becalm.Scenario) -> None:
     assert becalm.run(scenario).guards
 
 
-@pytest.mark.parametrize("command", ["run", "validate"])
-def test_a_scene_of_compare_is_refused_with_what_runs_it(tmp_path: Path, command: str) -> None:
-    scene = tmp_path / "my scene.toml"
-    shutil.copy(Path(becalm.__file__).parent / "comparison" / "scenes" / "incast.toml", scene)
-    done = CliRunner().invoke(app, [command, str(scene)])
-    assert done.exit_code == 2
-    said = f"{scene}: has [compare], so it is a scene: `becalm compare --scene '{scene}'` runs it"
-    assert done.stderr.splitlines() == [said]
+@pytest.mark.parametrize("name", ["incast", "all_reduce"])
+def test_a_scene_of_compare_runs_without_control(tmp_path: Path, name: str) -> None:
+    scene, out = tmp_path / "scene.toml", tmp_path / "out"
+    text = (Path(becalm.__file__).parent / "comparison" / "scenes" / f"{name}.toml").read_text()
+    scene.write_text(text)
+    assert CliRunner().invoke(app, ["validate", str(scene)]).exit_code == 0
+    short = ["--set", "run.duration=100 us", "--set", "run.warmup=0 s", "--out", str(out)]
+    done = CliRunner().invoke(app, ["run", str(scene), *short])
+    assert (done.exit_code, "without congestion control" in done.output) == (0, True)
+    assert becalm.load_results(out).scenario.resolved["response"].keys() == {"none"}
+    scene.write_text(text.replace("[compare]", "[compare]\nlong = 3"))
+    line = text.splitlines().index("[compare]") + 2
+    said = CliRunner().invoke(app, ["validate", str(scene)]).stderr
+    assert f":{line}: compare.long: unknown key" in said

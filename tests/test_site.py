@@ -39,6 +39,15 @@ def test_the_api_pages_have_every_public_name() -> None:
     assert [name for name in public if getattr(becalm, name) not in there] == []
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "api").glob("*.md")), ids=lambda page: page.stem)
+def test_every_api_page_has_an_example(page: Path) -> None:
+    assert (
+        page.stem == "README"
+        or "```python\nimport" in page.read_text()
+        or "```python\nfrom" in page.read_text()
+    )
+
+
 def test_the_navigation_has_every_page_once() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
     listed = re.findall(r"\S+\.md$", navigation, re.MULTILINE)

@@ -73,7 +73,7 @@ def test_the_steps_between_do_not_matter_for_paces_that_are_set(by: str) -> None
     assert fingerprint(by) == fingerprint(None)
 
 
-def test_wrong_questions_are_told() -> None:
+def test_wrong_questions_are_reported() -> None:
     run = becalm.start(incast())
     for wrong in ({"rate": 2.0}, {"gap": -1.0}, {"rate": 0.5, "gap": 1.0}, {"gap": 1.0, "window": 0}):
         with pytest.raises(ValueError, match=r"rate|gap|window"):

@@ -412,7 +412,7 @@ def test_runs_of_an_older_version_are_whole_and_readable(old: Store) -> None:
     assert [key for key, _ in old.verify()] == keys[:1]
 
 
-def test_runs_of_an_older_version_stay_and_are_computed_anew_beside(old: Store) -> None:
+def test_runs_of_an_older_version_stay_and_are_computed_again_beside(old: Store) -> None:
     before = list(old.keys())
     done = CliRunner().invoke(app, ["sweep", "sweep.toml"])
     assert "2 points, 2 runs: 0 found, 2 computed, 0 failed" in done.stdout

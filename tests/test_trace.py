@@ -321,8 +321,12 @@ def test_command_line_writes_all_three(tmp_path: Path) -> None:
     assert set(table["group"]) == {"hot"}
     assert (table["time"] <= 100_000_000).all()
     assert len(set(table["link"])) > 4
+    again = CliRunner().invoke(app, arguments)
+    assert again.exit_code == BAD_INPUT, "files of traces are not replaced unasked"
+    paths["packets.parquet"].write_text("old")
     again = CliRunner().invoke(app, [*arguments, "--overwrite"])
-    assert again.exit_code == BAD_INPUT, "files of traces are not replaced"
+    assert again.exit_code == 0, again.output
+    assert pl.read_parquet(paths["packets.parquet"]).equals(table)
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ def test_low_threshold_follows_the_high_one() -> None:
     assert nested({"run.seed": 3, "echo.ibta": {}}) == {"run.seed": 3, "echo": {"ibta": {}}}
 
 
-def test_ends_of_ranges_are_told() -> None:
+def test_ends_of_ranges_are_reported() -> None:
     space = Space(
         {"a.b": Range("int", (1, 9)), "c.d": Range("float", (0.0, 1.0)), "e": Range("choice", ("x",))}
     )
@@ -290,7 +290,7 @@ def test_recommended_is_what_is_better_than_every_other_row() -> None:
     assert verdict_of({WITHOUT: [0.0, 0.01, 0.0, 0.0], **{BEST: none}}, classes).recommended == WITHOUT
 
 
-def test_a_price_is_told_in_the_first_line_and_can_be_refused() -> None:
+def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:
     rows = {WITHOUT: [0.1, 0.1, 0.9, 0.9], "gran2010": [0.6, 0.6, 0.7, 0.7], BEST: [0.3, 0.3, 0.1, 0.1]}
     classes = ["2-4", "2-4", "more", "more"]
     verdict = verdict_of({**rows, WITHOUT: [0.1, 0.1, 0.9, 0.95]}, classes)
@@ -335,7 +335,7 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     assert found["answer"] == tuned.answer()
     made = becalm.load(tmp_path / "study" / "tuned.toml")
     assert made.resolved["response"] == spot.scenario.replace(tuned.recommended_control).resolved["response"]
-    with pytest.raises(BecalmError, match="holds the study of something else"):
+    with pytest.raises(BecalmError, match="holds another study"):
         small(HotSpot(spot.scenario, "H6", 3, 0.1e-3, 0.6e-3), tmp_path / "study", 4)
 
 

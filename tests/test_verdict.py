@@ -129,5 +129,5 @@ def test_no_number_and_no_value_fail() -> None:
 
 
 def test_seeds_must_give_as_many_values() -> None:
-    with pytest.raises(ValueError, match="as many values at every seed, not 1, 2"):
+    with pytest.raises(ValueError, match="the same number of values at every seed, not 1, 2"):
         judge_runs(at_least(0), [[1.0], [1.0, 2.0]])

@@ -223,7 +223,7 @@ trigger id 2 multishot
         (
             "7->1 id 3",
             "3->1 id 3",
-            "starts a flow of host 3, but 5->7 fires it: hosts know of their own messages only",
+            "starts a flow of host 3, but 5->7 fires it: hosts know only their own messages",
         ),
         ("recv_done_trigger 4", "recv_done_trigger 3", "trigger id 3 oneshot: is fired by 2 flows; valid: 1"),
         (

@@ -29,6 +29,7 @@ PAGES = (
     "docs/sweeps.md",
     "docs/own-schemes.md",
     *(f"docs/gallery/{path.name}" for path in sorted((ROOT / "docs" / "gallery").glob("*.md"))),
+    *(f"docs/api/{path.name}" for path in sorted((ROOT / "docs" / "api").glob("*.md"))),
 )
 FABRIC = ("ibnetdiscover.txt", "opensm-lfts.dump")
 """What the tools print of a fabric, among the data of the tests."""

@@ -6,19 +6,19 @@ Typical use:
     results = becalm.run(scenario)
     print(results.groups)
 
-Rooms, from the bottom: `scenario` (read, change, write), `workload` (flows from files of others), `results`
-(tables and folders), `runs` (one scenario), `store` and `sweeps` (many scenarios), `analysis` (what all
-that looks at a run shares), `plot` (tables to figures), `theory` (closed forms without a simulation), `lab`
-(experiments and their claims), `designs` (a workbench for response functions), `opensm` (InfiniBand
-fabrics), `traces` (single packets), `tunings` (a search of parameters), `whatif` (the effects of an
+Modules, from the bottom up: `scenario` (read, change, write), `workload` (flows from files of other
+programs), `results` (tables and folders), `runs` (one scenario), `store` and `sweeps` (many scenarios),
+`analysis` (shared by everything that reads a run), `plot` (tables to figures), `theory` (closed forms without
+a simulation), `lab` (experiments and their claims), `designs` (a workbench for response functions), `opensm`
+(InfiniBand fabrics), `traces` (single packets), `tunings` (parameter search), `whatif` (the effects of an
 incast), `comparison` (schemes side by side), `explanations` (a run in words), `reports` (a page that shows
 it), `papers`, `cli`. `rl`, environments for learning agents, is imported by its own name.
 
-A function such as `becalm.tune` has a room of another name, `becalm.tunings`: every module can be imported
-by its path.
+The module of a function such as `becalm.tune` has another name, `becalm.tunings`, so that every module can be
+imported by its path.
 """
 
-# isort: off - first of all: the rest takes a while to load
+# isort: off - must come first: the rest takes a while to load
 from becalm import interrupts as _interrupts  # noqa: F401
 
 # isort: on

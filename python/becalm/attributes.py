@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 class Tables:
     """The tables of `SCHEMA` as attributes.
 
-    Results of sweeps have the keys of the grid in front, and rows of every point.
+    In results of sweeps the keys of the grid come first, and every point has its own rows.
     """
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table; for one that must be asked for, a message says how.
+        """Return a table; if it has to be requested first, the error message says how.
 
         Raises:
-            ResultsError: the scenario does not ask for it.
+            ResultsError: the scenario does not request it.
             KeyError: no such table.
 
         """

@@ -1,4 +1,4 @@
-"""What a scenario can choose, as lists: schemes, topologies, traffic."""
+"""The choices of a scenario, as lists: schemes, topologies, traffic."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Entry(NamedTuple):
     """Something that can be chosen."""
 
     name: str
-    """How a scenario or a command names it."""
+    """Its name in scenarios and commands."""
     doc: str
-    """All that is said about it, in Markdown."""
+    """Its full description, in Markdown."""
     parameters: list[Parameter]
     """Its keys, in the order of their declaration."""
 
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 @cache
 def catalogue() -> dict[str, list[Entry]]:
-    """Everything that a scenario can choose, by kind."""
+    """Return everything that a scenario can choose, by kind."""
     kinds: dict[str, list[dict[str, Any]]] = json.loads(core_catalogue())
     return {
         kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items]
@@ -52,7 +52,7 @@ def catalogue() -> dict[str, list[Entry]]:
 
 
 def expects(parameter: Parameter) -> str:
-    """What a key takes, in words: kind, range and unit."""
+    """Return in words what a key accepts: kind, range and unit."""
     kind = parameter["kind"]
     if parameter["range"] and kind.startswith("an integer"):
         kind = "an integer"
@@ -63,7 +63,7 @@ def expects(parameter: Parameter) -> str:
 
 
 def default(parameter: Parameter) -> str:
-    """The default of a key as it could be written, `required`, or `none`."""
+    """Return the default of a key as it would be written, `required`, or `none`."""
     if parameter["required"]:
         return "required"
     return "none" if parameter["default"] is None else json.dumps(parameter["default"])

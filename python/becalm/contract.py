@@ -1,4 +1,4 @@
-"""What every scheme keeps, checked on a user-defined scheme: by itself, and on a small fabric."""
+"""Rules that every scheme obeys, checked on a user-defined scheme: by itself, and on a small fabric."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ Step = tuple[str, int, int, int, int]
 
 
 class Checked(NamedTuple):
-    """A rule, and whether a scheme keeps it."""
+    """A rule, and whether a scheme obeys it."""
 
     rule: str
     holds: bool
     detail: str
-    """What was done, or what was found."""
+    """What was tested, or what was found."""
 
 
 def check_scheme(scheme: Provided, progress: Steps | None = None) -> list[Checked]:
@@ -130,7 +130,7 @@ def _apart(scheme: Provided) -> str:
 
 
 def _allowed(pace: tuple[float, int, int | None]) -> float:
-    """Return how fast a pace lets a flow send, for comparisons alone."""
+    """Return how fast a pace lets a flow send, only for comparisons."""
     gap, window, _ = pace
     return min(window, _FREE) / (1 + gap)
 

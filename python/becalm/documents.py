@@ -53,12 +53,12 @@ Table = dict[str, Any]
 
 
 def wrong(problem: str, valid: str = "") -> PydanticCustomError:
-    """Return what a validator raises: the problem, and what would be valid."""
+    """Return the error that a validator raises: the problem, and what would be valid."""
     return PydanticCustomError("wrong", "{problem}", {"problem": problem, "valid": valid})
 
 
 def one_of(names: Sequence[str]) -> AfterValidator:
-    """Return what makes sure that a text is one of these."""
+    """Return a validator that accepts only these names."""
 
     def check(value: str) -> str:
         if value not in names:
@@ -85,7 +85,7 @@ Time = Annotated[float, BeforeValidator(as_mistake(lambda value: seconds(str(val
 
 
 def read(path: str | PathLike[str], kind: type[AnyPart]) -> tuple[AnyPart, Mistakes]:
-    """Return what a file holds, and where further mistakes go.
+    """Return the content of a file, and a list for further mistakes.
 
     Raises:
         FileNotFoundError: no such file.
@@ -111,10 +111,10 @@ def parse(text: str, file: str) -> tuple[Table, Mistakes]:
 
 
 def checked(data: Table, kind: type[AnyPart], mistakes: Mistakes) -> AnyPart:
-    """Return a file's content as what it should be.
+    """Return a file's content as an instance of its class.
 
     Raises:
-        ScenarioError: with these and all mistakes that were noted before.
+        ScenarioError: these mistakes, and all that were noted before.
 
     """
     found = noted(data, kind, mistakes)
@@ -125,11 +125,11 @@ def checked(data: Table, kind: type[AnyPart], mistakes: Mistakes) -> AnyPart:
 
 
 def noted(data: Table, kind: type[AnyPart], mistakes: Mistakes, at: str = "") -> AnyPart | None:
-    """Return a table as what it should be; None if it has mistakes, which are noted.
+    """Return a table as an instance of its class; None if it has mistakes, which are noted.
 
     Args:
         data: the table.
-        kind: what it should be.
+        kind: its class.
         mistakes: where mistakes go.
         at: path of the table, such as `flows[0]`; empty for the whole file.
 
@@ -156,7 +156,7 @@ def flat(table: Mapping[str, Any], is_value: Any) -> Table:  # noqa: ANN401
 
 
 def _shown(value: object) -> str:
-    """Return a value as a file has it; nothing for a table, whose key says enough."""
+    """Return a value as a file has it; empty for a table, whose key says enough."""
     if isinstance(value, dict):
         return ""
     return repr(value) if isinstance(value, float) else json.dumps(value, default=str, ensure_ascii=False)
@@ -165,7 +165,7 @@ def _shown(value: object) -> str:
 _PROBLEMS = {
     "missing": "is missing",
     "extra_forbidden": "unknown key",
-    "string_type": "must be a text",
+    "string_type": "must be a string",
     "int_type": "must be a whole number",
     "float_type": "must be a number",
     "finite_number": "must be a number",
@@ -176,9 +176,9 @@ _PROBLEMS = {
     "too_short": "has too few items",
     "too_long": "has too many items",
     "string_too_short": "is empty",
-    "string_pattern_mismatch": "out of form",
+    "string_pattern_mismatch": "wrong form",
 }
-"""What is wrong, by pydantic's kind of error."""
+"""Problems, by pydantic's kind of error."""
 _BOUNDS = {"ge": "{} or more", "gt": "more than {}", "le": "{} or less", "lt": "less than {}"}
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions; the compiled core raises these too."""
+"""The exceptions of becalm; the compiled core raises them, too."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ class Mistake(TypedDict):
     """One error in a scenario."""
 
     line: int | None
-    """Line in the file, from 1; None where no line is to blame."""
+    """Line in the file, from 1; None if no line is to blame."""
     key: str
     """Dotted path of the key, such as `response.lipd.rmin`."""
     value: str
-    """What was written there."""
+    """The value in the file."""
     problem: str
     """What is wrong with it."""
     valid: str
@@ -21,12 +21,12 @@ class Mistake(TypedDict):
 
 
 class PointFailure(NamedTuple):
-    """A point of a sweep that could not go on."""
+    """A point of a sweep that could not continue."""
 
     changes: dict[str, Any]
-    """What was changed, by dotted key."""
+    """Changed values, by dotted key."""
     replication: int
-    """Which replication, from 0."""
+    """Number of the replication, from 0."""
     error: str
     """Why."""
 
@@ -45,7 +45,7 @@ class ScenarioError(BecalmError, ValueError):
 
 
 class FabricError(BecalmError, RuntimeError):
-    """A run that cannot go on: a route that leads nowhere, a deadlock, a rule of the model broken."""
+    """A run that cannot continue: a route that leads nowhere, a deadlock, a rule of the model broken."""
 
 
 class SchemeError(BecalmError, RuntimeError):
@@ -62,14 +62,14 @@ class DeadlockError(FabricError):
 
 
 class MemoryLimitError(BecalmError, MemoryError):
-    """Runs that would need more memory than they may have; nothing was built or run."""
+    """Runs that would need more memory than they may use; nothing was built or run."""
 
     def __init__(self, message: str, needed: int = 0, limit: int = 0) -> None:
         super().__init__(message)
         self.needed = needed
-        """Bytes that they would need, about."""
+        """Approximate number of bytes that they would need."""
         self.limit = limit
-        """Bytes that they may have."""
+        """Number of bytes that they may use."""
 
 
 class ResultsError(BecalmError, OSError):
@@ -81,9 +81,9 @@ class StoreError(BecalmError, OSError):
 
 
 class DesignError(BecalmError, ValueError):
-    """A response function that cannot be used; the message shows the rate where it goes wrong."""
+    """A response function that cannot be used; the message shows the rate at which it fails."""
 
     def __init__(self, message: str, rate: float | None = None) -> None:
         super().__init__(message)
         self.rate = rate
-        """The rate where it goes wrong; None where no rate is to blame."""
+        """The rate at which it fails; None if no rate is to blame."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
 
 _HERE = Path(__file__).parent / "scenarios"
-# In a checkout the folder is a link, which not every system can have.
+# In a checkout the folder is a link, which not every system supports.
 _FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[2] / "scenarios"
 
 
@@ -25,7 +25,7 @@ def path(name: str) -> Path:
     """Return the file of an example.
 
     Raises:
-        BecalmError: there is none of this name; the message lists the names.
+        BecalmError: there is no example of this name; the message lists the names.
 
     """
     if name not in names():
@@ -34,10 +34,10 @@ def path(name: str) -> Path:
 
 
 def load(name: str) -> Scenario:
-    """Read an example. Messages and reports have its name, and not where the package lies.
+    """Read an example. Messages and reports show its name, not its path in the package.
 
     Raises:
-        BecalmError: there is none of this name; the message lists the names.
+        BecalmError: there is no example of this name; the message lists the names.
 
     """
     from becalm.scenario import Scenario

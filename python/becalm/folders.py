@@ -2,7 +2,7 @@
 
 A process reserves a name before its work begins. It locks `.lock.NAME` as long as it lives, and writes to
 `.partial.NAME`, which it renames at the end. The next process that reserves the name removes what a killed
-process left of the two. Where a file system has no locks, `.held.NAME` is there as long.
+process left of the two. On a file system without locks, `.held.NAME` exists for that time instead.
 During a replacement, the old folder is called `.old.NAME`.
 """
 
@@ -19,7 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm.errors import ResultsError
+from becalm.errors import BecalmError, ResultsError
 from becalm.parallel import NO_LOCKS, has_locks, run_all
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Kind:
     """A kind of folder."""
 
     index: str
-    """Name of the file that makes a folder one of this kind: JSON, with the version of becalm as `becalm`."""
+    """Name of the file that identifies a folder of this kind: JSON, with becalm's version as `becalm`."""
     name: str
     """Name in messages, with its article."""
     files: Callable[[dict[str, Any]], set[str]]
@@ -164,59 +164,58 @@ class Reservation:
 
 
 @contextlib.contextmanager
-def new_file(file: Path) -> Iterator[Path]:
+def new_file(file: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a path to write a new file to; it is renamed to `file` at the end of the block.
 
     Raises:
-        Taken: something of this name exists, or another process is about to write it.
+        Taken: the name exists and `overwrite` is not given, or another process is about to write it.
         ResultsError: it cannot be written.
 
     """
     with _reserved(file) as partial:
-        check_new(file)
+        check_new(file, overwrite=overwrite)
         with _written(file):
             yield partial
             _sync(partial)
-            _link(partial, file)
+            if overwrite:
+                partial.replace(file)
+            else:
+                _link(partial, file)
 
 
-def write_new(file: Path, text: str) -> None:
-    """Write a new file.
-
-    Raises:
-        Taken: something of this name exists, or another process is about to write it.
-        ResultsError: it cannot be written.
-
-    """
-    with new_file(file) as partial:
+def write_new(file: Path, text: str, *, overwrite: bool = False) -> None:
+    """Write a new file; raises what `new_file` raises."""
+    with new_file(file, overwrite=overwrite) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
-def check_new(*files: Path | None) -> None:
-    """Check before the work begins that the files can be written and that none exists.
+def check_new(*files: Path | None, overwrite: bool = False) -> None:
+    """Check before the work begins that the files can be written, and that `overwrite` allows it.
 
     Raises:
-        ResultsError: a file exists, its folder does not, or two files are the same.
+        ResultsError: a file exists and `overwrite` is not given, it has no folder, or two are the same.
 
     """
     given = [file for file in files if file is not None]
     for place, file in enumerate(given):
         if file in given[:place]:
             raise ResultsError(f"{file}: given for two files; each needs its own name")
-        if os.path.lexists(file):
-            raise Taken(f"{file}: already exists; choose another file")
+        if os.path.lexists(file) and not overwrite:
+            raise Taken(f"{file}: already exists; choose another file or allow overwriting")
+        if file.is_dir():
+            raise ResultsError(f"{file}: is a folder; choose another file")
         if not file.parent.is_dir():
             raise ResultsError(f"{file}: no such folder: {file.parent}")
 
 
-def check_writable(*files: Path | None) -> None:
-    """Check that new files can be written, as `check_new` does, by writing to their folders.
+def check_writable(*files: Path | None, overwrite: bool = False) -> None:
+    """Check that files can be written, as `check_new` does, by writing to their folders.
 
     Raises:
         ResultsError: a file cannot be written.
 
     """
-    check_new(*files)
+    check_new(*files, overwrite=overwrite)
     for file in files:
         if file is not None:
             with reserve_file(file):
@@ -315,7 +314,7 @@ def _lock(path: Path) -> BaseFileLock:
 
 
 def _soft_lock(path: Path) -> BaseFileLock:
-    """Lock a name by a file that exists, where there are no other locks."""
+    """Lock a name by the existence of a file, where there are no other locks."""
     from filelock import SoftFileLock, Timeout
 
     # Not the file that has been opened to be locked: another process may have opened it, too.
@@ -357,7 +356,7 @@ def _written(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, ResultsError) or path.name not in str(error.filename or path):
+        if isinstance(error, BecalmError) or path.name not in str(error.filename or path):
             raise
         raise _cannot(path, error) from error
 

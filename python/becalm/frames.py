@@ -11,33 +11,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROLES = ("calm", "root", "branch")
-"""Names of the numbers in `Frames.role`."""
+"""Names of the values in `Frames.role`, which are indices of this tuple."""
 
 
 @dataclass(frozen=True)
 class Frames:
     """Frames of one replication and virtual lane.
 
-    Arrays are [time x link]; links are in the order of the table `links`. Shares are of 255, and every share
-    above 0 is at least 1.
+    Arrays are [time x link]; links are in the order of the table `links`. Shares are in units of 1/255, and
+    every share above 0 is at least 1.
     """
 
     time: NDArray[np.float64]
-    """Times in s, [time]. A frame counts what happened since the one before, or since the start."""
+    """Times in s, [time]. A frame covers the time since the previous one, or since the start."""
     occupancy: NDArray[np.uint8]
-    """Share of the input buffer at the link's end that is taken."""
+    """Share of the input buffer at the link's end that is occupied."""
     role: NDArray[np.uint8]
-    """Role of the output at the link's beginning, as a place in `ROLES`."""
+    """Role of the output at the link's beginning, as an index of `ROLES`."""
     busy: NDArray[np.uint8]
-    """Share of the time in which the link sent, all virtual lanes together."""
+    """Share of the time in which the link sent, over all virtual lanes."""
     stalled: NDArray[np.uint8]
     """Share of the time in which a packet waited for credit, on any virtual lane."""
     marked: NDArray[np.uint8]
-    """Share of the packets sent that the switch marked, all virtual lanes together."""
+    """Share of the packets sent that the switch marked, over all virtual lanes."""
 
     @classmethod
     def of(cls, table: pl.DataFrame) -> Frames:
-        """Make arrays of rows of the table `frames`."""
+        """Make arrays from rows of the table `frames`."""
         import numpy as np
 
         def stacked(column: str) -> NDArray[np.uint8]:

@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Return the mean of independent values with its interval; that of a single value is the value.
+    """Return the mean of independent values with its interval; for a single value, the interval is the value.
 
     With more than 31 values the quantile for 31 is used: the interval is then up to 4% too wide.
 
@@ -35,7 +35,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     """
     count = len(values)
     if min(values) == max(values):
-        # A sum could round, and the mean of equal values is that value.
+        # A sum could round, but the mean of equal values is that value.
         return Interval(values[0], values[0], values[0])
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))

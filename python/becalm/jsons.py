@@ -1,4 +1,4 @@
-"""JSON as every reader takes it: Python's own writer has words for infinity that the format does not."""
+"""JSON that every reader accepts: Python's own writer has words for infinity that the format does not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:  # noqa: ANN401
-    """Return a value as JSON. Infinity is the text `"inf"` or `"-inf"`; what is not a number is `null`."""
+    """Return a value as JSON. Infinity is the string `"inf"` or `"-inf"`; NaN is `null`."""
     return json.dumps(_plain(value), indent=indent, default=default, allow_nan=False)
 
 

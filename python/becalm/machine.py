@@ -10,7 +10,7 @@ from becalm.errors import BecalmError
 from becalm.mistakes import short
 
 SHARE = 0.8
-"""Share of the machine's memory that runs may take when nothing else is said."""
+"""Default share of the machine's memory that runs may use."""
 UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")
 """Units of sizes."""
 _SYSTEM = Path("/sys/fs/cgroup")
@@ -38,12 +38,12 @@ def limit_of(limit: int | str | None) -> int:
 
 
 def machine_limit() -> int:
-    """Return 80% of the memory that this process may have: the machine's, its group's or its own if lower."""
+    """Return 80% of the memory that this process may use: the machine's, its group's or its own if lower."""
     return int(SHARE * min(_physical(), _addresses(), *_group_limits()))
 
 
 def check_addresses() -> None:
-    """Make sure that the libraries have room: without it they fail or crash, and do not say why.
+    """Make sure that the libraries have enough address space: otherwise they fail or crash without a reason.
 
     Raises:
         BecalmError: the limit of addresses, `ulimit -v`, is too low.
@@ -58,7 +58,7 @@ def check_addresses() -> None:
 
 
 def _addresses() -> int:
-    """Return how many bytes of addresses this process may have."""
+    """Return how many bytes of address space this process may use."""
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
     except ImportError:
@@ -68,7 +68,7 @@ def _addresses() -> int:
 
 
 def _physical() -> int:
-    """Return the memory of the machine; where it does not say, there is no limit."""
+    """Return the memory of the machine; if it is unknown, there is no limit."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

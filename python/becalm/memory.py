@@ -1,4 +1,4 @@
-"""How much memory runs will take, and whether that is too much for this machine: known before they begin."""
+"""The memory that runs will need, and whether that is too much for this machine, before they begin."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from becalm.machine import limit_of, machine_limit, shown
 from becalm.scenario import Scenario
 
 PROCESS = 100_000_000
-"""Bytes that a process takes before it runs anything: Python and its modules."""
+"""Bytes that a process needs before it runs anything: Python and its modules."""
 _KEPT = ("flows", "rows", "series", "snapshots", "frames", "spans")
-"""Parts that are tables in the end, which stay when a replication is over."""
+"""Parts that become tables, which stay when a replication is over."""
 
 
 class Estimate(NamedTuple):
-    """What a number of runs will take together."""
+    """The memory that several runs will need together."""
 
     total: int
     """Bytes."""
     part: str
-    """What takes most of it: `network`, `flows`, `messages`, `records`, `rows`, `programs`, `series`,
+    """The largest part: `network`, `flows`, `messages`, `records`, `rows`, `programs`, `series`,
     `snapshots`, `frames`, `spans` or `packets`."""
     part_bytes: int
     """Bytes of that part."""
 
 
 def estimate(scenario: Scenario, *, at_once: int = 1, kept: int = 1) -> Estimate:
-    """Return what runs of a scenario will take together, this process included.
+    """Return the memory that runs of a scenario will need together, including this process.
 
     Args:
         scenario: what is run. Nothing is built for the estimate.
-        at_once: replications side by side.
+        at_once: replications that run in parallel.
         kept: replications whose tables are kept until the last one is finished.
 
     """
@@ -58,14 +58,14 @@ def check(
 
     Args:
         scenarios: what is run.
-        limit: bytes, or a size such as `4 GB`; None: 80% of what the machine has. See `machine_limit`.
-        width: runs side by side.
+        limit: bytes, or a size such as `4 GB`; None: 80% of the machine's memory. See `machine_limit`.
+        width: runs in parallel.
         processes: whether each of these has a process of its own.
         kept: replications whose tables are kept; as many as run at once if not given.
 
     Raises:
         MemoryLimitError: with the estimate and its largest part; nothing was built or run.
-        BecalmError: the limit is no size.
+        BecalmError: the limit is not a size.
 
     """
     most = limit_of(limit)

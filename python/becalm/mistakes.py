@@ -11,11 +11,11 @@ from pathlib import Path
 from becalm.errors import Mistake, ScenarioError
 
 MOST_TOLD = 50
-"""Most errors that a message lists; two files that do not belong together have thousands."""
+"""Maximum number of errors in a message; two files that do not belong together have thousands."""
 
 
 SHOWN = 60
-"""Most characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 
 
 def short(text: str) -> str:
@@ -62,14 +62,14 @@ class Mistakes:
     def add(self, line: int | None, key: str, value: str, problem: str, valid: str = "") -> None:
         """Add an error: its line, the text there, the problem, and valid values.
 
-        In a TOML file the line may be None: that of the key, or of the table that should have it.
+        In a TOML file the line may be None: the line of the key is used, or of the table that should have it.
         """
         if line is None and self._lines:
             line = next((self._lines[each] for each in _tables(key) if each in self._lines), None)
         self.list.append(Mistake(line=line, key=key, value=value, problem=problem, valid=valid))
 
     def check(self) -> None:
-        """Raise the errors, if there are any.
+        """Raise the errors, if any.
 
         Raises:
             ScenarioError: with all errors, in the order of their lines.
@@ -119,7 +119,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[str]:
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """Return the text of a file; that of a results folder is the scenario of its run, changes included.
+    """Return the text of a file; for a results folder, the scenario of its run, including changes.
 
     Raises:
         FileNotFoundError: no such file.

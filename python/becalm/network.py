@@ -1,4 +1,4 @@
-"""The network of a scenario: nodes, links and paths, as the core has them, for every topology."""
+"""The network of a scenario, from the core: nodes, links and paths, for every topology."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Network:
     """Nodes, links, groups of hosts and paths of a scenario; nothing is simulated.
 
-    A link is one direction of a cable, named `A->B` after its nodes, or `A[port]->B` where there are several
+    A link is one direction of a cable, named `A->B` after its nodes, or `A[port]->B` if there are several
     between the same two nodes. Links have the order of the table `links` of results, flows that of `flows`.
     """
 
@@ -46,7 +46,7 @@ class Network:
         """One row per link.
 
         `link`, its name; `from`, `from_port`, `to`, `to_port`; `capacity` [B/s]; `delay` [s]; `from_level`,
-        `to_level`; `pairs`, the pairs of hosts whose path crosses it, NaN where there are too many to count.
+        `to_level`; `pairs`, the pairs of hosts whose path crosses it, NaN if there are too many to count.
         """
         return self._tables["links"]
 
@@ -59,7 +59,7 @@ class Network:
     def flow_paths(self) -> pl.DataFrame:
         """One row per flow and link that its packets can take: `flow`, `link` (its row in `links`), `share`.
 
-        `share` is that of the packets of the flow if equal ports are used evenly.
+        `share` is the share of the flow's packets if equal ports are used evenly.
         """
         return self._tables["paths"]
 
@@ -88,7 +88,7 @@ class Network:
     def paths(self, source: str, destination: str) -> pl.DataFrame:
         """Return the links that packets from one host to another can take, in the order of the path.
 
-        The rows of `links`, with `share`: that of the packets if equal ports are used evenly.
+        The rows of `links`, with `share`: the share of the packets if equal ports are used evenly.
 
         Raises:
             ScenarioError: unknown hosts.
@@ -127,14 +127,14 @@ class Network:
 
         """
         others = [host for host in self.hosts if host != source]
-        # Equal ports lead to a host in as many steps: their shares add up to the steps.
+        # Equal ports lead to a host in the same number of steps, to which their shares add up.
         return {host: round(self.paths(source, host)["share"].sum()) for host in others}
 
     def cycle(self, *, of_all: bool = False) -> list[str]:
-        """Return links of which each may wait for the next; empty where no deadlock is possible.
+        """Return links each of which may wait for the next; empty if no deadlock is possible.
 
         Args:
-            of_all: for the paths between all hosts, not only those of the flows.
+            of_all: whether to use the paths between all hosts, not only those of the flows.
 
         """
         return self._core.cycle(of_all)

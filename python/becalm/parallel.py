@@ -1,4 +1,4 @@
-"""Work on several cores that ends cleanly on Ctrl-C; what file systems do for several processes."""
+"""Work on several cores that ends cleanly on Ctrl-C; support of file systems for several processes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from becalm import interrupts
 
 
 def cores() -> int:
-    """Return how many cores this process may use: an administrator or a batch system may have said fewer."""
+    """Return how many cores this process may use: an administrator or batch system may limit them."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
 
 
 class Cancelled(Exception):
-    """Raised inside the work when somebody has asked for the end."""
+    """Raised inside the work after a request to stop."""
 
 
 class Cancel:
-    """A request to end, seen by all threads."""
+    """A request to stop, seen by all threads."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
 
     def request(self) -> None:
-        """Ask all work to end."""
+        """Ask all work to stop."""
         self._event.set()
 
     def check(self) -> None:
@@ -43,8 +43,8 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
     """Call `work(index, cancel)` for every index below `count` on up to `threads` threads (None: all cores).
 
     The caller's thread only waits, so that Ctrl-C reaches it at once. When it does, or when one piece of work
-    fails, the pieces not begun are dropped, those that run are asked to end and are waited for, and the
-    exception goes on to the caller.
+    fails, the pieces that have not begun are dropped, those that run are asked to stop and awaited, and the
+    exception reaches the caller.
 
     Raises:
         ValueError: `threads` below 1.
@@ -56,7 +56,7 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
     cancel = Cancel()
     pool = ThreadPoolExecutor(min(threads, max(count, 1)), thread_name_prefix="becalm")
     try:
-        # Within: a Ctrl-C while the pieces are handed out must end those that already run, too.
+        # Inside the `try`: a Ctrl-C during submission must also end the pieces that already run.
         _wait({pool.submit(work, index, cancel) for index in range(count)})
     except BaseException:
         cancel.request()
@@ -75,7 +75,7 @@ def _wait(pending: set[Future[None]]) -> None:
 
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-"""What is said where a file system has no locks."""
+"""Errors of a file system without locks."""
 
 
 def has_locks(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""How far a set of runs is: what sweeps, experiments and comparisons report while they run."""
+"""Progress of a set of runs, which sweeps, experiments and comparisons report while they run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 _Item = TypeVar("_Item")
 Steps: TypeAlias = Callable[[int, int], object]
-"""Called with how many steps are done, and of how many."""
+"""Called with the number of finished steps, and the number of all steps."""
 
 
 def steps(items: Sequence[_Item], progress: Steps | None) -> Iterator[_Item]:
-    """Give items one by one, and say before each, and at the end, how many are done."""
+    """Yield items one by one, and report before each, and at the end, how many are done."""
     for place, item in enumerate(items):
         if progress is not None:
             progress(place, len(items))
@@ -21,12 +21,12 @@ def steps(items: Sequence[_Item], progress: Steps | None) -> Iterator[_Item]:
 
 
 class SweepProgress(NamedTuple):
-    """How far a set of runs is."""
+    """Progress of a set of runs."""
 
     finished: int
-    """Points finished, those found on disk included."""
+    """Finished points, including those found on disk."""
     points: int
-    """How many there are."""
+    """Number of all points."""
     fraction: float
     """Share of the simulated time done, from 0 to 1."""
     events: int

@@ -1,4 +1,4 @@
-"""Where results come from: version, revision, compiled core, platform."""
+"""The origin of results: version, revision, compiled core, platform."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS = ("becalm", "core", "model", "compiler", "git_revision", "created", "plat
 
 
 def of(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `describe` gave when a manifest was written; what an older becalm did not note is None."""
+    """Return the values of `describe` in a manifest; None for those that an older becalm did not write."""
     return {key: manifest.get(key) for key in _KEYS}
 
 
@@ -43,13 +43,13 @@ def describe() -> dict[str, Any]:
 
 @cache
 def core_hash() -> str:
-    """SHA-256 of the compiled core: results of the same core and the same scenario are the same."""
+    """Return the SHA-256 of the compiled core: the same core and scenario give the same results."""
     return hashlib.sha256(Path(core_file).read_bytes()).hexdigest()
 
 
 @cache
 def git_revision() -> str | None:
-    """Revision of becalm when it runs from a checkout, with `-dirty` when that was changed."""
+    """Return the revision of becalm if it runs from a checkout, with `-dirty` if that was changed."""
     here = Path(__file__)
     try:
         # A copy installed somewhere inside another repository is not tracked there.

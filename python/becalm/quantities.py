@@ -1,4 +1,4 @@
-"""Amounts with a unit: times, read by the parser of scenarios, and places on an axis."""
+"""Amounts with a unit: times, read by the parser of scenarios, and positions on an axis."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\
 
 
 def axis(values: Sequence[Any]) -> tuple[list[float], str] | None:
-    """Return numbers and quantities as numbers of one unit, the smallest of theirs; None: there is none.
+    """Return numbers and quantities as numbers of one unit, the smallest of theirs; None if there is none.
 
     `512 B` and `16 KiB` are 512 and 16384 of `B`; `4 packets` and `8 packets` are 4 and 8 of `packets`.
     """
@@ -54,7 +54,7 @@ def seconds(text: str) -> float:
     """Return the seconds of a time such as `5 ms` or `5ms`.
 
     Raises:
-        BecalmError: if it is none; the message lists the units.
+        BecalmError: it is not a time; the message lists the units.
 
     """
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from becalm._core import _Outcome
 
 MANIFEST = "manifest.json"
-"""Name of the file that makes a folder a results folder."""
+"""Name of the file that identifies a results folder."""
 _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
 
 
@@ -40,12 +40,12 @@ def _files(manifest: Mapping[str, Any]) -> set[str]:
 
 
 FOLDER = Kind(MANIFEST, "a results folder", _files)
-"""The folders that results are kept in."""
+"""The folders in which results are kept."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one replication left behind."""
+    """The output of one replication."""
 
     replication: int
     wall_time: float
@@ -57,9 +57,9 @@ class Replication:
     """One replication, without its tables."""
 
     replication: int
-    """Which one, from 0."""
+    """Number of the replication, from 0."""
     fingerprint: str
-    """16 hexadecimal digits that stand for the whole trajectory."""
+    """16 hexadecimal digits that identify the whole trajectory."""
     events: int
     """Events handled."""
     packet_hops: int
@@ -95,7 +95,7 @@ class Results(Tables):
         self.tables = tables
         self.units = units
         self.origin = origin or provenance.describe()
-        """The becalm, the platform and the time of the run: not of the reader."""
+        """Version of becalm, platform and time of the run, not of the reader."""
 
     @classmethod
     def from_outcomes(cls, scenario: Scenario, outcomes: Sequence[Outcome]) -> Results:
@@ -117,7 +117,7 @@ class Results(Tables):
         """The fabric over time, as arrays; of the first replication.
 
         Raises:
-            ResultsError: the scenario does not ask for them with `observe.frames`.
+            ResultsError: the scenario does not request them with `observe.frames`.
 
         """
         return self.frames_of(0)
@@ -141,10 +141,10 @@ class Results(Tables):
         return Frames.of(table)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table; for one that must be asked for, a message says how.
+        """Return a table; if it has to be requested first, the error message says how.
 
         Raises:
-            ResultsError: the scenario does not ask for it.
+            ResultsError: the scenario does not request it.
 
         """
         if name not in self.tables and name in SCHEMA:
@@ -156,7 +156,7 @@ class Results(Tables):
         """Return a table as a data frame of pandas; needs `becalm[pandas]`.
 
         Raises:
-            ResultsError: the scenario does not ask for it, or pandas or pyarrow is not installed.
+            ResultsError: the scenario does not request it, or pandas or pyarrow is not installed.
 
         """
         try:
@@ -187,7 +187,7 @@ class Results(Tables):
 
     @property
     def wall_time(self) -> float:
-        """Seconds of all replications added up, whatever ran side by side."""
+        """Total seconds of all replications, even if they ran in parallel."""
         return sum(item.wall_time for item in self.replications)
 
     @property
@@ -224,18 +224,18 @@ class Results(Tables):
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the manifest and one Parquet file per table.
 
-        All is written to a temporary folder and renamed at the end: the folder is complete or not there
-        at all.
+        Everything is written to a temporary folder, which is renamed at the end: the folder is complete or
+        absent.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it holds what becalm did not
-                write, or it cannot be written.
+            ResultsError: the folder exists and `overwrite` is not given, or it contains files that becalm did
+                not write, or it cannot be written.
 
         """
         return FOLDER.write(folder, self.fill, overwrite=overwrite)
 
     def fill(self, folder: Path, check: Callable[[], None]) -> None:
-        """Write the files into an empty folder; `check` is called often, and raises to end the work."""
+        """Write the files into an empty folder; `check` is called often, and raises to stop the work."""
         manifest = self.manifest()
         for name, table in self.tables.items():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
@@ -259,7 +259,7 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
 
     Args:
         folder: the folder.
-        only: names of the tables to read; all when None.
+        only: names of the tables to read; None: all.
 
     Raises:
         ResultsError: not a results folder, or a damaged one.
@@ -276,7 +276,7 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
         text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / MANIFEST}: not a becalm manifest: {_reason(error)}") from error
-    # Reading results runs no code: the schemes need not be there.
+    # Reading results runs no code: the schemes need not exist.
     scenario = Scenario(text, name=name, schemes=None)
     tables = {
         name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Progress(NamedTuple):
-    """How far one replication is."""
+    """Progress of one replication."""
 
     replication: int
-    """Which one, from 0."""
+    """Number of the replication, from 0."""
     replications: int
-    """How many there are."""
+    """Number of replications."""
     time: float
     """Simulated time in seconds."""
     duration: float
@@ -49,18 +49,18 @@ def run(
         progress: called about every 50 ms for every replication that runs, and once at its end, by one thread
             at a time.
             An exception that it raises ends the run.
-        threads: how many threads to use, for replications side by side first, and for one run if there are
+        threads: number of threads to use, first for replications in parallel, and for one run if there are
             more threads than replications. None: as many as there are cores, and several for one run only
-            where the fabric is large enough to gain by it. One run never gets more than can pay; see
+            if the fabric is large enough to benefit. One run never gets more threads than are useful; see
             `fewer_threads`. Results do not depend on it.
-        max_memory: memory that the run may take, in bytes or as a size such as `4 GB`. None: 80% of what the
-            machine has.
+        max_memory: memory that the run may use, in bytes or as a size such as `4 GB`. None: 80% of the
+            machine's memory.
         schemes: user-defined schemes, as classes or as FILE:NAME; see `Scenario.using`.
 
     Raises:
         SchemeError: one of the schemes cannot be loaded, or failed in the run.
         MemoryLimitError: the run would need more memory than that; nothing was built.
-        FabricError: a run that cannot go on, such as a deadlock.
+        FabricError: a run that cannot continue, such as a deadlock.
         KeyboardInterrupt: Ctrl-C; the run ends within a second.
 
     """
@@ -92,7 +92,7 @@ def threads_each(scenario: Scenario, threads: int | None) -> int:
 
 
 def fewer_threads(scenario: Scenario, threads: int | None) -> str | None:
-    """Return why a run gets fewer threads than asked for; None if it gets all of them."""
+    """Return why a run gets fewer threads than requested; None if it gets all of them."""
     if threads is None:
         return None
     asked, gets = max(1, threads // scenario.replications), threads_each(scenario, threads)
@@ -114,7 +114,7 @@ def run_one(
     report: Callable[[Progress], object],
     threads: int = 1,
 ) -> Outcome:
-    """Run one replication on this thread and as many more as it takes, ending it when `cancel` says so."""
+    """Run one replication on this thread and as many more as needed; `cancel` ends it."""
     replications = scenario.replications
 
     def on_progress(now: float, duration: float, events: int, packet_hops: int) -> None:

@@ -1,4 +1,4 @@
-"""Scenarios: read, change, write. What a scenario may say is decided in the compiled core alone."""
+"""Scenarios: read, change, write. Only the compiled core decides what is valid in a scenario."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from becalm.schemes.loading import Provided
 
 MOST_PARTS = 32
-"""Parts of a key, more than any scenario has."""
+"""Maximum number of parts of a key, more than any scenario has."""
 
 
 class Scenario:
@@ -33,12 +33,12 @@ class Scenario:
     Args:
         source: the text of a scenario file, or the same as nested dictionaries and lists.
         name: its name in messages and manifests.
-        origins: options that set values, by key as messages have it (`flows[0].stop`). Messages about these
-            keys name the option in place of the scenario.
-        max_memory: what traces and schedules that it names may take, in bytes or as a size such as `4 GB`.
-            None: 80% of what the machine has.
-        schemes: user-defined schemes that it may name, as classes or as FILE:NAME. A scenario brings no code,
-            so one that names another scheme is a mistake. None: it may name any, and cannot be run; for
+        origins: options that set values, by key in the form of messages (`flows[0].stop`). Messages about
+            these keys name the option in place of the scenario.
+        max_memory: memory that the traces and schedules that it names may use, in bytes or as a size such as
+            `4 GB`. None: 80% of the machine's memory.
+        schemes: user-defined schemes that it may name, as classes or as FILE:NAME. A scenario contains no
+            code, so it is a mistake to name another scheme. None: it may name any, but cannot be run; for
             results of others.
 
     Raises:
@@ -72,19 +72,19 @@ class Scenario:
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
-        """Every value, defaults included."""
+        """Every value, including defaults."""
         resolved: dict[str, Any] = json.loads(self.core.resolved)
         return resolved
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """What follows without a run: hosts, switches, host_rate [B/s], packet_bytes, packet_time [s] ..."""
+        """Values known without a run: hosts, switches, host_rate [B/s], packet_bytes, packet_time [s] ..."""
         summary: dict[str, Any] = json.loads(self.core.summary)
         return summary
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Settings that are valid and probably not meant, each in one sentence."""
+        """Settings that are valid but probably not intended, each in one sentence."""
         return self.core.warnings
 
     @cached_property
@@ -95,7 +95,7 @@ class Scenario:
 
     @property
     def replications(self) -> int:
-        """How many replications a run of it has."""
+        """Number of replications of a run."""
         return self.core.replications
 
     def network(self) -> Network:
@@ -110,7 +110,7 @@ class Scenario:
         """Return the hosts that patterns name, as `from` and `to` of a group do.
 
         Args:
-            patterns: names, ranges such as `H0..H7`, or `*` for all; all when not given.
+            patterns: names, ranges such as `H0..H7`, or `*` for all; all if not given.
 
         Raises:
             ScenarioError: with all patterns that name no host.
@@ -119,9 +119,10 @@ class Scenario:
         return self.core.hosts(list(patterns or ("*",)), self.name)
 
     def without_control(self) -> Scenario:
-        """Return it without congestion control: switches mark nothing, and sources react to nothing.
+        """Return the scenario without congestion control: switches mark nothing, sources react to nothing.
 
-        The window of its response stays, since it belongs to the transport; responses of single groups go.
+        The window of its response stays, since it belongs to the transport; responses of single groups are
+        removed.
 
         Raises:
             ScenarioError: its text is not TOML 1.0.
@@ -135,7 +136,7 @@ class Scenario:
         return self.replace(off | self._own_responses("response", "restart"))
 
     def with_guideline(self, name: str = manager.DEFAULT, *, hot_spot_degree: int | None = None) -> Scenario:
-        """Return it with the congestion control that a guideline derives from its fabric, for all groups.
+        """Return the scenario with the control that a guideline derives from its fabric, for all groups.
 
         Args:
             name: `becalm`, `pfister2005` or `gran2010`.
@@ -150,7 +151,7 @@ class Scenario:
         return recommended.apply(self, self._own_responses("response"))
 
     def _own_responses(self, *keys: str) -> dict[str, Any]:
-        """Return the changes that take these keys from single groups and jobs."""
+        """Return the changes that remove these keys from single groups and jobs."""
         data = self.data()
         return {
             f"{kind}.{place}.{key}": None
@@ -161,7 +162,7 @@ class Scenario:
         }
 
     def to_toml(self) -> str:
-        """Its text as TOML: as it was written, or made from dictionaries."""
+        """Return its text as TOML: as it was written, or made from dictionaries."""
         return self._text
 
     def replace(self, changes: Mapping[str, Any], *, option: str | None = None) -> Scenario:
@@ -169,9 +170,9 @@ class Scenario:
 
         Args:
             changes: values by dotted key. A table replaces the whole table, so `{"response": {"fimd": {}}}`
-                exchanges the response. None removes the key. Items of a list are named by their place or by
+                replaces the response. None removes the key. Items of a list are named by their index or by
                 their `name`: `{"flows.victim.stop": "60 ms"}`.
-            option: the option of a command line that asks for the changes, such as `--set`. Messages about a
+            option: the command-line option that requests the changes, such as `--set`. Messages about a
                 value then name the option with its key and value, in place of the scenario.
 
         Raises:
@@ -194,9 +195,8 @@ class Scenario:
     def using(self, schemes: Iterable[type[Scheme] | Provided | str]) -> Scenario:
         """Return a copy that uses user-defined schemes.
 
-        A scheme that the scenario does not name takes the place of its `[response]`, `[marking]` or
-        `[echo]`; responses of
-        single groups stay.
+        A scheme that the scenario does not name replaces its `[response]`, `[marking]` or `[echo]`;
+        responses of single groups stay.
 
         Args:
             schemes: classes derived from `becalm.Response`, `becalm.Marker` or `becalm.Echo`, or FILE:NAME.
@@ -216,7 +216,7 @@ class Scenario:
         return Scenario(data or self._text, name=self.name, max_memory=self._limit, schemes=schemes)
 
     def pinned(self) -> Scenario:
-        """Return the scenario with each own scheme's parameters and the SHA-256 of its file written out."""
+        """Return the scenario with the parameters and file hashes of user-defined schemes written out."""
         if not self.schemes:
             return self
         data, resolved = self.data(), self.resolved
@@ -231,7 +231,7 @@ class Scenario:
         """Return its text as dictionaries and lists.
 
         Raises:
-            ScenarioError: it is not TOML 1.0, of which the core reads more.
+            ScenarioError: it is not TOML 1.0; the core reads more than that.
 
         """
         try:
@@ -264,7 +264,7 @@ def load(
 
     Args:
         path: the file.
-        max_memory: what traces and schedules that it names may take, as `Scenario` has it.
+        max_memory: memory that the traces and schedules that it names may use; see `Scenario`.
         schemes: user-defined schemes that it may name; see `Scenario`.
 
     Raises:
@@ -297,7 +297,7 @@ def _provide(schemes: Iterable[type[Scheme] | Provided | str] | None) -> tuple[P
 
 
 def parse_change(text: str) -> tuple[str, Any]:
-    """Split `key=value` as the command line has it; the value is TOML, or else plain text.
+    """Split `key=value`, as on the command line; the value is TOML, or else plain text.
 
     Raises:
         ScenarioError: without `=` or without key, or with a value that no scenario can have.
@@ -328,12 +328,12 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401
-    """Return a value as a command line has it."""
+    """Return a value as on a command line."""
     return printable(short(value if isinstance(value, str) else json.dumps(value, default=str)))
 
 
 def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa: ANN401
-    """Set a value in nested dictionaries and lists; return its key as messages have it: `flows[0].stop`."""
+    """Set a value in nested dictionaries and lists; return its key as in messages: `flows[0].stop`."""
     *path, last = key.split(".")
     if len(path) >= MOST_PARTS:
         raise _no_place(short(key), f"has {len(path) + 1} parts", f"up to {MOST_PARTS}", name)
@@ -361,7 +361,7 @@ def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa:
 
 
 def _item(place: Any, part: str, key: str, name: str) -> int:  # noqa: ANN401
-    """Return the place of an item in a list, by its number or its name."""
+    """Return the index of an item in a list, by its number or its name."""
     if not isinstance(place, list):
         raise _no_place(key, f"nothing can be named `{part}` there", "a key inside a table", name)
     if part.isdecimal() and len(part) < 10 and int(part) < len(place):

@@ -1,4 +1,4 @@
-"""Runs that go on in steps: look at flows in between, and set their paces."""
+"""Runs that advance in steps: read the state of flows in between, and set their paces."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PS = 10**12
-"""Picoseconds of a second."""
+"""Picoseconds in a second."""
 
 
 class Flows(Mapping[str, "NDArray[np.float64]"]):
     """Live columns of flows at one time, by name: arrays of one number for each flow.
 
     `gap` and `window` of the pace, `rate` [share of the link's], `in_flight` [packets], `rtt` [s] of the
-    last ACK, and since
-    the start of the run `sent_packets`, `sent_bytes`, `delivered_packets`, `delivered_bytes`,
-    `delivered_marked`, `acks`,
-    `acks_marked`, `posted_bytes`. Bytes are on the wire.
+    last ACK, and since the start of the run `sent_packets`, `sent_bytes`, `delivered_packets`,
+    `delivered_bytes`, `delivered_marked`, `acks`, `acks_marked`, `posted_bytes`. Bytes are those on the wire.
     """
 
     def __init__(self, values: NDArray[np.float64]) -> None:
@@ -71,7 +69,7 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether the run has come to its end."""
+        """Whether the run has ended."""
         return self.core.ended
 
     @property
@@ -91,15 +89,15 @@ class Run:
         return self._groups[group]
 
     def advance(self, *, until: float | str | None = None, by: float | str | None = None) -> bool:
-        """Go on, without holding the interpreter; return whether the run goes on after that.
+        """Advance the run, without holding the interpreter; return whether it continues after that.
 
         Args:
-            until: a simulated time: seconds, or a text such as "40 us".
-            by: a time from now on, instead.
+            until: a simulated time: seconds, or a string such as "40 us".
+            by: a time span from now, instead.
 
         Raises:
-            ValueError: neither or both are given, or what is given is no time.
-            FabricError: the run cannot go on.
+            ValueError: neither or both are given, or the value is not a time.
+            FabricError: the run cannot continue.
             SchemeError: a user-defined scheme failed.
 
         """
@@ -142,7 +140,7 @@ class Run:
         """Run to the end; return the results.
 
         Raises:
-            FabricError: the run cannot go on.
+            FabricError: the run cannot continue.
             SchemeError: a user-defined scheme failed.
 
         """
@@ -152,10 +150,10 @@ class Run:
 
 
 def picoseconds(span: float | str | None) -> int:
-    """Return a time in seconds, or a text such as "40 us", in picoseconds.
+    """Return a time in seconds, or a string such as "40 us", in picoseconds.
 
     Raises:
-        ValueError: it is no time.
+        ValueError: it is not a time.
 
     """
     try:
@@ -168,12 +166,12 @@ def picoseconds(span: float | str | None) -> int:
 
 
 def start(scenario: Scenario, replication: int = 0, *, threads: int = 1) -> Run:
-    """Set up a run of one replication at time zero, to go on in steps.
+    """Set up a run of one replication at time zero, to advance in steps.
 
     Args:
         scenario: what to run.
-        replication: which one, from 0; it moves the seed.
-        threads: threads of the run; results do not depend on it.
+        replication: number of the replication, from 0; it shifts the seed.
+        threads: number of threads of the run; results do not depend on it.
 
     Raises:
         SchemeError: a user-defined scheme failed at its start.

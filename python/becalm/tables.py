@@ -1,4 +1,4 @@
-"""The tables of results, as the core declares them: names, columns, kinds, units, meanings."""
+"""The tables of results, declared by the core: names, columns, kinds, units, meanings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from becalm._core import result_schema
 
 REPLICATION = "Number of the replication, from 0."
-"""Meaning of the column that every table has in front."""
+"""Meaning of the first column of every table."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Column:
 
     name: str
     kind: str
-    """What its values are: `name`, `number` (of a thing), `count`, `share`, `index`, `ratio`, `rate`, `time`,
+    """Kind of its values: `name`, `number` (of a thing), `count`, `share`, `index`, `ratio`, `rate`, `time`,
     `bytes`, `quantity`, `flag` or `row` (of bytes)."""
     unit: str
     """Unit of its values; empty for shares, ratios and names."""
@@ -32,11 +32,11 @@ class Schema:
 
     name: str
     rows: str
-    """What a row stands for."""
+    """The subject of a row."""
     asked_by: str
-    """The setting of a scenario that asks for it; empty for a table that every run has."""
+    """The setting of a scenario that requests it; empty for a table that every run has."""
     over_time: bool
-    """Whether its rows have times of their own: a summary of a run does without it."""
+    """Whether its rows have times of their own: a summary of a run omits it."""
     rank: str
     """The column that puts its rows in order on a page, the largest first; empty for their own order."""
     columns: Mapping[str, Column]

@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 from becalm.mistakes import Mistakes, read_text
 
 LARGEST_MESSAGE = (1 << 32) - 1
-"""Bytes that a message of a scenario may have."""
+"""Maximum size of a message of a scenario in bytes."""
 LONGEST = 18
-"""Digits that any number of a connection may have."""
+"""Maximum number of digits of any number of a connection."""
 _LATEST_START = {"ps": 10**12 * 86_400, "us": 10**6 * 86_400}
 _NANOSECONDS = {"ps": Fraction(1, 1000), "us": Fraction(1000)}
 _PAIR = re.compile(r"(\d{1,18})->(\d{1,18})")
@@ -22,7 +22,7 @@ _TRIGGER = re.compile(r"trigger id (\d{1,18}) (oneshot|multishot|barrier)(?: cou
 _HEADERS = ("Nodes", "Connections", "Triggers", "Failures")
 _NUMBERS = ("id", "size", "trigger", "send_done_trigger", "recv_done_trigger")
 _FIELDS = ("id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger")
-_NONE = "hosts know of their own messages only"
+_NONE = "hosts know only their own messages"
 
 
 class _Connection(NamedTuple):
@@ -31,9 +31,9 @@ class _Connection(NamedTuple):
     destination: int
     number: int | None
     start: Fraction | None
-    """As the file has it; None if a trigger starts it."""
+    """Start as written in the file; None if a trigger starts it."""
     size: int
-    """0 for one without end."""
+    """Bytes; 0 for a connection without end."""
     trigger: int | None
     fires: tuple[int, ...]
     """Triggers that its end fires."""
@@ -48,7 +48,7 @@ def read_connection_matrix(
 ) -> list[dict[str, Any]]:
     """Read a connection matrix of htsim, a line such as `103->32 id 1 start 0 size 2000000` per connection.
 
-    Every connection becomes a flow of its own that sends one message, or without end where its size is 0.
+    Every connection becomes a flow of its own that sends one message, or endlessly if its size is 0.
 
     Args:
         path: the file.
@@ -99,11 +99,11 @@ def read_connection_job(
     host: str = "H{}",
     start_unit: Literal["ps", "us"] = "ps",
 ) -> list[dict[str, Any]]:
-    """Read a connection matrix of htsim as a job, whose messages can wait for others: its triggers.
+    """Read a connection matrix of htsim as a job, whose messages can wait for others by triggers.
 
     A trigger fires where a flow ends: at its source when the last packet has left, at its destination when
-    that has arrived. It starts flows of that host. (htsim waits for the last acknowledgement.) Of a
-    `multishot`, the flow that ends first in the file starts the first one.
+    that has arrived. It starts flows of that host. (htsim waits for the last acknowledgement.) With a
+    `multishot`, the first flow in the file that fires it starts the first one that waits for it.
 
     Args:
         path: the file.
@@ -186,7 +186,7 @@ class _Matrix:
         return True
 
     def other(self, line: int, words: list[str]) -> None:
-        """Take a line that is no connection: a trigger."""
+        """Read a line that is not a connection: a trigger."""
         if words[0] == "failure":
             self.add(line, words[0], " ".join(words[1:]), "failures of links are not supported")
             return
@@ -345,6 +345,6 @@ class _Schedule:
 
 
 def _shown(number: Fraction | None) -> str:
-    """Return a number without a fraction where it has none."""
+    """Return a number as text, without a fraction if it has none."""
     number = number or Fraction(0)
     return str(number.numerator) if number.denominator == 1 else f"{float(number):.6f}".rstrip("0")

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 
 import pytest
+from corrupt import broken
 from hypothesis import HealthCheck, given, seed, settings
-from spoil import broken
 from targets import CORPUS, TARGETS, Target
 
 import becalm
@@ -30,7 +30,7 @@ MOST = 1_500_000_000
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", TARGETS)
-def test_spoilt_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corrupted_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     target = TARGETS[name]
     kept = sorted(path for path in (CORPUS / name).glob("*") if path.is_file())
     before = _peak()

@@ -139,7 +139,7 @@ def test_windows_of_one_user_and_of_all() -> None:
         ([3.0, 2.0, 3.0], 2),
     ],
 )
-def test_maxima_of_power_that_can_be_told_apart(powers: list[float], maxima: int) -> None:
+def test_maxima_of_power_that_can_be_distinct(powers: list[float], maxima: int) -> None:
     points = pl.DataFrame(
         {
             "path": "primary",

@@ -181,8 +181,10 @@ def test_a_response_brings_a_marking_and_an_echo_that_it_hears(shown: Any) -> No
 
 
 def test_sliders_have_units_and_words(shown: Any) -> None:  # noqa: ANN401
-    told = shown.execute_script("return [...document.querySelectorAll('.slider')].map((each) => each.title)")
-    assert all(len(each) > 10 for each in told)
+    reported = shown.execute_script(
+        "return [...document.querySelectorAll('.slider')].map((each) => each.title)"
+    )
+    assert all(len(each) > 10 for each in reported)
     assert "KiB" in text(shown, ".slider output")
     assert "victim" in text(shown, ".controls .key")
 
@@ -223,11 +225,11 @@ def test_mistakes_are_shown_at_their_lines(shown: Any) -> None:  # noqa: ANN401
     lines = [each["line"] for each in found.value.mistakes]
     shown.execute_script("playground.set(arguments[0])", BROKEN)
     wait(shown, "document.querySelectorAll('#mistakes li').length > 0")
-    told = [text.split(": ", 1)[1] for text in str(found.value).splitlines()]
+    reported = [text.split(": ", 1)[1] for text in str(found.value).splitlines()]
     listed = shown.execute_script(
         "return [...document.querySelectorAll('#mistakes li')].map((e) => e.textContent)"
     )
-    assert [each.split(": ", 1)[1] for each in listed] == told
+    assert [each.split(": ", 1)[1] for each in listed] == reported
     assert [each.split(": ")[0] for each in listed] == [f"line {line}" for line in lines]
     shown.execute_script("document.querySelector('.notice button').click()")
     wait(shown, "!document.getElementById('scenario').hidden")

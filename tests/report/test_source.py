@@ -60,9 +60,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_page_tells_of_the_run_and_of_who_wrote_the_page(folder: Path, tmp_path: Path) -> None:
-    told = dict(header(page_of(folder / "results"))["about"]["provenance"])
-    assert told["becalm"] == becalm.__version__
-    assert not any(key.startswith("page written by") for key in told)
+    reported = dict(header(page_of(folder / "results"))["about"]["provenance"])
+    assert reported["becalm"] == becalm.__version__
+    assert not any(key.startswith("page written by") for key in reported)
 
     shutil.copytree(folder / "results", tmp_path / "old")
     manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
@@ -70,9 +70,9 @@ def test_a_page_tells_of_the_run_and_of_who_wrote_the_page(folder: Path, tmp_pat
     old["created"] = "2020-01-01T00:00:00+00:00"
     (tmp_path / "old" / "manifest.json").write_text(json.dumps(manifest | old))
     about = header(page_of(tmp_path / "old"))["about"]
-    told = dict(about["provenance"])
-    assert (told["becalm"], told["core"], told["platform.machine"]) == ("0.0.1", "abc", "vax")
-    assert told["page written by.becalm"] == becalm.__version__
+    reported = dict(about["provenance"])
+    assert (reported["becalm"], reported["core"], reported["platform.machine"]) == ("0.0.1", "abc", "vax")
+    assert reported["page written by.becalm"] == becalm.__version__
     assert f"becalm 0.0.1, page by becalm {becalm.__version__}" in about["facts"]
     assert old["created"] in about["facts"]
 
@@ -107,13 +107,13 @@ def test_view_prints_the_path_where_there_is_no_screen(folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize("name", ["nothing", "scene.txt"])
-def test_what_is_none_of_these_is_told(folder: Path, name: str) -> None:
+def test_what_is_not_a_source_is_reported(folder: Path, name: str) -> None:
     (folder / "scene.txt").touch()
     with pytest.raises(becalm.ResultsError, match="nothing to report; valid: a results folder"):
         page_of(folder / name)
 
 
-def test_a_size_that_is_none_is_told(folder: Path) -> None:
+def test_a_bad_size_is_reported(folder: Path) -> None:
     done = command("report", "results", "--max-size", "big", folder=folder)
     assert done.returncode == 2
     assert "--max-size big: not a size" in done.stderr
@@ -154,13 +154,13 @@ def test_only_a_sweep_has_pages_of_its_runs(folder: Path) -> None:
 
 
 def test_a_tuning_shows_its_trials(tmp_path: Path) -> None:
-    told = {
+    reported = {
         **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005"},
         **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "n"},
         **{"broken": [], "at_end": ["a"], "front": [{"number": 1}]},
         "gain": {"guideline": 2.0, "tuned": 1.0, "low": 0.5, "high": 1.5, "seeds": 2, "ratio": 0.5},
     }
-    (tmp_path / "tune.json").write_text(json.dumps(told))
+    (tmp_path / "tune.json").write_text(json.dumps(reported))
     trials = pl.DataFrame(
         {"number": [0, 1], "a": [1.0, 2.0], "x": [1.0, 2.0], "y": [3.0, 4.0], "loss": [2.0, 1.0]}
     )

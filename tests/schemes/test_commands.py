@@ -77,7 +77,7 @@ def scene(folder: Path) -> Path:
     return folder / "scene.toml"
 
 
-def test_a_sweep_with_a_changed_scheme_runs_anew(tmp_path: Path) -> None:
+def test_a_sweep_with_a_changed_scheme_runs_again(tmp_path: Path) -> None:
     scene(tmp_path)
     spec, store = tmp_path / "sweep.toml", tmp_path / "store"
     spec.write_text(

@@ -185,7 +185,7 @@ def test_what_a_user_does_wrong_ends_with_exit_code_2_and_writes_nothing(tmp_pat
     assert not out.exists() and "Traceback" not in done.output
 
 
-def test_a_marker_that_asks_for_a_port_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_marker_that_asks_for_a_port_that_is_not_there_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
         "import becalm\n\nclass Mine(becalm.Marker):\n    def departing(self, packet, switch):\n"

@@ -167,7 +167,7 @@ def test_fabrics_with_long_numbers(work: Path) -> None:
     assert "port.txt:" in refused("import", "port.txt", "--out", "port.toml")
 
 
-def test_junk_is_told_in_fifty_lines_and_a_number(file: Path, work: Path) -> None:
+def test_junk_is_reported_in_fifty_lines_and_a_number(file: Path, work: Path) -> None:
     junk = file.read_text() + "[run2]\n" + "".join(f"k{index} = 1\n" for index in range(1000))
     (work / "junk.toml").write_text(
         junk.replace("[run]\n", "[run]\n" + "".join(f"k{n} = 1\n" for n in range(999)))

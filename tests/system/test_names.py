@@ -106,7 +106,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(
     ],
 )
 @pytest.mark.parametrize("command", ["run", "design"])
-def test_what_cannot_be_written_is_told_before_the_run(
+def test_what_cannot_be_written_is_reported_before_the_run(
     command: str, target: str, reason: str, file: Path, work: Path
 ) -> None:
     (work / "file").touch()
@@ -116,7 +116,7 @@ def test_what_cannot_be_written_is_told_before_the_run(
     assert commands.names(work) == ["file"]
 
 
-def test_a_read_only_disk_is_told_before_the_run(file: Path, work: Path) -> None:
+def test_a_read_only_disk_is_reported_before_the_run(file: Path, work: Path) -> None:
     # Root may write to a folder without permission; a disk that is mounted read-only refuses root as well.
     script = f"""
         mount -t tmpfs none {work} && mount -o remount,ro {work} || exit 77
@@ -139,7 +139,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     assert picture.read_text() == "mine"
     assert commands.names(picture.parent) == ["fig3a.png"]
     done = commands.becalm("report", "nowhere", "--time", "1ms", "--out", picture)
-    commands.check_message(done, "fig3a.png: already exists; choose another file")
+    commands.check_message(done, "fig3a.png: already exists; choose another file or allow overwriting")
     picture.unlink()
     assert commands.becalm(*command).returncode == 0
     assert commands.becalm(*command, "--overwrite").returncode == 0

@@ -85,7 +85,7 @@ def _file(out: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "corrupt",
     [
         _foreign_file,
         _hidden_file,
@@ -102,9 +102,9 @@ def _file(out: Path) -> str:
     ],
 )
 def test_what_becalm_did_not_write_stays(
-    spoil: Callable[[Path], str], out: Path, scenario: becalm.Scenario, tmp_path: Path
+    corrupt: Callable[[Path], str], out: Path, scenario: becalm.Scenario, tmp_path: Path
 ) -> None:
-    expected = spoil(out)
+    expected = corrupt(out)
     before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
     results = becalm.run(scenario)
     with pytest.raises(becalm.ResultsError) as error:

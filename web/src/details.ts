@@ -104,7 +104,7 @@ export class Details {
       const [flows, sources] = [crossing.flows[i], crossing.sources[i]];
       const what = `${flows.toLocaleString("en")} ${flows === 1 ? "flow" : "flows"} from ${sources.toLocaleString("en")} ${sources === 1 ? "host" : "hosts"}`;
       const part = crossing.share[i] / 65535;
-      groups.push(el("li", {}, el("b", {}, this.page.groups[crossing.group[i]]), `: ${what}, ${percent(part)} of the link`));
+      groups.push(el("li", {}, el("b", {}, this.page.groups[crossing.group[i]]), `: ${what}, ${percent(part).replace(" ", "\u00a0")} of the link`));
     }
     if (groups.length === 0) return [el("p", { class: "faint" }, "No flow crosses it.")];
     const top: HTMLElement[] = [];

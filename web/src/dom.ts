@@ -21,7 +21,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 export function coded(text: string): Child[] {
   return text.split("`").flatMap((part, i, all): Child[] => {
     if (i % 2 === 1 && i < all.length - 1) return [el("code", {}, part)];
-    return arrows(i % 2 === 1 ? `\`${part}` : part);
+    return arrows(i % 2 === 1 ? `\`${part}` : part.replace(/(?<=\d) us\b/g, " µs"));
   });
 }
 

@@ -71,9 +71,13 @@ export class Painter {
     const lines = scene.geometry.links.filter((link) => roles[link] > 0 || values[link] >= (many ? STANDS_OUT : 1));
     for (const strip of this.strips) drawStrip(context, scene, strip, values);
     this.lines(context, scene, lines, values, roles);
+    return many ? lines : scene.geometry.links;
+  }
+
+  /** Draws nodes and names over all lines. */
+  finish(context: CanvasRenderingContext2D): void {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.top, 0, 0);
-    return many ? lines : scene.geometry.links;
   }
 
   /** What is the same at all times, drawn once for a layout: cables below, nodes and names above. */

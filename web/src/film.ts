@@ -230,6 +230,7 @@ export class Film {
     const shown = values(this.run, lane, now.mode, now.time, links);
     this.lines = this.painter.draw(context, scene, shown, roles(this.run, lane, now.mode, now.time, links), ratio);
     for (const link of [now.chosen, now.hovered]) if (link >= 0) this.highlight(context, scene, link);
+    this.painter.finish(context);
     this.took.push(performance.now() - start);
     this.describe();
   }

@@ -5,6 +5,7 @@ import { el } from "./dom";
 import { type Topic, pathAt, topicAt, topics } from "./help";
 import { KINDS, type Kind, fitted, swapped } from "./schemes";
 import { type Slider, at, moved, position, positions, sliders } from "./sliders";
+import { singular } from "./units";
 
 interface Control {
   slider: Slider;
@@ -112,7 +113,7 @@ function show({ slider, input, output, unit }: Control): void {
   // A control that is dragged already has its place, which may lie between two values.
   const place = position(slider);
   if (document.activeElement !== input || at(slider, Number(input.value)) !== slider.value) input.value = String(place);
-  const text = `${slider.value} ${unit}`.trim();
+  const text = `${slider.value} ${slider.value === 1 ? singular(unit) : unit}`.trim();
   output.textContent = text;
   input.setAttribute("aria-valuetext", text);
 }

@@ -137,7 +137,7 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
     const worst = [...groups.rows].sort((a, b) => Number(b[column] ?? 0) - Number(a[column] ?? 0))[0];
     if (worst) tiles.push(["longest p99 latency", written(groups.columns[column], worst[column]), String(worst[0])]);
   }
-  return tiles.map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "note" }, note)));
+  return tiles.map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "note" }, note.replace(/(?<=\d) (?=\S{1,4}$)/, "\u00a0"))));
 }
 
 /** The heading of a table that the page has no words for. */

@@ -1,4 +1,4 @@
-// Who runs what, and when: at most one run is under way and one waits; the newest request replaces the one that waits.
+// What runs when: at most one run is under way and one waits; the newest request replaces the one that waits.
 
 import type { Outcome } from "./core";
 import type { Reply, Request } from "./worker";

@@ -7,6 +7,9 @@ import { count, digits, percent, withUnit } from "./units";
 /** A page beside this one: no other address is made a link. */
 const PAGE = /^[^/:?#\\]+\/[0-9a-f]+\.html$/;
 
+/** Characters of a text that stays on one line. */
+const SHORT = 24;
+
 export interface Names {
   /** The text of a link's cell, and what clicking it does. */
   link?: (link: number) => string;
@@ -40,9 +43,9 @@ export function counted(data: Table): string {
   return shown < total ? `the first ${shown} of ${total.toLocaleString("en")}` : total.toLocaleString("en");
 }
 
-/** A name as people read it. */
+/** A name as people read it; a scenario's key, which has dots, stays as it is written there. */
 export function title(name: string): string {
-  return name.replaceAll("_", " ");
+  return name.includes(".") ? name : name.replaceAll("_", " ");
 }
 
 function heading(column: Column): string {
@@ -80,6 +83,7 @@ function cell(column: Column, value: Cell, names: Names): HTMLElement {
     return made;
   }
   made.textContent = written(column, value);
+  if (column.kind === "text" && made.textContent.length <= SHORT) made.classList.add("short");
   if (column.kind === "share" && typeof value === "number") {
     made.style.setProperty("--share", `${Math.round(1000 * Math.min(1, value)) / 10}%`);
     made.classList.add("bar");

@@ -63,3 +63,8 @@ export function ticks([low, high]: [number, number], whole: boolean): number[] {
   const [first, last] = [Math.ceil(low), Math.floor(high)];
   return [...new Set([first, Math.round((first + last) / 2), last])];
 }
+
+/** The unit of one thing: `packet` of `packets`; symbols such as `us` stay. */
+export function singular(unit: string): string {
+  return /^[a-z]{3,}s$/.test(unit) ? unit.slice(0, -1) : unit;
+}

@@ -118,19 +118,19 @@ fn count(scene: &Counted, until: &str) -> Result<(Counts, u64), String> {
     let before: Vec<String> = callgrind.iter().chain(&CACHES).map(|argument| argument.to_string()).collect();
     let output = settings.command(&before, bench.name)?.output();
     let output = output.map_err(|error| format!("valgrind: {error} (Debian: apt install valgrind)"))?;
-    let told = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(format!("{name}: {told}"));
+        return Err(format!("{name}: {printed}"));
     }
     let figures: Figures = serde_json::from_slice(&output.stdout).map_err(|error| format!("{name}: {error}"))?;
-    let counts = collected(&told).ok_or_else(|| format!("{name}: callgrind counted nothing:\n{told}"))?;
+    let counts = collected(&printed).ok_or_else(|| format!("{name}: callgrind counted nothing:\n{printed}"))?;
     Ok((counts, figures.packet_hops))
 }
 
 /// The counts in the lines `==1== Events    : Ir Dr ...` and `==1== Collected : 123 45 ...`.
-fn collected(told: &str) -> Option<Counts> {
+fn collected(printed: &str) -> Option<Counts> {
     let words = |title: &str| {
-        let line = told.lines().find(|line| line.contains(title))?;
+        let line = printed.lines().find(|line| line.contains(title))?;
         Some(line.rsplit(':').next()?.split_whitespace())
     };
     let counts: BTreeMap<&str, f64> = words("Events    :")?
@@ -173,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_are_read_from_what_callgrind_tells() {
-        let told = "==7== Events    : Ir Dr D1mr D1mw\n==7== Collected : 1234 500 7 2\n";
-        assert_eq!(collected(told), Some(Counts { instructions: 1234.0, misses: 9.0 }));
+    fn the_counts_are_read_from_what_callgrind_prints() {
+        let printed = "==7== Events    : Ir Dr D1mr D1mw\n==7== Collected : 1234 500 7 2\n";
+        assert_eq!(collected(printed), Some(Counts { instructions: 1234.0, misses: 9.0 }));
         assert_eq!(collected("==7== Events    : Ir D1mr D1mw\n==7== Collected : 0 0 0\n"), None);
         assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 12\n"), None);
         assert_eq!(collected("==7== no\n"), None);

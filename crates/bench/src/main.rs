@@ -112,7 +112,7 @@ fn print_header() {
 }
 
 fn print_row(f: &Figures) {
-    let told = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
+    let shown = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
     println!(
         "{:<13} {:>12} {:>8.2} {:>10.3} {:>8.1} {:>10.3} {:>10} {:>10} {:>10.1}",
         f.scenario,
@@ -121,8 +121,8 @@ fn print_row(f: &Figures) {
         f.events_per_packet_hop,
         f.ns_per_event,
         f.set_up_seconds,
-        told(f.idle_bytes_per_host),
-        told(f.idle_bytes_per_port_pair),
+        shown(f.idle_bytes_per_host),
+        shown(f.idle_bytes_per_port_pair),
         f.peak_memory_bytes.unwrap_or(0) as f64 / 1e6
     );
     let _ = std::io::stdout().flush();
@@ -147,13 +147,13 @@ mod tests {
         let figures = measure(bench, &settings).expect("it runs");
         assert_eq!((figures.hosts, figures.port_pairs), (128, 384));
         assert!(figures.packet_hops > 10_000 && figures.packet_hops_per_core_second > 0.0);
-        for (change, told) in [
+        for (change, message) in [
             (duration("20"), "perm128_cc: run.duration"),
             ("/run/length=20 us".to_string(), "/run/length: no such value"),
             ("20 us".to_string(), "20 us: must be POINTER=VALUE"),
         ] {
             let wrong = measure(bench, &Settings { changes: vec![change], ..settings.clone() }).err();
-            assert!(wrong.as_ref().is_some_and(|wrong| wrong.starts_with(told)), "{wrong:?}");
+            assert!(wrong.as_ref().is_some_and(|wrong| wrong.starts_with(message)), "{wrong:?}");
         }
     }
 }

@@ -54,7 +54,7 @@ impl Settings {
         arguments
     }
 
-    /// This program, to measure a scenario with in a process of its own, as `before ... program ...`.
+    /// The command by which this program measures a scenario in a process of its own: `before ... program ...`.
     pub fn command(&self, before: &[String], name: &str) -> Result<Command, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut command = match before {

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_entries_are_told_with_their_place() {
+    fn wrong_entries_are_reported_with_their_place() {
         let wrong = read::<CctParams>("[list]\nentries = [[0, 0], [4, 1], [0, 16384], [1]]", "f.toml").unwrap_err();
         let keys: Vec<&str> = wrong.list.iter().map(|error| error.key.as_str()).collect();
         assert_eq!(keys, ["list.entries[1]", "list.entries[2]", "list.entries[3]"]);

@@ -128,7 +128,7 @@ pub trait ResponseScheme: Response + Sized {
 /// Description of a scheme.
 #[derive(Clone, Debug)]
 pub struct SchemeDoc {
-    /// The seam it sits on: `marking`, `echo` or `response`.
+    /// Its seam: `marking`, `echo` or `response`.
     pub seam: &'static str,
     /// Its name in a scenario.
     pub name: &'static str,

@@ -13,11 +13,11 @@ use crate::ticket::{Compact, Next, Ticket};
 use crate::time::Time;
 use crate::windows::Windows;
 
-/// Windows with inboxes, the present one and those that follow: the fewest and the most, both a power of two.
+/// The fewest and the most windows with inboxes, including the present one; both are powers of two.
 const SLOTS: (usize, usize) = (8, 64);
-/// Events for which a new inbox has room.
+/// Events that a new inbox has room for.
 const FIRST_ROOM: usize = 16;
-/// No group has its turn.
+/// The value of `turn` while it is no group's turn.
 const NO_GROUP: usize = usize::MAX;
 
 /// Pending events, earliest first in each group.
@@ -36,16 +36,16 @@ pub(crate) struct Inboxes<E> {
     lists: Vec<Vec<Entry<E>>>,
     /// By slot: a bit for every group whose inbox is not empty.
     filled: Vec<Vec<u64>>,
-    /// By slot: the time of the earliest event, [`Time::MAX`] where there is none. Of the present window: of those that
-    /// have come or have been put back since it was opened.
+    /// By slot: the time of the earliest event, [`Time::MAX`] where there is none. For the present window, only events
+    /// that have come or been put back since it was opened count.
     first: Vec<Time>,
-    /// Empty lists, so that the memory that was read last is written next.
+    /// Empty lists for reuse, so that the memory that was read last is written next.
     spare: Vec<Vec<Entry<E>>>,
-    /// The group that has its turn, or [`NO_GROUP`].
+    /// The group whose turn it is, or [`NO_GROUP`].
     turn: usize,
-    /// The group to look at next; the number of groups where the window is done.
+    /// The group to look at next; the number of groups once the window is done.
     next: usize,
-    /// The inbox of the group that has its turn.
+    /// The inbox of the group whose turn it is.
     inbox: Vec<Entry<E>>,
     /// Its order: places in the inbox, in the low half of each word.
     order: Vec<u64>,
@@ -55,15 +55,15 @@ pub(crate) struct Inboxes<E> {
     /// The event at that place: its place in the inbox, and its time; [`Time::MAX`] at the end.
     first_listed: usize,
     listed: Time,
-    /// What the group that has its turn causes for itself in the present window.
+    /// Events that the group whose turn it is causes for itself in the present window.
     local: Line<E>,
-    /// Events of later windows than those with inboxes.
+    /// Events of windows later than those with inboxes.
     far: Queue<E>,
 }
 
 impl<E: Compact> Inboxes<E> {
-    /// Nothing pending; windows are no longer than `lookahead`. Most events happen within `reach` after those that cause
-    /// them: so far inboxes are to go, if that does not take too many.
+    /// Nothing pending; windows are no longer than `lookahead`. Most events happen within `reach` after those that
+    /// cause them: inboxes cover that span, unless it takes too many of them.
     pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time, reach: Time) -> Inboxes<E> {
         let ahead = reach.0.div_ceil(lookahead.0).saturating_add(1).min(SLOTS.1 as u64) as usize;
         let slots = ahead.next_power_of_two().clamp(SLOTS.0, SLOTS.1);
@@ -91,7 +91,7 @@ impl<E: Compact> Inboxes<E> {
         }
     }
 
-    /// Adds an event, which is made where it is stored.
+    /// Adds an event, which is constructed in place.
     #[inline(always)]
     pub fn push(&mut self, time: Time, key: Key, event: impl FnOnce() -> E) {
         let group = usize::from(self.group_of[key.target() as usize]);
@@ -108,7 +108,7 @@ impl<E: Compact> Inboxes<E> {
         }
     }
 
-    /// Adds a signal, mostly of the group that has its turn and in the present window.
+    /// Adds a signal, mostly one of the group whose turn it is, in the present window.
     #[inline(always)]
     pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
         let group = usize::from(self.group_of[key.target() as usize]);
@@ -124,24 +124,24 @@ impl<E: Compact> Inboxes<E> {
         self.push(time, key, || E::of(signal));
     }
 
-    /// Adds an event of the group that has its turn, in the present window.
+    /// Adds an event of the group whose turn it is, in the present window.
     #[inline(never)]
     fn push_local(&mut self, time: Time, key: Key, event: &E) {
         self.local.push(time, key, event);
     }
 
-    /// Adds an event of a later window than those with inboxes.
+    /// Adds an event of a window later than those with inboxes.
     #[inline(never)]
     fn push_far(&mut self, entry: Entry<E>) {
         self.far.push(entry.time, entry.key, &entry.event);
     }
 
-    /// Appends an event of a time to an inbox.
+    /// Appends an event at `time` to an inbox.
     #[inline(always)]
     fn append(&mut self, group: usize, slot: usize, time: Time, entry: impl FnOnce() -> Entry<E>) {
         self.first[slot] = self.first[slot].min(time);
         let list = &mut self.lists[slot * self.groups + group];
-        // An inbox that is used has room for more; its capacity is 0 while it is empty.
+        // An inbox in use usually has room for more; an empty inbox has no capacity.
         if list.len() == list.capacity() {
             return self.append_to_full(group, slot, &entry());
         }
@@ -161,8 +161,8 @@ impl<E: Compact> Inboxes<E> {
         list.push(*entry);
     }
 
-    /// Shows the next event, if it happens at `until` or before: the earliest of the group that has its turn. A large one that
-    /// the group has caused itself is put behind the others in `inbox`, which is what [`Inboxes::lend`] gave.
+    /// Shows the next event, if it happens at `until` or before: the earliest of the group whose turn it is. A large
+    /// event that the group has caused itself is put behind the others in `inbox`, the list from [`Inboxes::lend`].
     #[inline(always)]
     pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Next {
         loop {
@@ -195,7 +195,7 @@ impl<E: Compact> Inboxes<E> {
         self.order.len()
     }
 
-    /// Lends the inbox of the group that has its turn, so that its events need not be copied.
+    /// Lends the inbox of the group whose turn it is, so that its events need not be copied.
     pub fn lend(&mut self) -> Vec<Entry<E>> {
         std::mem::take(&mut self.inbox)
     }
@@ -205,7 +205,7 @@ impl<E: Compact> Inboxes<E> {
         self.inbox = inbox;
     }
 
-    /// Whether the next event of the inbox comes before the local one of the same time, if there are both.
+    /// Whether the next event of the inbox comes before the local one of the same time, if both exist.
     #[inline]
     fn goes_first(&self, inbox: &[Entry<E>]) -> bool {
         if self.listed != self.local.next {
@@ -225,7 +225,7 @@ impl<E: Compact> Inboxes<E> {
         place
     }
 
-    /// Notes the time of the next event of the inbox. Looking at it now, the processor has it at hand when it is handled.
+    /// Notes the time of the next event of the inbox. Reading it now brings it into the cache before it is handled.
     #[inline]
     fn look_at_next(&mut self, inbox: &[Entry<E>]) {
         self.listed = Time::MAX;
@@ -289,7 +289,7 @@ impl<E: Compact> Inboxes<E> {
         self.inbox = inbox;
     }
 
-    /// Puts back what the group that has its turn may not handle yet.
+    /// Puts back the events that the group whose turn it is may not handle yet.
     fn end_turn(&mut self) {
         if self.turn == NO_GROUP {
             return;
@@ -309,7 +309,7 @@ impl<E: Compact> Inboxes<E> {
         self.spare.push(std::mem::take(&mut self.inbox));
     }
 
-    /// Opens the window of the next event: this one again or a later one; no group has its turn.
+    /// Opens the window of the next event: this one again or a later one; it is no group's turn.
     fn open_window(&mut self) {
         let last = self.window + self.last_slot as u64;
         let next = (self.window..=last).find(|&window| self.first[self.slot_of(window)] < Time::MAX);

@@ -15,13 +15,13 @@ impl Key {
     /// The number of entities that can be distinguished.
     pub const TARGETS: u32 = 1 << 20;
 
-    /// A key; `target` is below [`Key::TARGETS`], `kind` below 16, 24 bits of `tie` count.
+    /// A key; `target` is below [`Key::TARGETS`], `kind` below 16; only the low 24 bits of `tie` count.
     pub const fn new(target: u32, kind: u8, tie: u64, source: u16) -> Key {
         debug_assert!(target < Key::TARGETS && kind < 16);
         Key((target as u64) << 44 | (kind as u64) << 40 | (tie & 0xFF_FFFF) << 16 | source as u64)
     }
 
-    /// The same key with a tie-breaker, where it had 0.
+    /// The same key with a tie-breaker in place of 0.
     #[inline]
     pub const fn with_tie(self, tie: u32) -> Key {
         Key(self.0 | (tie as u64 & 0xFF_FFFF) << 16)

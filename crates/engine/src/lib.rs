@@ -11,9 +11,9 @@
 //! |---|---|
 //! | [`time`] | time in integer picoseconds |
 //! | [`random`] | independent random streams, one per (seed, entity, purpose), and the hash behind them |
-//! | [`order`] | sorting of what no event waits for |
+//! | [`order`] | sorting that no event waits for |
 //! | [`key`] | pending events and their rank: (time, [`Key`]) |
-//! | [`ticket`] | tickets for pending events: a large event is set apart while its ticket is put in order |
+//! | [`ticket`] | tickets for pending events: a large event is stored apart while its ticket is sorted |
 //! | [`queue`] | the queue of pending events |
 //! | `windows`, `sorting`, `line`, `inboxes` | the pending events of groups: an inbox for each group and window of time |
 //! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or for a number of events |

@@ -6,13 +6,13 @@ use crate::key::{Entry, Key};
 use crate::ticket::{Compact, Store, Ticket};
 use crate::time::Time;
 
-/// Most places that an event goes forward in a row; one that would have to go further is kept in a heap.
+/// Most places that an event moves forward in a row; one that would have to move further is kept in a heap.
 const STEPS: usize = 8;
 
 /// Tickets in their order.
 #[derive(Debug)]
 struct Row {
-    /// Sorted from `at` on.
+    /// Sorted from `at` onwards.
     tickets: Vec<Ticket>,
     /// The first that has not been taken.
     at: usize,
@@ -87,12 +87,12 @@ impl Row {
     }
 }
 
-/// Pending events, earliest first, for events that come nearly in their order: most go to the end of one of two rows, as
-/// where there are long and short packets whose ends are events.
+/// Pending events, earliest first, for events that come nearly in their order: most go to the end of one of two rows,
+/// for example when the ends of long and of short packets are events.
 #[derive(Debug)]
 pub(crate) struct Line<E> {
     rows: [Row; 2],
-    /// Those that would have to go too far forward.
+    /// Events that would have to move too far forward.
     heap: BinaryHeap<Ticket>,
     /// The time of the first event; [`Time::MAX`] where there is none.
     pub next: Time,
@@ -123,7 +123,7 @@ impl<E: Compact> Line<E> {
         }
     }
 
-    /// Adds an event that comes before the last ones of both rows, or has no room there.
+    /// Adds an event that comes before the last events of both rows, or has no room there.
     #[inline(never)]
     fn squeeze_in(&mut self, ticket: Ticket) {
         if let Some(row) = self.rows.iter_mut().find(|row| row.ends_before(&ticket)) {
@@ -170,7 +170,7 @@ impl<E: Compact> Line<E> {
         Some(Ticket { time, key, word })
     }
 
-    /// Moves the first of the heap to the front of a row, if it is the first of all.
+    /// Moves the first ticket of the heap to the front of a row, if it is the first of all.
     #[cold]
     #[inline(never)]
     fn take_from_heap(&mut self) {

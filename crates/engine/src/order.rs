@@ -1,19 +1,20 @@
-//! Sorting of what no event waits for. The sort of the standard library is compiled for every type, and would be a tenth of
-//! the core in a page, which travels: there one is compiled for all types. It takes two to five times as long.
+//! Sorting that no event waits for. The sort of the standard library is compiled for every type, and would make up a
+//! tenth of the core that a web page downloads: there, one sort is compiled for all types. It takes two to five times
+//! as long.
 
 use std::cmp::Ordering;
 
-/// Sorts; what compares as equal keeps its order.
+/// Sorts; items that compare as equal keep their order.
 pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if cfg!(target_family = "wasm") { sort_by_places(items, compare) } else { items.sort_by(compare) }
 }
 
-/// Sorts by a key; what has the same key keeps its order.
+/// Sorts by a key; items with the same key keep their order.
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts, and leaves out what is there twice.
+/// Sorts and removes duplicates.
 pub fn sort_and_dedup<T: PartialEq>(items: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
     sort_by(items, compare);
     items.dedup();
@@ -24,7 +25,7 @@ fn sort_by_places<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     arrange(order, &mut |a, b| items.swap(a, b));
 }
 
-/// The places of items, in their order.
+/// The places of items, in sorted order.
 fn ordered(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| compare(a, b));

@@ -1,9 +1,9 @@
 //! One model on several threads: parts that run side by side and tell each other what concerns the others.
 //!
-//! What a part tells another happens there at least the look-ahead after the event that it comes from. So all parts may
-//! handle their events side by side from the earliest one of all until just before that plus the look-ahead; then they
-//! exchange messages and agree on the next such window. Windows follow from the times of events alone: the result
-//! depends on neither the number of parts nor the speed of their threads.
+//! A message takes effect in another part at least the look-ahead after the event that caused it. All parts may
+//! therefore handle their events side by side, from the earliest event of all until just before its time plus the
+//! look-ahead; then they exchange messages and agree on the next such window. Windows depend only on the times of
+//! events: the result depends on neither the number of parts nor the speed of their threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -11,33 +11,33 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::run::{Agenda, Model, Simulator, Stop};
 use crate::time::Time;
 
-/// Events between two looks at whether to stop: a few milliseconds.
+/// Events between two checks whether to stop: a few milliseconds.
 const EVENTS_AT_ONCE: u64 = 10_000;
-/// Looks at whether the others have come before a waiting thread lets others have the core.
+/// Times that a waiting thread checks whether the others have come before it yields the core.
 const SPINS: u32 = 5_000;
 
 /// A model that can be one part of a larger one.
 pub trait Part: Model {
-    /// What a part tells another one.
+    /// A message from one part to another.
     type Message: Send;
 
     /// Messages for another part since the last time; emptied by the caller.
     fn outbox(&mut self, part: usize) -> &mut Vec<Self::Message>;
 
-    /// The time of a message's effect: at least the look-ahead after the event that it comes from.
+    /// The time of a message's effect: at least the look-ahead after the event that caused it.
     fn time(message: &Self::Message) -> Time;
 
     /// Takes in a message.
     fn receive(&mut self, message: Self::Message, agenda: &mut Agenda<Self::Event>);
 
-    /// How much has been done, in any unit, for reports of progress.
+    /// The amount of work done, in any unit, for progress reports.
     fn work(&self) -> u64;
 }
 
-/// How far all parts are together.
+/// Progress of all parts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The time up to which all parts are.
+    /// The time that all parts have reached.
     pub time: Time,
     /// Events handled.
     pub events: u64,
@@ -54,7 +54,8 @@ pub struct Parts<M: Part> {
 /// What the threads share during a run.
 struct Shared<T> {
     meeting: Meeting,
-    /// When a part's next event is, or the first one that it has sent to another; for odd and for even windows.
+    /// The time of a part's next event, or of the first one that it has sent to another part; one list for even windows
+    /// and one for odd windows.
     next: [Vec<AtomicU64>; 2],
     events: Vec<AtomicU64>,
     work: Vec<AtomicU64>,
@@ -75,7 +76,7 @@ impl Meeting {
         Meeting { threads, here: AtomicUsize::new(0), held: AtomicU64::new(0), cancelled: AtomicBool::new(false) }
     }
 
-    /// Waits until all threads have come; says whether they have, or the meeting is cancelled.
+    /// Waits until all threads have come or the meeting is cancelled; returns whether they have come.
     fn join(&self) -> bool {
         let held = self.held.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -98,7 +99,7 @@ impl Meeting {
         true
     }
 
-    /// Sends everybody away, now and for good.
+    /// Cancels the meeting: no thread waits any longer.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
     }
@@ -108,7 +109,7 @@ impl Meeting {
     }
 }
 
-/// Cancels a meeting when the thread dies, so that no thread waits for it.
+/// Cancels a meeting when the thread panics, so that no thread waits for it.
 struct CancelOnPanic<'a>(&'a Meeting);
 
 impl Drop for CancelOnPanic<'_> {
@@ -124,7 +125,8 @@ where
     M: Part + Send,
     M::Event: Send,
 {
-    /// Parts at the same time that tell each other everything at least `lookahead` ahead; several need more than none.
+    /// Parts at the same time whose messages take effect at least `lookahead` later; several parts need a positive
+    /// look-ahead.
     pub fn new(simulators: Vec<Simulator<M>>, lookahead: Time) -> Parts<M> {
         assert!(!simulators.is_empty() && (simulators.len() == 1 || lookahead > Time::ZERO), "no look-ahead");
         Parts { simulators, lookahead }
@@ -140,7 +142,7 @@ where
         &mut self.simulators
     }
 
-    /// The parts, for good.
+    /// Takes out the parts.
     pub fn into_simulators(self) -> Vec<Simulator<M>> {
         self.simulators
     }
@@ -150,7 +152,7 @@ where
         self.simulators[0].now()
     }
 
-    /// How far all parts are.
+    /// Progress of all parts.
     pub fn work(&self) -> Work {
         let sum = |value: fn(&Simulator<M>) -> u64| self.simulators.iter().map(value).sum();
         Work { time: self.now(), events: sum(Simulator::events), work: sum(|simulator| simulator.model.work()) }
@@ -158,10 +160,10 @@ where
 
     /// Handles all events up to and including `until`, on one thread per part.
     ///
-    /// `watch` is called every few milliseconds on the calling thread; when it answers `false` the run ends early, and
-    /// `None` comes back. [`Stop::Idle`] says that nothing is pending any more.
+    /// `watch` is called every few milliseconds on the calling thread; when it returns `false`, the run ends early and
+    /// returns `None`. [`Stop::Idle`] means that nothing is pending any more.
     pub fn run(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
-        // A page has no threads: the compiler leaves out what they need.
+        // A web page has no threads: the compiler leaves out what they need.
         if cfg!(target_family = "wasm") || self.simulators.len() == 1 {
             return self.run_alone(until, watch);
         }
@@ -205,7 +207,7 @@ where
 }
 
 impl<T: Send> Shared<T> {
-    /// Runs one part; `go_on` gets the time every few milliseconds, and decides.
+    /// Runs one part; `go_on` gets the time every few milliseconds and decides whether the run goes on.
     fn run<M: Part<Message = T>>(
         &self,
         part: usize,

@@ -1,10 +1,10 @@
 //! The event queue: a wheel of short buckets for the near future, a heap behind it for the rest.
 //!
-//! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers
-//! [`BUCKETS`] spans of time from the current bucket on; the current bucket is kept sorted, later ones are
-//! plain lists. Where very many events come into the current bucket, only the earliest are sorted, and a heap holds the rest.
-//! A bucket spans 4 ns at first, then less where that turns out to be many events and more where it is few;
-//! nearly all events of a fabric fall into the wheel, since packets take microseconds at the most.
+//! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers [`BUCKETS`] spans of
+//! time from the current bucket onwards; the current bucket is kept sorted, later ones are plain lists. When very many
+//! events fall into the current bucket, only the earliest are sorted, and a heap holds the rest. A bucket spans 4 ns at
+//! first, then less if it turns out to hold many events and more if it holds few; nearly all events of a fabric fall
+//! into the wheel, since packets take microseconds at most.
 
 use std::collections::BinaryHeap;
 
@@ -12,19 +12,19 @@ use crate::key::{Entry, Key};
 use crate::ticket::{Compact, Store, Ticket};
 use crate::time::Time;
 
-/// log2 of a bucket's length in picoseconds at first (4.096 ns).
+/// log2 of a bucket's initial length in picoseconds (4.096 ns).
 const FIRST_BITS: u32 = 12;
-/// The same at the least (512 ps) and at the most (262 ns).
+/// The same for the shortest (512 ps) and the longest (262 ns) bucket.
 const BITS: std::ops::RangeInclusive<u32> = 9..=18;
 /// Number of buckets in the wheel.
 pub const BUCKETS: usize = 1024;
 /// Twice the events in a bucket, on average, beyond which buckets are made shorter, since they have to be sorted, or
 /// longer, since each has to be found.
 const TWICE_EVENTS: std::ops::RangeInclusive<u64> = 3..=8;
-/// Buckets between two looks at how many events they hold.
+/// Buckets between two checks of how many events they hold.
 const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
-/// Sorted events into which one more is inserted; beyond that, moving them would take longer than a heap.
+/// Most sorted events into which another is inserted; moving more of them would take longer than a heap.
 const MOST_SORTED: usize = 256;
 
 /// A pending event in the list of its bucket.
@@ -45,11 +45,11 @@ pub struct Queue<E> {
     near: Vec<Ticket>,
     /// Events of the current bucket that are later than all of `near`.
     crowd: BinaryHeap<Ticket>,
-    /// The first node of each of the following buckets; bucket `b` holds absolute bucket numbers `b mod BUCKETS`.
+    /// The first node of each of the following buckets; absolute bucket `b` is at `b mod BUCKETS`.
     wheel: Box<[u32; BUCKETS]>,
     /// One bit per non-empty bucket.
     occupied: [u64; WORDS],
-    /// The events in the wheel, and places for more: those that came free last are used first, while they are at hand.
+    /// The events in the wheel, and places for more: those freed last are used first, while they are in the cache.
     nodes: Vec<Node>,
     /// The first free node.
     free: u32,
@@ -57,7 +57,7 @@ pub struct Queue<E> {
     current: u64,
     /// log2 of a bucket's length in picoseconds.
     bits: u32,
-    /// Buckets used up since the last look, and the events in them.
+    /// Buckets used up since the last check, and the events in them.
     seen: (u64, u64),
     /// Events in the wheel.
     in_wheel: usize,
@@ -303,7 +303,7 @@ impl<E: Compact> Queue<E> {
         unreachable!("the wheel holds {} events in no bucket", self.in_wheel)
     }
 
-    /// Moves events that the wheel now reaches out of the heap.
+    /// Moves events that the wheel now covers out of the heap.
     fn take_from_far(&mut self) {
         while let Some(ticket) = self.far.peek() {
             let bucket = ticket.time.0 >> self.bits;

@@ -1,9 +1,8 @@
 //! The run loop.
 //!
-//! A model may be cut into groups of entities that tell each other nothing but what happens at least a look-ahead later.
-//! Then each group handles its events of the next look-ahead in one go before the next group has its turn: what one
-//! group needs stays in the cache. Every entity sees the same events at the same times in the same order as it would
-//! without groups.
+//! A model may be cut into groups of entities that affect each other only at least a look-ahead later. Then each group
+//! handles its events of the next look-ahead in one go before the next group takes its turn: what one group needs stays
+//! in the cache. Every entity sees the same events at the same times in the same order as it would without groups.
 
 use crate::inboxes::Inboxes;
 use crate::key::{Entry, Key};
@@ -57,7 +56,7 @@ impl<E: Compact> Agenda<E> {
         self.at_with(time, key, || event);
     }
 
-    /// Schedules an event that is made where it is stored: a large one is not copied on the way.
+    /// Schedules an event that is constructed in place: a large one is not copied on the way.
     #[inline(always)]
     pub fn at_with(&mut self, time: Time, key: Key, event: impl FnOnce() -> E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
@@ -82,9 +81,9 @@ impl<E: Compact> Agenda<E> {
         self.discounted += 1;
     }
 
-    /// Cuts the model into groups: `group_of` names that of every target, and events for another group happen at least
-    /// `lookahead` after those that cause them. Most events happen within `reach` after those that cause them; the time that
-    /// a run takes depends on it, nothing else. To be called before anything is scheduled.
+    /// Cuts the model into groups: `group_of` gives the group of every target, and events for another group happen at
+    /// least `lookahead` after those that cause them. Most events happen within `reach` after those that cause them;
+    /// only the time that a run takes depends on it. Must be called before anything is scheduled.
     ///
     /// # Panics
     /// If there is no look-ahead, or something is scheduled.
@@ -96,8 +95,8 @@ impl<E: Compact> Agenda<E> {
         }
     }
 
-    /// Shows the next event if it happens at `until` or before: the earliest, or that of the group that has its turn. A large
-    /// one is shown in the list that was lent.
+    /// Shows the next event if it happens at `until` or before: the earliest, or the next one of the group whose turn
+    /// it is. A large event is shown in the list that was lent.
     #[inline(always)]
     fn next(&mut self, until: Time, shown: &mut Vec<Entry<E>>) -> Next {
         let queue = match &mut self.pending {
@@ -143,7 +142,8 @@ impl<E: Compact> Agenda<E> {
         }
     }
 
-    /// The latest time in `from..before` at which no group has a part of its turn left; else the last one.
+    /// The latest time in `from..before` at which no group is in the middle of its turn; the last time if there is
+    /// none.
     pub(crate) fn stop_before(&self, before: Time, from: Time) -> Time {
         let end = match &self.pending {
             Pending::Whole(_) => None,
@@ -163,14 +163,14 @@ impl<E: Compact> Agenda<E> {
     }
 }
 
-/// Why a run came back.
+/// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The time that was asked for; all events up to and including it have happened.
+    /// It reached the requested time; all events up to and including that time have happened.
     Time,
     /// Nothing is pending any more.
     Idle,
-    /// The number of events that was asked for.
+    /// The requested number of events has been handled.
     Events,
 }
 
@@ -223,7 +223,7 @@ impl<M: Model> Simulator<M> {
         if idle { Stop::Idle } else { Stop::Time }
     }
 
-    /// Handles so many events; returns whether there were this many up to and including `until`.
+    /// Handles `events` events; returns whether there were that many up to and including `until`.
     fn handle_next(&mut self, until: Time, events: u64, shown: &mut Vec<Entry<M::Event>>) -> bool {
         let end = self.events.saturating_add(events);
         while self.events < end {

@@ -3,11 +3,11 @@
 use crate::key::Entry;
 use crate::time::Time;
 
-/// Most buckets: as many as one byte tells apart.
+/// Most buckets: as many as one byte can tell apart.
 const BUCKETS: usize = 256;
-/// Entries that are sorted by insertion alone.
+/// Most entries that are sorted by insertion only.
 const FEW: usize = 12;
-/// Entries in a bucket beyond which insertion would take too long.
+/// Most entries in a bucket before insertion takes too long.
 const CROWD: u32 = 32;
 
 /// Scratch space of [`sort`].
@@ -40,7 +40,7 @@ pub(crate) fn sort<E: Copy>(
         order.extend(entries.iter().zip(0u64..).map(word));
         return insert(entries, order);
     }
-    // Few entries in a bucket are sorted as fast as many buckets are summed up.
+    // Sorting a few entries in a bucket takes as long as summing up many buckets.
     let buckets = (entries.len() / 2).next_power_of_two().min(BUCKETS);
     let shift = 32 + (bits - cut).saturating_sub(buckets.trailing_zeros());
     let bucket = |word: u64| usize::from((word >> shift) as u8);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::key::{Entry, Key, rank};
 use crate::time::Time;
 
-/// An event that may be no more than a signal, one word: it is copied and moved a lot where events are put in order.
+/// An event that may be no more than a signal, one word: it is copied and moved a lot while events are sorted.
 pub trait Compact: Copy {
     /// The signal, if the event is no more than that; its highest bit is 0.
     fn signal(&self) -> Option<u64>;
@@ -24,15 +24,15 @@ impl Compact for () {
 
 /// The next event, as it is handed to the run.
 pub(crate) enum Next {
-    /// The one at this place of the list that was lent.
+    /// The event at this place in the list that was lent.
     Listed(usize),
     /// A signal, with its time and rank.
     Signal(Time, Key, u64),
-    /// There is none in time.
+    /// No event is due in time.
     None,
 }
 
-/// The bit of a word that says that the others are the place of an event in the store.
+/// The bit of a word that marks the other bits as the place of an event in the store.
 const STORED: u64 = 1 << 63;
 
 /// A place in the order of pending events.
@@ -76,14 +76,14 @@ impl PartialOrd for Ticket {
     }
 }
 impl Ord for Ticket {
-    /// Reversed, as that of an [`Entry`].
+    /// Reversed, like the order of an [`Entry`].
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.rank().cmp(&self.rank())
     }
 }
 
-/// The events of tickets that are no signals. Places that came free last are used first, while they are at hand.
+/// The events of tickets that are not signals. Places freed last are used first, while they are in the cache.
 #[derive(Debug)]
 pub(crate) struct Store<E> {
     places: Vec<E>,
@@ -121,7 +121,7 @@ impl<E: Compact> Store<E> {
         }
     }
 
-    /// The entry of a ticket, whose place comes free.
+    /// The entry of a ticket, whose place becomes free.
     #[inline(always)]
     pub fn redeem(&mut self, ticket: &Ticket) -> Entry<E> {
         if ticket.signal().is_none() {

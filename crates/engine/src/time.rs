@@ -53,7 +53,8 @@ impl Time {
     /// The span scaled by a non-negative factor, to the nearest picosecond.
     #[inline]
     pub fn scaled(self, factor: f64) -> Time {
-        // A cast cuts off, which is a fraction of the instructions of `round` where the processor has none for it.
+        // A cast truncates, which takes a fraction of the instructions of `round` on a processor without one for
+        // rounding.
         Time((self.0 as f64 * factor + 0.5) as u64)
     }
 

@@ -2,12 +2,13 @@
 
 use crate::time::Time;
 
-/// log2 of what stands for one window in [`Windows::per_ps`].
+/// log2 of the value that stands for one window in [`Windows::per_ps`].
 const ONE: u32 = 63;
 
 /// Windows, numbered from 0, none of them longer than a given span.
 ///
-/// The number of a window is a multiplication, not a division, so a window may be a picosecond shorter than the span.
+/// Finding the number of a window takes a multiplication, not a division, so a window may be a picosecond shorter than
+/// the span.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
     /// Windows in a picosecond, times `2^ONE`, rounded up.

@@ -12,9 +12,9 @@ pub const NEVER: u64 = u64::MAX;
 
 /// The seams, as numbers.
 pub const SEAM_RESPONSE: u32 = 0;
-/// That of marking policies.
+/// The seam of marking policies.
 pub const SEAM_MARKING: u32 = 1;
-/// That of echoes.
+/// The seam of echoes.
 pub const SEAM_ECHO: u32 = 2;
 
 /// Kinds of parameters: a floating-point number.
@@ -330,7 +330,7 @@ pub struct Received {
     pub sequence: u32,
     /// Packets of the flow that no ACK covers yet, this one included.
     pub packets: u32,
-    /// Those of them that are marked.
+    /// The marked ones among these packets.
     pub marks: u32,
     /// Number of the flow.
     pub flow: u32,
@@ -389,7 +389,7 @@ pub struct Scheme {
 }
 
 // The state of schemes may be moved to another thread: becalm keeps it, and it is plain bytes.
-#[allow(unsafe_code, reason = "a union of numbers, and pointers that are only handed on")]
+#[allow(unsafe_code, reason = "a union of numbers, and pointers that are only passed on")]
 mod threads {
     unsafe impl Send for super::Context {}
     unsafe impl Sync for super::Context {}

@@ -1,4 +1,4 @@
-//! Schemes from outside of becalm: libraries by a C interface, and objects of a language that keeps its own state.
+//! Schemes from outside becalm: libraries with a C interface, and objects of a language that keeps its own state.
 //!
 //! A tour:
 //!

@@ -25,9 +25,9 @@ pub enum Kind {
 /// A value of a parameter. Truth values, times and words are integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// That of a [`Kind::Number`].
+    /// The value of a [`Kind::Number`].
     Number(f64),
-    /// That of another kind.
+    /// The value of any other kind.
     Integer(i64),
 }
 

@@ -63,9 +63,9 @@ pub struct Scheme {
 pub enum Functions {
     /// Functions of a response by the C interface.
     Response(abi::Response),
-    /// Those of a marking policy.
+    /// Functions of a marking policy.
     Marking(abi::Marker),
-    /// That of an echo.
+    /// The function of an echo.
     Echo(abi::Echo),
     /// Objects of a language that keeps its own state: on one thread only.
     Objects(Box<dyn Objects>),
@@ -117,17 +117,17 @@ pub trait Objects: Send + Sync {
     /// A response for a flow, and its first pace.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason, if it cannot be made.
     fn response(&self, values: &[Value], flow: &FlowShape) -> Result<(Box<dyn ResponseObject>, abi::Pace), String>;
     /// A marker for a switch.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason, if it cannot be made.
     fn marker(&self, values: &[Value], shape: &SwitchShape) -> Result<Box<dyn MarkerObject>, String>;
     /// An echo for a host.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason, if it cannot be made.
     fn echo(&self, values: &[Value]) -> Result<Box<dyn EchoObject>, String>;
 }
 

@@ -12,7 +12,7 @@ pub struct Cdf {
     mean: f64,
 }
 
-/// Why points are no cumulative distribution function.
+/// Why points do not form a cumulative distribution function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CdfError {
     /// There are fewer than two points.

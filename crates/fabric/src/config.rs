@@ -40,7 +40,7 @@ impl Room {
         }
     }
 
-    /// The buffer's size in bytes; one that counts packets has room for as many of the largest size.
+    /// The buffer's size in bytes; for a buffer that counts packets, the size of that many packets of the largest size.
     pub const fn bytes(self, largest: u32) -> u32 {
         match self {
             Room::Packets(n) => n.saturating_mul(largest),
@@ -127,7 +127,7 @@ pub enum InputReads {
 /// The law by which a switch chooses among equal ports, when the header of a packet is through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathSelection {
-    /// That of the forwarding table: one port for each destination.
+    /// By the forwarding table: one port for each destination.
     Destination,
     /// By a hash of the flow, which differs from switch to switch if it is salted (ECMP). An ACK or a CNP is a packet of a
     /// flow of its own.
@@ -151,8 +151,8 @@ pub enum PathSelection {
     },
     /// To a region drawn by lot first, for every data packet (Valiant 1982). Needs [`crate::Detours`].
     Valiant,
-    /// So if a product of queue and hops is smaller than on the way straight to the destination, as the source's switch
-    /// sees it (UGAL-L, Singh 2005).
+    /// The same, but only if the product of queue and hops is smaller than on the way straight to the destination, as
+    /// the source's switch sees it (UGAL-L, Singh 2005).
     Ugal,
 }
 
@@ -323,6 +323,6 @@ pub struct AdapterConfig {
 }
 
 impl AdapterConfig {
-    /// The size of a send queue without end.
+    /// The size of an unlimited send queue.
     pub const UNLIMITED: u32 = u32::MAX;
 }

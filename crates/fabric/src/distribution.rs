@@ -23,7 +23,7 @@ pub enum Distribution {
         /// More than 0, at most 1.
         spread: f64,
     },
-    /// As somebody has measured it.
+    /// A measured distribution.
     Measured(Arc<Cdf>),
 }
 

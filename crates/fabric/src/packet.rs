@@ -57,7 +57,7 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 48);
 
-/// The bit of [`Packet::held`] that says that the others are the place of a trail.
+/// The bit of [`Packet::held`] that marks the other bits as the place of a trail.
 const TRAIL: u32 = 1 << 31;
 
 impl Packet {
@@ -95,7 +95,7 @@ impl Packet {
         true
     }
 
-    /// Whether switches record its way.
+    /// Whether switches record its path.
     #[inline]
     pub(crate) fn is_recorded(&self) -> bool {
         self.held & TRAIL != 0 && self.kind == Kind::Data

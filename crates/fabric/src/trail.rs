@@ -8,7 +8,7 @@ use becalm_engine::Time;
 use crate::packet::{Packet, held_for};
 use crate::policy::Hop;
 
-/// What switches have recorded of a packet's way, and how long the receiver held the packet, in nanoseconds.
+/// What switches have recorded of a packet's path, and how long the receiver held the packet, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
     hops: Vec<Hop>,

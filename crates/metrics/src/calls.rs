@@ -56,7 +56,7 @@ impl MarkerFunction {
     }
 }
 
-/// A call of a marker. What its function is not shown, and does not answer, is zero.
+/// A call of a marker. Fields that the function neither receives nor answers are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerCall {
     /// The time.
@@ -77,9 +77,9 @@ pub struct MarkerCall {
     pub waits: bool,
     /// Of the view: packets for which the input has room.
     pub room: u32,
-    /// Of the view: packets that wait for the output.
+    /// Packets that wait for the output.
     pub waiting: u32,
-    /// Of the view: packets for the output that are present.
+    /// Packets for the output that are present.
     pub present: u32,
     /// The answer: whether the packet is marked.
     pub marked: bool,

@@ -19,7 +19,7 @@ pub struct Paused {
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
     paused: Paused,
-    /// Since when its sender is paused.
+    /// When the current pause of its sender began.
     since: Option<Time>,
 }
 

@@ -116,7 +116,7 @@ pub struct Recorder {
     /// Fingerprint of the run so far.
     pub fingerprint: Fingerprint,
     selection: Selection,
-    /// Of each flow: bytes of a data packet besides its payload.
+    /// Of each flow: bytes of a data packet in addition to its payload.
     headers: Vec<u32>,
     ports: Ports,
     vls: usize,

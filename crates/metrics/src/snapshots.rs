@@ -1,4 +1,4 @@
-//! What stands at every link at chosen times.
+//! Buffers and queues of every link at chosen times.
 
 use becalm_engine::Time;
 

@@ -40,7 +40,7 @@ pub struct Episode {
     pub since: Time,
     /// End of the last period.
     pub until: Time,
-    /// Length of the longest period, including its part outside of the window.
+    /// Length of the longest period, including its part outside the window.
     pub longest: Time,
     /// Start of the longest period.
     pub longest_since: Time,
@@ -286,7 +286,7 @@ impl Joint for Tree {
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool) {
         self.ports.take_over(&mut self.lanes, &other.lanes, theirs);
         self.ports.take_over(&mut self.episodes, &other.episodes, theirs);
-        // Every part sees the events of its own nodes alone.
+        // Every part sees only the events of its own nodes.
         if let (Some(mine), Some(its)) = (&mut self.log, other.log) {
             self.ports.take_over(&mut mine.lanes, &its.lanes, theirs);
         }

@@ -16,7 +16,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::driving::{self, Paces};
 use crate::seen::{Ack, Flow, Packet, Received, Sent, Shape, Switch};
 
-/// The problem of a run that Ctrl-C has ended inside of a scheme.
+/// The problem of a run that Ctrl-C has ended inside a scheme.
 pub const INTERRUPTED: &str = "interrupted";
 
 /// A scheme from outside, as it is provided to a scenario.

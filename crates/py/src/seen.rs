@@ -238,7 +238,7 @@ impl Received {
         self.0.packets
     }
 
-    /// Those of them that are marked.
+    /// The marked ones among these packets.
     #[getter]
     fn marks(&self) -> u32 {
         self.0.marks

@@ -88,7 +88,7 @@ impl Scenario {
         let mut found = FlowPaths { starts: vec![0], ..FlowPaths::default() };
         let varies = !self.sections.switch.paths.config().keeps_order();
         for flow in 0..self.plan.flows.len() {
-            let links = self.ways(&paths, flow as u32, seed);
+            let links = self.ports_of_flow(&paths, flow as u32, seed);
             found.links.extend(links.iter().map(|&(port, _)| ports.index(port) as u32));
             if varies {
                 found.shares.extend(links.iter().map(|&(_, share)| share as f32));
@@ -100,16 +100,16 @@ impl Scenario {
 
     /// The ports by which the data packets of a flow can leave with a run's seed, in the order of its path, each with
     /// the share of packets that leave by it. A switch that chooses for every packet has several.
-    pub(crate) fn ways(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<(PortId, f64)> {
+    pub(crate) fn ports_of_flow(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<(PortId, f64)> {
         let &Flow { source, destination, .. } = &self.plan.flows[flow as usize];
-        let ways = match self.sections.switch.paths.config() {
+        let ports = match self.sections.switch.paths.config() {
             PathSelection::Destination => paths.path(source, destination).map(evenly),
             PathSelection::Flow { salted } => {
                 paths.hashed((source, destination), (FlowId(flow), Kind::Data), seed, salted).map(evenly)
             }
-            _ => ways_of_pair(paths, &self.network.routes, (source, destination)),
+            _ => ports_of_pair(paths, &self.network.routes, (source, destination)),
         };
-        ways.expect("the paths are checked")
+        ports.expect("the paths are checked")
     }
 
     /// The virtual lanes that a flow on a service level uses.
@@ -121,7 +121,7 @@ impl Scenario {
 
 /// The ports by which packets from one host to another can leave, those nearer to the source first, each with the share
 /// of packets that take it if equal ports are used evenly.
-pub(crate) fn ways_of_pair(
+pub(crate) fn ports_of_pair(
     paths: &Paths<'_>,
     routes: &Routes,
     (source, destination): (NodeId, NodeId),

@@ -6,7 +6,7 @@ use becalm_fabric::{FabricError, NodeId, NodeKind, Paths, PortId, Unloaded};
 use becalm_metrics::{Ports, Table, schema};
 use becalm_schema::{Errors, Located, Node, Place, Review};
 
-use crate::fabric::ways_of_pair;
+use crate::fabric::ports_of_pair;
 use crate::scenario::Scenario;
 
 /// Largest number of steps from switch to switch that are followed to count the pairs of hosts on each link.
@@ -82,7 +82,7 @@ impl Scenario {
     pub fn path(&self, source: NodeId, destination: NodeId) -> Result<Vec<(u32, f64)>, FabricError> {
         let topology = &self.network.topology;
         let (paths, ports) = (Paths::new(topology, &self.network.routes), Ports::new(topology));
-        let ways = ways_of_pair(&paths, &self.network.routes, (source, destination))?;
+        let ways = ports_of_pair(&paths, &self.network.routes, (source, destination))?;
         Ok(ways.into_iter().map(|(port, share)| (ports.index(port) as u32, share)).collect())
     }
 

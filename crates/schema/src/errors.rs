@@ -64,7 +64,7 @@ pub struct Errors {
     pub list: Vec<Error>,
     /// Keys that options have set.
     pub origins: Vec<Origin>,
-    /// Bytes of memory that files which the document names may take; any number if `None`.
+    /// Bytes of memory that files named by the document may take; unlimited if `None`.
     pub memory: Option<u64>,
 }
 

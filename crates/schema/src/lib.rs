@@ -16,7 +16,7 @@
 //!     pub struct Queue {
 //!         /// Packets that it holds.
 //!         pub room: u32 = 4; "packets"; 1..=64,
-//!         /// Time that a packet spends in it at least.
+//!         /// Least time that a packet spends in it.
 //!         pub delay: becalm_engine::Time,
 //!     }
 //! }

@@ -43,7 +43,7 @@ impl Range<'_> {
             return Err(format!("must be a range of names with one prefix, not `{prefix}` and `{other}`"));
         }
         if low > high || high - low >= LONGEST {
-            return Err(format!("must be a range that goes up, by at most {LONGEST} names"));
+            return Err(format!("must be an ascending range of at most {LONGEST} names"));
         }
         Ok(Some(Range { prefix, low, high }))
     }

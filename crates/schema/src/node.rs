@@ -27,7 +27,7 @@ pub enum Value {
     Float(f64),
     /// A truth value.
     Bool(bool),
-    /// An array; an array of tables too.
+    /// An array, or an array of tables.
     List(Vec<Node>),
     /// A table: names and values.
     Table(Vec<(String, Node)>),
@@ -81,7 +81,7 @@ impl Node {
         })
     }
 
-    /// The value of a key; `None` too if this is no table.
+    /// The value of a key; also `None` if this is not a table.
     pub fn get(&self, name: &str) -> Option<&Node> {
         self.entries()?.iter().find(|(key, _)| key == name).map(|(_, node)| node)
     }

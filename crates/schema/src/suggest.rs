@@ -7,7 +7,7 @@ pub fn did_you_mean<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let near = |name: &&'a str| {
         let length = name.chars().count();
         let (shorter, longer) = (length.min(count), length.max(count));
-        // Every letter that one has more is a slip.
+        // Every extra letter of the longer one is a slip.
         if longer - shorter > (longer / 3).max(1) {
             return None;
         }

@@ -49,7 +49,7 @@ impl FieldDoc {
         FieldDoc::described(name, T::expects(), unit, default, help, T::json_schema())
     }
 
-    // Not generic, as all that follows: it would be there for every type of field.
+    // Not generic, like all that follows: otherwise it would be compiled for every type of field.
     fn described(
         name: &'static str,
         kind: String,
@@ -87,7 +87,7 @@ impl FieldDoc {
         keywords.into_iter().find_map(|keyword| self.schema.get(keyword).cloned()).unwrap_or_default()
     }
 
-    /// All of it as JSON, for generated pages; bounds are null where they are no numbers.
+    /// All of it as JSON, for generated pages; bounds are null where they are not numbers.
     pub fn to_json(&self) -> serde_json::Value {
         json!({
             "name": self.name,
@@ -245,7 +245,7 @@ fn listed(names: &[&str]) -> String {
 ///
 /// Each field has a doc comment, a name and a type; then, optionally, `= default`, `; "unit"` and `; range`.
 /// A range needs a unit before it, `""` for a pure number; any `RangeBounds` will do. A field without a default is
-/// required, unless it is an `Option`. If every field has a default, so has the struct.
+/// required, unless it is an `Option`. If every field has a default, so does the struct.
 ///
 /// `check function;` may follow the struct, with a `fn(&Self) -> Result<(), Conflict>` that checks the fields
 /// together, after each of them has been read and is in its range.

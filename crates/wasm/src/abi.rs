@@ -25,7 +25,7 @@ unsafe fn progress(_share: f64, _packet_hops: f64) -> i32 {
     0
 }
 
-/// Memory for so many bytes.
+/// Allocates memory of `length` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn becalm_take(length: usize) -> *mut u8 {
     #[cfg(target_family = "wasm")]
@@ -36,20 +36,20 @@ pub extern "C" fn becalm_take(length: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()
 }
 
-/// Frees memory of so many bytes.
+/// Frees memory of `length` bytes.
 ///
 /// # Safety
-/// The address and the length are those of [`becalm_take`], or of an answer with its first 4 bytes, not freed yet.
+/// The address and the length are those of [`becalm_take`], or of an answer including its first 4 bytes, not freed yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_give_back(address: *mut u8, length: usize) {
-    // SAFETY: by the contract, this is a boxed slice of this length that nobody else has.
+    // SAFETY: by the contract, this is a boxed slice of this length that nothing else owns.
     drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(address, length)) });
 }
 
 /// [`crate::check`].
 ///
 /// # Safety
-/// The text is memory of [`becalm_take`].
+/// The text lies in memory from [`becalm_take`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_check(text: *const u8, length: usize) -> *mut u8 {
     // SAFETY: by the contract.
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn becalm_check(text: *const u8, length: usize) -> *mut u8
 /// [`crate::run`].
 ///
 /// # Safety
-/// The text is memory of [`becalm_take`].
+/// The text lies in memory from [`becalm_take`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication: u32, control: u32) -> *mut u8 {
     // SAFETY: by the contract.
@@ -75,9 +75,9 @@ pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication:
         // SAFETY: a function of the page with two numbers.
         unsafe { progress(share, now.packet_hops as f64) == 0 }
     };
-    let (told, payload) = crate::run(&text, replication, control != 0, &mut report);
-    let told = told.to_string();
-    answer(&[&(told.len() as u32).to_le_bytes(), told.as_bytes(), &payload])
+    let (reply, payload) = crate::run(&text, replication, control != 0, &mut report);
+    let reply = reply.to_string();
+    answer(&[&(reply.len() as u32).to_le_bytes(), reply.as_bytes(), &payload])
 }
 
 /// [`crate::version`].
@@ -89,7 +89,7 @@ pub extern "C" fn becalm_version() -> *mut u8 {
 /// The text at an address; what is not UTF-8 is replaced.
 ///
 /// # Safety
-/// The memory has so many bytes.
+/// The memory has `length` bytes.
 unsafe fn read(text: *const u8, length: usize) -> String {
     // SAFETY: by the contract.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, length) }).into_owned()
@@ -129,15 +129,15 @@ mod tests {
         let text = b"[run]\nduration = 3\n";
         let address = becalm_take(text.len());
         // SAFETY: memory of that length.
-        let told = unsafe {
+        let reply = unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr(), address, text.len());
-            let told = becalm_check(address, text.len());
+            let reply = becalm_check(address, text.len());
             becalm_give_back(address, text.len());
-            taken(told)
+            taken(reply)
         };
-        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
-        let lines: Vec<_> = told["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
-        assert!(lines.contains(&&serde_json::json!(2)), "{told}");
+        let reply: serde_json::Value = serde_json::from_slice(&reply).unwrap();
+        let lines: Vec<_> = reply["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
+        assert!(lines.contains(&&serde_json::json!(2)), "{reply}");
         assert_eq!(taken(becalm_version()), crate::version().as_bytes());
     }
 }

@@ -6,7 +6,7 @@
 //!   quarter of the module.
 //! - `abi`: the same as functions of a WebAssembly module; the only file with `unsafe`.
 //!
-//! All errors are values: a page shows them. A panic is told to the page before the module stops.
+//! All errors are values: a page shows them. A panic is reported to the page before the module stops.
 
 mod abi;
 
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const FILE: &str = "scenario";
 /// Frames of a run that does not ask for them.
 const FRAMES: u64 = 60;
-/// Most mistakes that are told at once; a text that is not a scenario has thousands.
+/// Most mistakes that are reported at once; a text that is not a scenario has thousands.
 const MOST_MISTAKES: usize = 50;
 
 /// Checks a scenario. Gives JSON: `{"mistakes": [{"line", "key", "text"}]}`, or
@@ -77,7 +77,7 @@ pub fn run(
         }
     };
     let fingerprint = format!("{:016x}", results.fingerprint);
-    let told = json!({
+    let reply = json!({
         "fingerprint": fingerprint,
         "packet_hops": results.packet_hops,
         "events": results.events,
@@ -85,7 +85,7 @@ pub fn run(
     });
     let run = Run { replication, fingerprint, packet_hops: results.packet_hops, tables: results.tables.into() };
     let options = Options { all: true, ..Options::default() };
-    (told, payload(&scenario, &[run], &about(), options).bytes)
+    (reply, payload(&scenario, &[run], &about(), options).bytes)
 }
 
 /// The version of becalm.
@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn mistakes_have_their_lines_and_what_would_be_valid() {
-        let told = check(&TEXT.replace("remote", "remot"));
-        assert_eq!(told["mistakes"][0]["line"], 4);
-        let text = told["mistakes"][0]["text"].as_str().unwrap();
+        let reply = check(&TEXT.replace("remote", "remot"));
+        assert_eq!(reply["mistakes"][0]["line"], 4);
+        let text = reply["mistakes"][0]["text"].as_str().unwrap();
         assert!(text.contains("did you mean `remote`"), "{text}");
         let nothing = check("");
         assert!(!nothing["mistakes"].as_array().unwrap().is_empty());
@@ -154,31 +154,31 @@ mod tests {
 
     #[test]
     fn a_check_tells_what_a_run_will_take() {
-        let told = check(TEXT);
-        assert_eq!((&told["summary"]["hosts"], &told["controlled"]), (&json!(7), &json!(true)));
+        let reply = check(TEXT);
+        assert_eq!((&reply["summary"]["hosts"], &reply["controlled"]), (&json!(7), &json!(true)));
         let hops = run(TEXT, 0, true, &mut |_| true).0["packet_hops"].as_f64().unwrap();
-        assert!((told["packet_hops"].as_f64().unwrap() / hops - 1.0).abs() < 0.5);
-        assert_eq!(told["schemes"], json!({"marking": "input_triggered", "echo": "ack", "response": "lipd"}));
+        assert!((reply["packet_hops"].as_f64().unwrap() / hops - 1.0).abs() < 0.5);
+        assert_eq!(reply["schemes"], json!({"marking": "input_triggered", "echo": "ack", "response": "lipd"}));
         let other = check(&TEXT.replace("lipd", "aimd"));
-        assert_eq!(told["bare"], other["bare"]);
+        assert_eq!(reply["bare"], other["bare"]);
         let of_group = check(&format!("{}response.aimd = {{}}\n", TEXT.replace("[response.lipd]\n", "")));
-        assert_eq!((&of_group["bare"], &of_group["controlled"]), (&told["bare"], &json!(true)));
-        assert_ne!(told["bare"], check(&TEXT.replace("1 ms", "2 ms"))["bare"]);
+        assert_eq!((&of_group["bare"], &of_group["controlled"]), (&reply["bare"], &json!(true)));
+        assert_ne!(reply["bare"], check(&TEXT.replace("1 ms", "2 ms"))["bare"]);
         let plain = TEXT.replace("[marking.input_triggered]\n[response.lipd]\n", "");
-        assert_eq!((&check(&plain)["controlled"], &check(&plain)["bare"]), (&json!(false), &told["bare"]));
+        assert_eq!((&check(&plain)["controlled"], &check(&plain)["bare"]), (&json!(false), &reply["bare"]));
     }
 
     #[test]
     fn a_run_has_the_fingerprint_of_its_scenario_and_a_payload() {
         let scenario = Scenario::parse(TEXT, FILE).unwrap();
         let native = scenario.run(0, 1, &mut |_| true).unwrap().fingerprint;
-        let (told, payload) = run(TEXT, 0, true, &mut |_| true);
-        assert_eq!(told["fingerprint"], format!("{native:016x}"));
+        let (reply, payload) = run(TEXT, 0, true, &mut |_| true);
+        assert_eq!(reply["fingerprint"], format!("{native:016x}"));
         let length = u64::from_le_bytes(payload[..8].try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&payload[8..8 + length]).unwrap();
-        assert_eq!(header["runs"][0]["fingerprint"], told["fingerprint"]);
+        assert_eq!(header["runs"][0]["fingerprint"], reply["fingerprint"]);
         assert_eq!(header["runs"][0]["frames"]["times"].as_array().unwrap().len(), FRAMES as usize);
-        assert_ne!(run(TEXT, 0, false, &mut |_| true).0["fingerprint"], told["fingerprint"]);
+        assert_ne!(run(TEXT, 0, false, &mut |_| true).0["fingerprint"], reply["fingerprint"]);
     }
 
     #[test]

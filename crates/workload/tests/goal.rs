@@ -160,7 +160,7 @@ fn a_file_of_another_kind_is_not_listed_line_by_line() {
 }
 
 #[test]
-fn a_workload_of_simai_is_told_from_a_schedule() {
+fn a_workload_of_simai_is_reported_from_a_schedule() {
     let layer = "attention -1 90 ALLGATHER 1048576 0 NONE 0 0 NONE 0 100";
     for first in ["HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1", "DATA", "MICRO"] {
         let error = goal::parse(&format!("{first}\n1\n{layer}\n"), "gpt.txt").unwrap_err().to_string();

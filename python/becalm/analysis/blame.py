@@ -14,7 +14,7 @@ from becalm.analysis.faults import SEVERAL, UNBALANCED, usual
 from becalm.analysis.reference import Reference
 
 HASHED = ("flow", "destination", "flowlet")
-"""Ways to choose among equal ports that do not ask which of them is busy."""
+"""Ways to choose among equal ports regardless of how busy they are."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,11 +42,11 @@ class Bottleneck:
     flows: Places
     """The flows that cross it."""
     root: bool
-    """Whether it was a root for a part of the window that counts."""
+    """Whether it was a root for a large enough part of the window."""
     overloaded: bool
     """Whether its flows offer more than it carries."""
     groups: dict[str, float]
-    """By group of flows: what it offers to the link, as a multiple of its capacity; the largest first."""
+    """Load that each group of flows offers to the link, as a multiple of its capacity; the largest first."""
     sources: int
     contributors: int
     """Hosts that offer more than their fair share of the link: those that control has to slow down."""
@@ -56,7 +56,7 @@ class Bottleneck:
 
 
 def bottlenecks(facts: Facts) -> list[Bottleneck]:
-    """Return the links where congestion begins, those that were roots first, the longest before others.
+    """Return the links where congestion begins: the most harmful first, then roots, the longest first.
 
     They are the outputs that have contributors in the table `tree`; see
     [model.md](../model.md#roots-branches-contributors-and-victims).
@@ -78,7 +78,7 @@ def bottlenecks(facts: Facts) -> list[Bottleneck]:
 
 
 def behind(facts: Facts, link: int) -> NDArray[np.bool_]:
-    """Return the links of a bottleneck's tree: itself, and those on the way to it that wait for credit."""
+    """Return the links of a bottleneck's tree: itself and the links on the way to it that wait for credit."""
     links = facts.links
     tree = facts.crossed(facts.crossing(link)) & (links.branch >= limits.LEAST_ROOT)
     tree[link] = True
@@ -86,7 +86,7 @@ def behind(facts: Facts, link: int) -> NDArray[np.bool_]:
 
 
 def harm(facts: Facts, found: list[int]) -> dict[int, float]:
-    """Return the bytes that victims lose to each bottleneck; those behind several lose to each alike."""
+    """Return the bytes that victims lose to each bottleneck; several bottlenecks share a loss equally."""
     flows, lost = facts.flows, dict.fromkeys(found, 0.0)
     hurt = np.flatnonzero(flows.suffers & (flows.lost > 0))
     if not len(hurt):
@@ -104,7 +104,7 @@ def _waits_for_host(facts: Facts, link: int) -> bool:
 
 
 def _changes(facts: Facts, link: int) -> list[str]:
-    """Return the rates that the scenario gives a link during the run, if it is not full nevertheless."""
+    """Return the rates that the scenario sets for a link during the run, unless the link is full anyway."""
     if facts.links.busy[link] >= limits.FULL:
         return []
     changes = [change for change in facts.resolved["changes"] if change["link"] == facts.links.names[link]]
@@ -134,7 +134,7 @@ def _bottleneck(facts: Facts, link: int, crossing: Places, lost: float, *, root:
 
 
 def _above_share(offers: list[float]) -> int:
-    """Return how many of some rising offers, in capacities of a link, are above a fair share of it."""
+    """Return how many of the ascending offers, in capacities of a link, exceed a fair share of it."""
     rest = 1.0
     for place, offer in enumerate(offers):
         if offer * (len(offers) - place) > rest:
@@ -152,7 +152,7 @@ def _cause(facts: Facts, link: int, groups: dict[str, float]) -> Cause | None:
 
 
 def _alike(facts: Facts, link: int) -> Places:
-    """Return the links between the same two levels, this one among them."""
+    """Return the links between the same two levels, including this one."""
     links = facts.links
     return np.flatnonzero((links.level == links.level[link]) & (links.to_level == links.to_level[link]))
 
@@ -178,7 +178,7 @@ def _pause_storm(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause
 
 
 def _same_path(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
-    """Compare the link with its equals: of its switch to the next level, or from there to its end."""
+    """Compare the link with its equals: from the same switch if it leads up, to the same switch if down."""
     links = facts.links
     ((paths, _),) = facts.resolved["switch"]["paths"].items()
     if links.to_level[link] == 0 or links.level[link] == 0 or links.demand[link] <= limits.OVERLOADED:
@@ -241,7 +241,7 @@ def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
 
 
 def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
-    """Compare the link with those by which its switch leads to the same level."""
+    """Compare the link with the other links from its switch to the same level."""
     links = facts.links
     if links.to_level[link] == 0 or facts.links.demand[link] <= limits.OVERLOADED:
         return
@@ -249,7 +249,7 @@ def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
     peers = [other for other in _alike(facts, link) if links.start[other] == start]
     mean = float(np.mean(links.pairs[peers]))
     others = [other for other in peers if other != link]
-    # Routes lead to whole hosts: one more than the mean is no fault.
+    # Routes lead to whole hosts: one more than the mean is not a fault.
     host = max(np.bincount(np.unique(links.to, return_inverse=True)[1][links.level == 0]))
     if not others or not links.pairs[link] >= max(UNBALANCED * mean, mean + host):
         return
@@ -284,7 +284,7 @@ def _collision(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
 
 
 def hot(facts: Facts, flows: Places) -> str:
-    """Return the host that gets nearly all of what flows offer; empty if there is none."""
+    """Return the host that receives nearly all traffic offered by some flows; empty if there is none."""
     offered: dict[str, float] = {}
     for flow in flows:
         host = facts.flows.destination[flow]

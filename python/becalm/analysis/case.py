@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Case:
-    """What the rules read."""
+    """Input of the rules."""
 
     def __init__(self, facts: Facts, file: str | None = None) -> None:
         self.facts = facts
         self.file = file
-        """What commands can name for the scenario of the run: its file or results; None if there is none."""
+        """Path by which commands can name the run's scenario: its file or results; None if there is none."""
 
     @cached_property
     def bottlenecks(self) -> list[Bottleneck]:
@@ -75,7 +75,7 @@ class Case:
         return self.marking != "none" and bool(answers - {"none", "fixed"})
 
     def ibta(self, bottleneck: Bottleneck) -> dict[str, Any] | None:
-        """Parameters of IBTA congestion control, if all groups that feed a link have the scenario's."""
+        """Parameters of IBTA congestion control, if all groups that feed a link use the scenario's."""
         common: dict[str, Any] = self.facts.resolved["response"]
         if any(self.responses[group] != common for group in bottleneck.groups):
             return None
@@ -83,28 +83,28 @@ class Case:
         return found
 
     def use(self, bottleneck: Bottleneck) -> float:
-        """Return the use of a link as a share of what it would be if all that is offered went through."""
+        """Return the utilization of a link as a share of its value if all offered traffic got through."""
         _, expected = self.facts.expected(bottleneck.link)
         return float(self.facts.links.busy[bottleneck.link] / max(1e-9, expected.mean()))
 
     def followed(self, bottleneck: Bottleneck) -> bool:
-        """Whether the series follow a link."""
+        """Whether the time series include a link."""
         names = self.facts.resolved["observe"]["links"]
         return "*" in names or bottleneck.name in names
 
     def steady(self, bottleneck: Bottleneck) -> bool:
-        """Whether the traffic to a link has no ups and downs of its own."""
+        """Whether the traffic to a link does not fluctuate by itself."""
         traffic = {group["name"]: group["traffic"] for group in self.facts.resolved["flows"]}
-        # A job computes now and then.
+        # A job's traffic fluctuates, since its ranks also compute.
         chosen = [traffic.get(group, {}) for group in bottleneck.groups]
         return all(
             "greedy" in each or not each.get("poisson", {"changes": True})["changes"] for each in chosen
         )
 
     def rates(self, bottleneck: Bottleneck) -> Floats | None:
-        """Return the rates of a link while it was offered more than it carries, as shares of its capacity.
+        """Return the rates of a link during overload, as shares of its capacity.
 
-        The windows of the series that they come from do not overlap. None if they are too few to judge.
+        They come from windows of the series that do not overlap. None if there are too few to judge.
         """
         import polars as pl
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 NEEDED = ("flows", "groups", "links", "tree", "victims")
-"""Tables without which nothing can be said."""
+"""Tables that every explanation needs."""
 
 STEPS = 400
-"""Times of the window at which the expected use of a link is worked out."""
+"""Number of times in the window at which the expected utilization of a link is computed."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Links:
     stalled: Floats
     """Share of the window in which it waited for credit."""
     tree_row: Places
-    """Row of the table `tree` of its virtual lane with the longest time as a root or branch."""
+    """Row of the table `tree` for its virtual lane with the longest time as a root or branch."""
     root: Floats
     """Share of the window in which it was a root."""
     branch: Floats
@@ -62,9 +62,9 @@ class Links:
     is_root: NDArray[np.bool_]
     """Whether `root` is its role in the table `tree`."""
     demand: Floats
-    """What the flows that cross it offer, as a multiple of its capacity."""
+    """Load offered by the flows that cross it, as a multiple of its capacity."""
     contributors: Places
-    """Flows that contribute to the congestion that begins here; 0 for one that is not oversubscribed."""
+    """Number of flows that contribute to congestion that begins at it; 0 without oversubscription."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Flows:
     source: list[str]
     destination: list[str]
     offered: Floats
-    """What it could have sent, within the rate of its host's link."""
+    """Rate at which it could have sent, within the rate of its host's link."""
     delivered: Floats
     marked: Floats
     """Share of its packets that were marked."""
@@ -87,13 +87,13 @@ class Flows:
     contributes: NDArray[np.bool_]
     """Whether its role is `contributor` or `both`."""
     lost: Floats
-    """What it loses, as a victim or for another reason; NaN where that is not known."""
+    """Rate that it loses, as a victim or for another reason; NaN if unknown."""
     account: Places
     """Row of the table `victims` for its group and host."""
 
 
 class Facts:
-    """What the tables of one replication say, ready for the rules."""
+    """Contents of the tables of one replication, prepared for the rules."""
 
     def __init__(self, results: Results, replication: int) -> None:
         absent = [name for name in NEEDED if name not in results.tables]
@@ -130,7 +130,7 @@ class Facts:
 
     @cached_property
     def cycle(self) -> list[str]:
-        """Links of which each may wait for the next; empty where no deadlock is possible."""
+        """Links each of which may wait for the next; empty if no deadlock is possible."""
         return self.network.cycle()
 
     @cached_property
@@ -197,7 +197,7 @@ class Facts:
 
     @cached_property
     def _by_link(self) -> tuple[Places, Places]:
-        """Return the flows of all links, link by link, and where those of each link begin."""
+        """Return the flows of all links, link by link, and the position at which those of each link begin."""
         flow, link = self._paths
         counts = np.bincount(link, minlength=len(self.links.capacity))
         return flow[np.argsort(link, kind="stable")], np.concatenate([[0], np.cumsum(counts)])
@@ -261,7 +261,7 @@ class Facts:
 
     @cached_property
     def _spans(self) -> tuple[Floats, Floats]:
-        """Return when each flow starts and stops, by the scenario; in s."""
+        """Return the start and stop of each flow according to the scenario, in s."""
         starts, stops = np.zeros(len(self.flows.row)), np.full(len(self.flows.row), self.duration)
         names = np.array(self.flows.group)
         for group in self.resolved["flows"]:
@@ -274,9 +274,9 @@ class Facts:
         return np.maximum(starts, self.warmup), np.maximum(stops, self.warmup)
 
     def expected(self, link: int) -> tuple[Floats, Floats]:
-        """Return times of the window, and the use of a link then if all that its flows offer went through.
+        """Return times in the window, and a link's utilization at each if all offered traffic got through.
 
-        A flow offers its part evenly while it is active.
+        A flow offers its traffic evenly while it is active.
         """
         flows, (starts, stops) = self.crossing(link), self._spans
         active = np.maximum(stops[flows] - starts[flows], 1e-12)

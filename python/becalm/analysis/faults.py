@@ -1,4 +1,4 @@
-"""Faults of a fabric: cables that are missing or slower than those of their peers, routes out of balance."""
+"""Faults of a fabric: missing cables, cables slower than their peers, unbalanced routes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from becalm.opensm.rates import in_words
 from becalm.scenario import Scenario
 
 UNBALANCED = 1.5
-"""A link has too many pairs of hosts from this multiple of its peers' mean on."""
+"""A link carries too many pairs of hosts if they are at least this multiple of its peers' mean."""
 SEVERAL = 3
-"""Fewest peers whose majority defines the usual value."""
+"""Minimum number of peers whose majority defines the usual value."""
 
 Labels = Mapping[tuple[str, int], str]
-"""The name of a link for people, by its node and port."""
+"""Human-readable names of links, by node and port."""
 
 
 class Fault(NamedTuple):
@@ -45,11 +45,11 @@ class _Link(NamedTuple):
 
 
 def labels(network: Network, fabric: Fabric | None = None) -> Labels:
-    """Return the names of links for people.
+    """Return human-readable names of links.
 
     Args:
-        network: that of a scenario.
-        fabric: the fabric that the scenario was imported from, for InfiniBand's numbers of ports.
+        network: the network of a scenario.
+        fabric: the fabric that the scenario was imported from, for InfiniBand port numbers.
 
     """
     numbers: dict[tuple[str, int], int] = {}
@@ -67,11 +67,11 @@ def labels(network: Network, fabric: Fabric | None = None) -> Labels:
 
 
 def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
-    """Look for faults of a fabric; the gravest first.
+    """Return the faults of a fabric, the most serious first.
 
     Args:
-        scenario: any; its flows do not matter.
-        names: of its links; those of `labels` if not given.
+        scenario: any scenario of the fabric; its flows do not matter.
+        names: names of its links; those from `labels` if not given.
 
     """
     network = scenario.network()
@@ -117,7 +117,7 @@ def _slow(links: list[_Link]) -> Iterator[Fault]:
 
 
 def _missing(links: list[_Link]) -> Iterator[Fault]:
-    """Compare the cables of each switch to switches of a level with those of the others of its own level."""
+    """Compare each switch's cables to a level with those of the other switches on its own level."""
     by_level: dict[int, dict[str, list[_Link]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         if link.level > 0:
@@ -150,7 +150,7 @@ def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
 
 
 def _routes(links: list[_Link]) -> Iterator[Fault]:
-    """Compare the links of each switch to the same level: equally many pairs of hosts should use each."""
+    """Compare each switch's links to the same level: the same number of host pairs should use each."""
     if any(math.isnan(link.pairs) for link in links):
         yield Fault("unchecked", "routes", "too many pairs of hosts to follow; their balance is unknown")
         return

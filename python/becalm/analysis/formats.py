@@ -1,4 +1,4 @@
-"""Numbers as text for people: rates, times, shares, ratios."""
+"""Numbers as human-readable text: rates, times, shares, ratios."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def number(value: float, unit: str = "") -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a time with three digits in the unit that suits it; `-` for none."""
+    """Return a time with three digits in a suitable unit; `-` for none."""
     if value is None or value != value:
         return "-"
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
@@ -33,11 +33,11 @@ def _three(value: float) -> str:
 
 
 MOST_SHARE = 1.005
-"""A larger share is none: packets at the ends of a window may make a full link a little more than full."""
+"""Largest valid share: packets at the ends of a window may push a full link slightly above 1."""
 
 
 def share(value: float | None) -> str:
-    """Return a share as a percentage; `-` for none, and for what is above 1 and so no share."""
+    """Return a share as a percentage; `-` for none, and for a value too far above 1 to be a share."""
     return "-" if value is None or not value <= MOST_SHARE else f"{100 * min(value, 1.0):.1f}%"
 
 
@@ -70,7 +70,7 @@ def cell(value: Any) -> str:  # noqa: ANN401
 
 
 def difference(gain: float, low: float, high: float) -> str:
-    """Return in words how much less a loss is, with the 95% interval of the gain."""
+    """Return in words how much smaller a loss is, with the 95% interval of the gain."""
     if low <= 0 <= high:
         return f"no significant difference (95% interval of the gain {low:.4f} to {high:.4f})"
     word = "better" if gain > 0 else "worse"

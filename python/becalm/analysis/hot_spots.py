@@ -18,7 +18,7 @@ ROLES = (TUNE, GUARD, HELD_OUT)
 """Role of a case: to be improved, not to become worse, or only to be checked at the end."""
 
 SAMPLES = 60
-"""Samples of a hot period: what comes back to normal is seen with this resolution."""
+"""Number of samples in a hot period: the resolution at which a return to normal is seen."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Case:
 
     name: str
     scenario: Scenario
-    """With groups of flows that suffer, and some that are hot; its control is replaced."""
+    """Scenario with groups of flows that suffer and some that are hot; its control is replaced."""
     hot: tuple[str, ...]
-    """Groups that cause the congestion, as patterns; none in a case without it."""
+    """Groups that cause the congestion, as patterns; empty in a case without congestion."""
     background: tuple[str, ...]
     """Groups that suffer from it, as patterns."""
     link: str | None = None
@@ -37,23 +37,23 @@ class Case:
     start: float = 0.0
     """When the hot period begins, in s."""
     stop: float = 0.0
-    """When it ends, in s; `start` where there is none."""
+    """When it ends, in s; equal to `start` if there is none."""
     weight: float = 1.0
     """Weight among the tuning cases."""
     role: str = TUNE
     kind: str = ""
-    """Kind of its hot spots, of a case that was drawn; see `becalm.tunings.population`."""
+    """Kind of its hot spots, if the case was drawn; see `becalm.tunings.population`."""
 
     def groups(self, patterns: Sequence[str]) -> list[str]:
-        """Return the groups of the scenario that fit patterns such as `cold*`."""
+        """Return the groups of the scenario that match patterns such as `cold*`."""
         names = [group["name"] for group in self.scenario.resolved["flows"]]
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
     def observed(self, control: Mapping[str, Any], seed: int) -> Scenario:
-        """Return the scenario with other parameters and seed, and the observations that measures need.
+        """Return the scenario with other parameters and seed, and with the observations that measures need.
 
         Raises:
-            ScenarioError: parameters that cannot be.
+            ScenarioError: invalid parameters.
 
         """
         seen: dict[str, Any] = {"run.seed": seed, "run.replications": 1}
@@ -90,9 +90,9 @@ class Case:
 
     @cached_property
     def fair(self) -> dict[str, float]:
-        """What the links can give each group in the hot period, in B/s: max-min fair rates of its flows.
+        """Rate that the links can give each group in the hot period, in B/s: max-min fair rates of its flows.
 
-        A flow wants what its traffic offers then, or as much as it can get.
+        A flow demands the load that its traffic offers in that period, or as much as it can get.
         """
         import numpy as np
 
@@ -131,7 +131,7 @@ class Case:
 
 
 def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
-    """Return what a source offers between two times, as a share of its link; infinite if it always sends."""
+    """Return a source's load between two times, as a share of its link; infinite if it always sends."""
     if "on_off" in traffic:
         on, off = (seconds(traffic["on_off"][key]) for key in ("mean_on", "mean_off"))
         return on / (on + off)
@@ -147,6 +147,6 @@ def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
 
 
 def _span(group: Mapping[str, Any], start: float, stop: float) -> tuple[float, float]:
-    """Return when a group is active between two times."""
+    """Return the part of the time between two times in which a group is active."""
     last = stop if group["stop"] is None else seconds(str(group["stop"]))
     return min(max(start, seconds(str(group["start"]))), stop), max(start, min(stop, last))

@@ -33,4 +33,4 @@ STORM = 0.5
 STILL = 0.25
 """A job has stopped if none of its operations began or ended in this last share of the run."""
 MOST = 5
-"""Links, groups or hosts that a sentence lists; it only counts the others."""
+"""Maximum number of links, groups or hosts that a sentence lists; it only counts the others."""

@@ -1,7 +1,7 @@
 """Measures of a run: background traffic, the hot link and its sources during and after a hot period.
 
-Rates of background groups are shares of what they offer at that time. Where a group offers no known load,
-because it sends as fast as it may, they are shares of what it got before the hot period.
+Rates of background groups are shares of the load that they offer at that time. If the load of a group is
+unknown because it sends as fast as it can, they are shares of its rate before the hot period.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ MEASURES = (
 )
 """Measures that can be goals or limits.
 
-`background`: mean share of what its groups offer in the hot period. `hot_link`: utilization of the hot link
-where a case names it, else what contributors get of what the links can give them. `fairness`: Jain's index of
-the hot flows. `settle`: s from the beginning of the hot period until the background gets its share for good.
-`recovery`: s from its end until it does. `latency_p99`: s, the worst of its groups. `delivered`: B/s of all
-groups. `lost`: share that the background loses against the run without the incast and without control.
-`starved`: share that contributors miss of what the links can give them. `loss`: see `loss`.
+`background`: mean share of the load offered by its groups in the hot period. `hot_link`: utilization of the
+hot link if a case names it, otherwise the share that contributors get of the rate that the links can give
+them. `fairness`: Jain's index of the hot flows. `settle`: time in s from the beginning of the hot period
+until the background gets its share for good. `recovery`: time in s from its end until it does.
+`latency_p99`: in s, the worst of its groups. `delivered`: B/s of all groups. `lost`: share that the
+background loses against the run without the incast and without control. `starved`: share of the rate that the
+links can give contributors and that they do not get. `loss`: see `loss`.
 """
 WEIGHTS = {"lost": 1.0, "starved": 0.5, "calm": 1.0}
 """Weights of shares: lost by the background in an incast, missed by contributors, lost without an incast."""
 LARGER_IS_BETTER = ("background", "hot_link", "fairness", "delivered")
-"""Of the measures."""
+"""Measures for which larger is better."""
 GOALS = tuple(name for name in MEASURES if name != "delivered")
 """Measures that can be goals."""
 RIGHT = 0.9
-"""Share of what it offers from which on the background is all right."""
+"""Share of its offered load from which the background counts as unharmed."""
 SMOOTH = 5
-"""Samples over whose mean the background is judged."""
+"""Number of samples whose mean is used to judge the background."""
 
 
 def measured(results: Results, case: Case, calm: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -74,7 +75,7 @@ def measured(results: Results, case: Case, calm: Mapping[str, float] | None = No
 
 
 def loss(found: Mapping[str, float], case: Case) -> float:
-    """Return what background and contributors lose, or the background without an incast; 0 at best."""
+    """Return the loss of background and contributors, or of the background without an incast; 0 at best."""
     if not case.hot:
         return WEIGHTS["calm"] * found["lost"]
     return sum(WEIGHTS[name] * found[name] for name in ("lost", "starved"))
@@ -121,7 +122,7 @@ def _over_time(results: Results, case: Case) -> dict[str, float]:
 
 
 def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.float64]:  # noqa: ANN401
-    """Return what a group offers at each sample, in B/s."""
+    """Return the load that a group offers at each sample, in B/s."""
     import numpy as np
 
     (group,) = [each for each in results.scenario.resolved["flows"] if each["name"] == name]
@@ -139,7 +140,7 @@ def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.f
 
 
 def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return means over some samples; over fewer at the ends."""
+    """Return moving means, over fewer samples at the ends."""
     import numpy as np
 
     kernel = np.ones(min(SMOOTH, values.size))
@@ -149,9 +150,9 @@ def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _until(
     time: NDArray[np.float64], right: NDArray[np.bool_], start: float, step: float, longest: float
 ) -> float:
-    """Return how long it takes until the last sample that is not right is over.
+    """Return the time until the end of the last sample that is not right.
 
-    The first that is right would not do: at the beginning of a hot period all is still well.
+    The first sample that is right would not do: at the beginning of a hot period all is still well.
     """
     import numpy as np
 

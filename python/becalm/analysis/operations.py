@@ -1,4 +1,4 @@
-"""What the ranks of a job do over time, what they wait for, and its critical path: from the table `ops`."""
+"""Activity and waits of a job's ranks over time, and its critical path, from the table `ops`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 IDLE, COMPUTES, MESSAGES, OTHERS = range(4)
-"""What a rank does: nothing; it computes; messages from it or to it are under way; others have yet to send
+"""Activity of a rank: none; it computes; messages from it or to it are under way; others have yet to send
 what it waits for."""
 
 
@@ -32,7 +32,7 @@ class Step:
 
 
 class Operations:
-    """The recorded operations of one job; those that have not ended last until `end`."""
+    """The recorded operations of one job; unfinished ones last until `end`."""
 
     def __init__(self, ops: pl.DataFrame, end: float) -> None:
         import polars as pl
@@ -40,7 +40,7 @@ class Operations:
         begun = ops.filter(pl.col("start").is_finite()).with_columns(
             pl.when(pl.col("end").is_finite()).then("end").otherwise(end).alias("end")
         )
-        # Of messages of one size between two ranks, the first that is sent is the first that is received.
+        # Messages of one size between two ranks are received in the order in which they are sent.
         count = pl.int_range(pl.len()).over("kind", "rank", "peer", "bytes").alias("count")
         ordered = begun.sort("rank", "end", "start", "op", maintain_order=True).with_row_index("place")
         counted = ordered.sort("rank", "op").with_columns(count)
@@ -60,14 +60,14 @@ class Operations:
         self._computes, self._receives = (kinds == "calc").to_numpy(), (kinds == "recv").to_numpy()
 
     def times(self, rank: int) -> tuple[Floats, Places]:
-        """Return when a rank begins to do something else, and what it does from then on; the last is `IDLE`.
+        """Return the times at which a rank's activity changes, and each new activity; the last is `IDLE`.
 
         A message that may come from any rank counts as under way.
         """
         own = self._of(rank)
         begin, end, sent = self._start[own], self._end[own], self._sent[own]
         computes, receives = self._computes[own], self._receives[own]
-        # A message is under way to a rank once it waits for it and the other one has begun to send.
+        # A message is under way to a rank once the rank waits for it and the sender has begun to send.
         never = np.where(receives & (self._peer[own] >= 0), end, begin)
         under_way = np.where(sent >= 0, np.clip(self._start[sent], begin, end), never)
         bounds = np.unique(np.concatenate([begin, under_way, end]))
@@ -87,8 +87,8 @@ class Operations:
     def critical_path(self) -> list[Step]:
         """Return the chain of operations that ends last, from its end to its beginning.
 
-        Before a receive that had to wait comes its message, and what the sender did before; before any other
-        operation, what its rank ended last before it.
+        A receive that had to wait is preceded by its message and by what the sender did before that; any
+        other operation by the one that its rank ended last before it.
         """
         path: list[Step] = []
         at = int(np.argmax(self._end)) if len(self._end) else -1

@@ -1,4 +1,4 @@
-"""Where a statement about a run comes from."""
+"""Source of a statement about a run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a sentence comes from: rows of a table of the results, or a key of the scenario."""
+    """Source of a sentence: rows of a table of the results, or a key of the scenario."""
 
     table: str
     """Name of the table; `scenario` for a key."""
     rows: tuple[int, ...] = ()
-    """Rows of the whole table, all replications together, from 0."""
+    """Row numbers in the whole table, with all replications, from 0."""
     columns: tuple[str, ...] = ()
-    """Columns of these rows that have the numbers."""
+    """Columns of these rows that contain the numbers."""
     key: str = ""
     """Dotted key of the scenario."""
 

@@ -1,7 +1,7 @@
 """The command line: reads arguments, calls the package, prints. Heavy imports are inside the commands.
 
 `PANELS` has all commands, by the panels of `becalm --help`. `exits` turns errors into messages and exit
-codes, `console` prints tables and progress, `options` has what several commands take.
+codes, `console` prints tables and progress, `options` has the options of several commands.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ PANELS: dict[str, tuple[Command, ...]] = {
         schemes.check_scheme,
     ),
 }
-"""All commands but those of `becalm store`; each has the name of its function."""
+"""All commands except those of `becalm store`; each has the name of its function."""
 FORMER = {
     "examples": "`becalm list examples`, with a NAME for its text, or `becalm run --example NAME`",
     "draw": "`becalm report RESULTS --time TIME --out PICTURE`",
     "view": "`becalm report SOURCE --view`",
 }
-"""Commands of 0.2, and what has their place."""
+"""Commands of 0.2, and their replacements."""
 
 app = typer.Typer(
     cls=helped.Group,
@@ -102,7 +102,7 @@ for _name, _now in FORMER.items():
 
 
 def _interrupted() -> NoReturn:
-    """End with the exit code; after an import in C was interrupted, Python would end by the signal."""
+    """Exit with the exit code; after an interrupted import in C, Python would exit by the signal."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     os._exit(INTERRUPTED)
@@ -120,7 +120,7 @@ def main() -> None:
             _interrupted()
         raise
     except OSError as error:
-        # Of what is printed before a command begins, such as `--help` on a full disk.
+        # Errors of output before a command begins, such as `--help` on a full disk.
         sys.stderr.write(f"{error_text(error)}\n")
         sys.exit(BAD_INPUT)
 

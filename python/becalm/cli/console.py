@@ -29,7 +29,7 @@ HOTTEST_LINKS = 5
 """Rows of the table of links."""
 
 SHORT = "shorter runs and fewer points: full runs may reverse orders and verdicts"
-"""Note beside the results of shorter runs."""
+"""Note next to the results of shorter runs."""
 
 VERDICT_STYLES = {"holds": "green", "weak": "cyan", "undecided": "yellow", "fails": "bold red"}
 """Styles of the verdicts on claims."""
@@ -67,7 +67,7 @@ def _jobs(results: Results) -> Table:
 
 
 def _known(value: float, shown: Callable[[float], str]) -> str:
-    """Return a value as it is shown, or a dash for NaN."""
+    """Return a value as text, or a dash for NaN."""
     return "-" if value != value else shown(value)
 
 
@@ -161,7 +161,7 @@ def show_entries(kind: str, entries: Sequence[Entry]) -> None:
 
 
 def show_entry(kind: str, entry: Entry) -> None:
-    """Print what an item is, and its keys."""
+    """Print the description of an item, and its keys."""
     out.print(f"{safe(entry.summary)}.")
     if entry.parameters:
         keys = [
@@ -204,7 +204,7 @@ def claims(report: Report) -> Table:
         [cell(each) for each in (claim.paper, measured(claim), claim.tolerance)] for claim in report.claims
     ]
     for place, column in enumerate(("paper", "mean", "tolerance")):
-        # On a narrow screen names are folded, and numbers are not.
+        # On a narrow screen names are folded, but numbers are not.
         longest = max(len(word) for text in (column, *(row[place] for row in rows)) for word in text.split())
         result.add_column(column, justify="right", overflow="fold", min_width=longest)
     result.add_column("verdict", justify="center", no_wrap=True)
@@ -216,7 +216,7 @@ def claims(report: Report) -> Table:
 
 
 def warn_short(short: bool, also: str = "") -> None:
-    """Print a note on shorter runs to the error stream, if `short` is set; `also`: what else is less."""
+    """Print a note on shorter runs to the error stream if `short` is set; `also`: what else is reduced."""
     if short:
         err.print(f"--short: {also}{SHORT}", soft_wrap=True)
 
@@ -279,11 +279,11 @@ class Bar:
         self._show(description, now.fraction, now.events, now.packet_hops)
 
     def on_step(self, done: int, steps: int) -> None:
-        """Show how many runs, or other units, are done, of how many."""
+        """Show how many of all runs, or other units, are done."""
         self._show(f"{done} of {steps} {self._unit}", done / max(steps, 1))
 
     def on_stage(self, description: str) -> None:
-        """Show what is done now, of unknown length."""
+        """Show the current step, whose length is unknown."""
         self._bar.update(self._task, total=None, description=description, rates="")
 
     def on_trace(self, time: float, end: float, events: int, packet_hops: int) -> None:
@@ -299,7 +299,7 @@ class Bar:
 
 
 def show_settings(recommendation: Recommendation) -> None:
-    """Print each parameter of congestion control with its reason, if a guideline gave any."""
+    """Print each parameter of congestion control with its reason, if a guideline gave one."""
     if not recommendation.settings:
         return
     rows = [(setting.key, str(setting.value), setting.why) for setting in recommendation.settings]
@@ -317,11 +317,11 @@ def show_imported(imported: Imported, file: Path) -> None:
         say(f"note: {note}")
     fabric = imported.fabric
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
-    say(f"{counts}; written to {file}")
+    say(f"{counts}; packets go {imported.routed}; written to {file}")
 
 
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
-    """Print problems of a configuration, or that it has none."""
+    """Print the problems of a configuration, or that it has none."""
     if not concerns:
         out.print(f"{safe(title)}: no problems found")
     for concern in concerns:

@@ -1,4 +1,4 @@
-"""`becalm crosscheck`: becalm beside other simulators."""
+"""`becalm crosscheck`: becalm compared with other simulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--help` shows: kinds of values in one style, and an example of each command."""
+"""Contents of `--help`: kinds of values in one style, and an example of each command."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _in_one_style(params: list[Any]) -> list[Any]:
         kind = get_args(given)[0] if get_origin(given) is list else given
         argument = isinstance(each, TyperArgument)
         if kind in KINDS and (argument or each.metavar is None):
-            # Of the instance: a `metavar` would also rename an argument.
+            # Set on the instance: a `metavar` would also rename an argument.
             shown = "" if argument and each.metavar else KINDS[kind]
             each.display_type_rich = partial(_shown, shown)  # type: ignore[method-assign]
     return params

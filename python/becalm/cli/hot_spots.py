@@ -1,4 +1,4 @@
-"""Rows of a comparison on hot spots, and what settings do to hot spots of all sizes, as tables."""
+"""Rows of a comparison on hot spots, and the effect of settings on hot spots of all sizes, as tables."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def show_rows(verdict: Verdict) -> None:
 
 
 def show_sizes(tried: Sequence[Sizes]) -> None:
-    """Print what contributors get of the hot link, by their number, and warn of those that get too little."""
+    """Print the share of the hot link that contributors get, by their number; warn if one is too small."""
     from becalm.tunings.guidelines import ENOUGH
 
     sizes = list(tried[0].links)
-    # Rounded down: what is just below the limit is not to look as if it met it.
+    # Rounded down: a value just below the limit must not look as if it met it.
     rows = [(each.guideline, *(f"{int(each.links[size] * 100)}" for size in sizes)) for each in tried]
     title = "Share of the hot link that contributors get, in %, by their number; without control 100"
     console.out.print(table(title, ("settings", *map(str, sizes)), rows))

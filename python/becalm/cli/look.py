@@ -12,6 +12,7 @@ import typer
 
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, stop
+from becalm.cli.options import Overwrite, Quiet
 from becalm.mistakes import printable
 
 Source = Annotated[
@@ -43,9 +44,7 @@ Time = Annotated[
 
 def report(
     source: Source,
-    out: Annotated[
-        Path | None, typer.Option(help="The page, a new .html file; default: `report.html`.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The page, an .html file; default: `report.html`.")] = None,
     view: Annotated[
         bool, typer.Option("--view", help="Open the page in the browser; write only a temporary file.")
     ] = False,
@@ -61,6 +60,8 @@ def report(
     ] = False,
     time: Time = None,
     vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane of the picture.")] = 0,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write a run, a sweep or a tuning as one self-contained HTML file, or the fabric as a picture."""
     from becalm.cli import console
@@ -69,20 +70,23 @@ def report(
     if view and (out is not None or runs):
         stop("--out, --runs: have no effect with --view", BAD_INPUT)
     if time is not None:
-        console.say(str(_draw(source, time, vl, replication or 0, out)))
+        picture = _draw(source, time, vl, replication or 0, out, overwrite=overwrite)
+        if not quiet:
+            console.say(str(picture))
         return
     if view:
-        page = _temporary(_page(source, title, replication, max_size, full=full))
+        page = _temporary(_page(source, title, replication, max_size, full=full, quiet=quiet))
         console.say(str(page))
         return
     page = out or free_file(Path("report.html"))
     folder = page.with_name(f"{page.stem}-runs") if runs else None
     if folder is not None and folder.exists():
         stop(f"{folder}: already exists; choose another --out", BAD_INPUT)
-    with new_file(page) as partial:
-        text = _page(source, title, replication, max_size, full=full, folder=folder)
+    with new_file(page, overwrite=overwrite) as partial:
+        text = _page(source, title, replication, max_size, full=full, quiet=quiet, folder=folder)
         partial.write_text(text, encoding="utf-8", newline="\n")
-    console.say(str(page))
+    if not quiet:
+        console.say(str(page))
 
 
 def explain(
@@ -134,7 +138,7 @@ def play(
 
 
 def _open(page: Path) -> None:
-    """Open a page in a browser with a window, if there is one: Python would else start one for text."""
+    """Open a page in a graphical browser, if there is one: Python would otherwise start a text browser."""
     import webbrowser
 
     names = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
@@ -152,7 +156,7 @@ def _temporary(text: str) -> Path:
     return page
 
 
-def _draw(folder: Path, time: str, vl: int, replication: int, out: Path | None) -> Path:
+def _draw(folder: Path, time: str, vl: int, replication: int, out: Path | None, *, overwrite: bool) -> Path:
     """Draw the fabric at a snapshot; return the file."""
     import becalm
     from becalm.folders import free_file, new_file
@@ -162,7 +166,7 @@ def _draw(folder: Path, time: str, vl: int, replication: int, out: Path | None) 
     picture = out or free_file(Path("fabric.png"))
     if picture.suffix not in FORMATS:
         stop(f"{picture}: must end in one of: {', '.join(FORMATS)}", BAD_INPUT)
-    with new_file(picture) as partial:
+    with new_file(picture, overwrite=overwrite) as partial:
         results = becalm.load_results(folder)
         save(draw_fabric(results, seconds(time), vl=vl, replication=replication), partial)
     return picture
@@ -175,6 +179,7 @@ def _page(
     max_size: str,
     *,
     full: bool,
+    quiet: bool,
     folder: Path | None = None,
 ) -> str:
     from becalm import _core
@@ -185,10 +190,10 @@ def _page(
     if size is None:
         stop(f"--max-size {max_size}: not a size; valid: a number with a unit, such as 5MB", BAD_INPUT)
     if folder is not None:
-        with console.Bar(quiet=False) as bar:
+        with console.Bar(quiet=quiet) as bar:
             run_pages(source, folder, max_size=int(size), progress=bar.on_step)
     pages = folder.name if folder else None
-    with console.Bar(quiet=False) as bar:
+    with console.Bar(quiet=quiet) as bar:
         bar.on_stage("writing the page")
         return page_of(
             source, title=title, replication=replication, max_size=int(size), full=full, pages=pages

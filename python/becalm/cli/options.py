@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=4096,
-        help="Threads to use; default: all cores, and one for small runs.",
+        help="Threads to use; default: all cores, but only one for small runs.",
     ),
 ]
 MaxMemory = Annotated[
@@ -41,6 +41,8 @@ Echoes = Annotated[
     list[str] | None,
     typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo, as with --response."),
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Fabric = Annotated[
     Path | None, typer.Option(help="Output of `ibnetdiscover`, for the port numbers in OpenSM's masks.")
 ]
@@ -49,9 +51,9 @@ Fabric = Annotated[
 def own_schemes(
     response: list[str] | None, marking: list[str] | None, echo: list[str] | None
 ) -> tuple[Provided, ...]:
-    """Return the schemes of one's own that the options name.
+    """Return the user's own schemes that the options name.
 
-    This, and nothing in a scenario, runs their code.
+    Only this runs their code; nothing in a scenario does.
 
     Raises:
         SchemeError: one of them cannot be loaded.

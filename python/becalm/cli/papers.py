@@ -9,7 +9,7 @@ import typer
 
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
-from becalm.cli.options import Threads
+from becalm.cli.options import Quiet, Threads
 
 
 def reproduce(
@@ -27,6 +27,7 @@ def reproduce(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
+    quiet: Quiet = False,
 ) -> None:
     """Reproduce figures of papers and check their claims; exit code 1 if a sentence of a paper fails."""
     from becalm import lab
@@ -34,7 +35,7 @@ def reproduce(
 
     console.warn_short(short, also="" if seeds else "one seed, ")
     try:
-        with console.Bar(quiet=as_json) as bar:
+        with console.Bar(quiet=quiet or as_json) as bar:
             reports = lab.reproduce(
                 ids or [],
                 out=out,
@@ -50,7 +51,7 @@ def reproduce(
     if as_json:
         for report in reports:
             typer.echo(jsons.dumps(report.to_json()))
-    else:
+    elif not quiet:
         console.show_reports(reports)
     if any(report.fails for report in reports):
         raise typer.Exit(FAILED)
@@ -79,6 +80,7 @@ def design(
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
     threads: Threads = None,
+    quiet: Quiet = False,
 ) -> None:
     """Derive, check, tabulate and try a response function, and compare it with LIPD, FIMD and AIMD."""
     import becalm
@@ -91,7 +93,7 @@ def design(
     default = Path("designs") / name
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         console.warn_short(short)
-        with console.Bar(quiet=as_json) as bar:
+        with console.Bar(quiet=quiet or as_json) as bar:
             made = becalm.design(
                 decrease,
                 increase,
@@ -108,5 +110,5 @@ def design(
         place.write(made.fill)
     if as_json:
         typer.echo(jsons.dumps(made.to_json()))
-        return
-    console.show_design(made, place.folder)
+    elif not quiet:
+        console.show_design(made, place.folder)

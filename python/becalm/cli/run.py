@@ -1,4 +1,4 @@
-"""Panel "Run": a scenario's run, its check, and what a scenario can be made of."""
+"""Panel "Run": a scenario's run, its check, and the building blocks of scenarios."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from becalm import contents, examples, jsons
 from becalm.cli import trace
 from becalm.cli.exits import BAD_INPUT, error_text, stop
-from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Responses, Threads, own_schemes
+from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, Threads, own_schemes
 from becalm.contents import Entry
 from becalm.errors import BecalmError
 from becalm.mistakes import printable
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from becalm.lab import Experiment
     from becalm.results import Results
     from becalm.scenario import Scenario
+    from becalm.schemes.loading import Provided
 
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
 FRAMES = 100
-"""Frames of a run whose scenario asks for none."""
+"""Number of frames of a run whose scenario requests none."""
 MOST_PROGRAMS = 10_000_000
-"""Bytes of the programs of jobs, 57 an operation, above which a page's run does not record operations."""
+"""Bytes of the jobs' programs, 57 per operation, above which operations are not recorded for a page."""
 
 
 def run(
@@ -36,7 +37,7 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Results folder; default: `results/<scenario>`.")] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing results folder.")
+        bool, typer.Option("--overwrite", help="Replace an existing results folder, report and traces.")
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
     change: Annotated[
@@ -51,7 +52,7 @@ def run(
     echo: Echoes = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write a report of the run, frames included, to a new .html file."),
+        typer.Option(help="Write a report of the run, frames included, to an .html file."),
     ] = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
@@ -60,20 +61,21 @@ def run(
     perfetto: trace.Chrome = None,
     events: trace.Events = None,
     traced: trace.Chosen = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
     from becalm import memory
     from becalm.cli import console
+    from becalm.comparison.scene import is_scene
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads
     from becalm.scenario import parse_change
 
     if (file is None) == (example is None):
         stop("run: needs either a scenario or --example with a name from `becalm list examples`", BAD_INPUT)
-    traces = trace.wanted(pcap, packets, perfetto, events, traced)
+    traces = trace.wanted(pcap, packets, perfetto, events, traced, overwrite=overwrite)
     file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
@@ -81,22 +83,24 @@ def run(
     _check_names(out, report, *traces.files)
     limit = memory.limit_of(max_memory)
     own = own_schemes(response, marking, echo)
-    scenario = becalm.load(file, max_memory=limit, schemes=own) if example is None else examples.load(example)
+    scenario = _loaded(file, limit, own) if example is None else examples.load(example)
     scenario = scenario.using(own)
     if changes:
         scenario = scenario.replace(changes, option="--set")
     scenario = _with_opensm(scenario, opensm, fabric)
-    scenario = _watched(scenario, report)
+    scenario = _watched(scenario, report, overwrite=overwrite)
     choice = traces.choice(scenario)
     default = Path("results") / file.stem
     quiet = quiet or as_json
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
+    if not quiet and is_scene(file):
+        console.say("note: a scene of becalm compare, run without congestion control")
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
         place.write(results.fill)
-    said = [*traces.write(choice, quiet=quiet), *_written(results, report)]
+    said = [*traces.write(choice, quiet=quiet), *_written(results, report, place.folder, overwrite=overwrite)]
     if as_json:
         summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
@@ -120,10 +124,7 @@ def validate(
     bad, own = False, own_schemes(response, marking, echo)
     for file in files:
         try:
-            warnings = [
-                f"warning: {each}"
-                for each in becalm.load(file, max_memory=max_memory, schemes=own).using(own).warnings
-            ]
+            warnings = [f"warning: {each}" for each in _loaded(file, max_memory, own).using(own).warnings]
         except (becalm.BecalmError, OSError) as error:
             bad = True
             typer.echo(printable(error_text(error)), err=True)
@@ -160,8 +161,18 @@ def list_(
     console.show_entry(kind, found[name])
 
 
+def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...]) -> Scenario:
+    """Return a file's scenario; a scene of `becalm compare` is one without congestion control."""
+    import becalm
+    from becalm.comparison import merge, scene
+
+    if scene.is_scene(file):
+        return merge.uncontrolled(file)
+    return becalm.load(file, max_memory=max_memory, schemes=own)
+
+
 def _check_names(*paths: Path | None) -> None:
-    """Make sure that no two results have one name, before the run."""
+    """Make sure before the run that no two output files have the same name."""
     given = [path for path in paths if path is not None]
     places = [path.resolve() for path in given]
     for number, path in enumerate(given):
@@ -186,8 +197,8 @@ def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | 
     return simulate.with_configuration(scenario, configuration, discovered)
 
 
-def _watched(scenario: Scenario, page: Path | None) -> Scenario:
-    """Return a scenario that records what its page shows, if there is to be one; runs do not change by it.
+def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scenario:
+    """Return a scenario that records what its page shows, if one is wanted; the run itself stays the same.
 
     Raises:
         ResultsError: the page exists or cannot be written.
@@ -198,7 +209,7 @@ def _watched(scenario: Scenario, page: Path | None) -> Scenario:
 
     if page is None:
         return scenario
-    check_writable(page)
+    check_writable(page, overwrite=overwrite)
     observe = scenario.resolved["observe"]
     changes: dict[str, object] = {}
     if observe["frames"] is None:
@@ -212,19 +223,19 @@ def _watched(scenario: Scenario, page: Path | None) -> Scenario:
     return scenario.replace(changes) if changes else scenario
 
 
-def _written(results: Results, page: Path | None) -> list[str]:
-    """Write the page of a run to a new file, if there is to be one; return its path for the user."""
+def _written(results: Results, page: Path | None, folder: Path, *, overwrite: bool) -> list[str]:
+    """Write the page of a run to a new file, if one is wanted; return its path for the user."""
     from becalm.folders import write_new
     from becalm.reports import report
 
     if page is None:
         return []
-    write_new(page, report(results))
+    write_new(page, report(results, folder=folder), overwrite=overwrite)
     return [str(page)]
 
 
 def _entries(kind: str) -> list[Entry]:
-    """Everything of a kind."""
+    """Return all items of a kind."""
     if kind == "examples":
         return [Entry(each, examples.summary(each), []) for each in examples.names()]
     if kind == "papers":

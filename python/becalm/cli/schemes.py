@@ -1,4 +1,4 @@
-"""Panel "Papers and schemes": schemes of one's own, from a first file to a check."""
+"""Panel "Papers and schemes": user-defined schemes, from a first file to a check."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import typer
 
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
+from becalm.cli.options import Overwrite
 
 
 def new_scheme(
-    file: Annotated[Path | None, typer.Argument(help="A new .py or .c file.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(help="A .py file.", show_default=False)] = None,
     like: Annotated[
         str, typer.Option(help="Scheme to start from: lipd, dctcp, ramp, input_triggered, rocev2.")
     ] = "lipd",
     header: Annotated[
         bool, typer.Option("--header", help="Print the C header `becalm.h` instead, for libraries.")
     ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a Python class with comments, as a start for your own scheme."""
     from becalm._core import header as text_of_header
@@ -38,7 +40,7 @@ def new_scheme(
     if like not in starts.names():
         stop(f"--like {like}: unknown; valid: {', '.join(starts.names())}", BAD_INPUT)
     text, name, seam = starts.start(like, file.stem)
-    write_new(file, text)
+    write_new(file, text, overwrite=overwrite)
     console.say(f"written to {file}. Next:")
     console.say(f"  becalm check-scheme {file}:{name}")
     console.say(f"  becalm run --example input_triggered_lipd --{seam} {file}:{name}")

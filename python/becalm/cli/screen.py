@@ -11,11 +11,11 @@ from becalm.cli import console
 from becalm.sweeps.task import Done
 
 EVERY = 30.0
-"""Seconds between two lines where the output is no terminal."""
+"""Seconds between two lines if the output is not a terminal."""
 
 
 class Screen:
-    """One bar with runs found, done and failed, runs per second and the time left; lines off a terminal."""
+    """One bar with runs found, done and failed, runs per second and time left; lines without a terminal."""
 
     def __init__(self, total: int, found: int, width: int, *, quiet: bool) -> None:
         self.total = total
@@ -45,7 +45,7 @@ class Screen:
         self._bar.stop()
 
     def plan(self, total: int) -> None:
-        """Set how many runs there are to compute, where that is known late."""
+        """Set the number of runs to compute, if it becomes known late."""
         self.total = total
 
     @property
@@ -79,7 +79,7 @@ class Screen:
         if over:
             parts.append(f"{rate:.1f} runs/s")
         if self.done:
-            # Long runs at the beginning or the end mislead a plain rate less when it is of finished work.
+            # Finished work distorts the estimate less than finished runs if long runs come first or last.
             left = max(self.wall / self.done / self._width, 1 / rate) * (self.total - over)
             parts.append(f"{formats.seconds(left)} left")
         return ", ".join(parts)

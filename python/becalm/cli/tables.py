@@ -1,4 +1,4 @@
-"""Tables of the command line: numbers are never cut. What is wider than the screen goes on below."""
+"""Tables of the command line: numbers are never cut. A table wider than the screen continues below."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def safe(text: str) -> str:
 class Whole(Table):
     """A table whose first `text` columns are names, which fold, and whose others are numbers, which do not.
 
-    Where the numbers do not fit beside the names, those of the last columns follow in further tables, each
-    with the names again.
+    If the numbers do not fit next to the names, the last columns follow in further tables, each of which
+    repeats the names.
     """
 
     def __init__(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], text: int) -> None:
@@ -53,7 +53,7 @@ class Whole(Table):
         return max((cell_len(word) for word in words), default=1)
 
     def parts(self, width: int) -> Iterator[Whole]:
-        """Return it as tables that are at most so wide, if names and any one column are."""
+        """Return it as tables of at most this width, provided that the names and any one column fit."""
         columns, rows = self.given
         names = [
             min(MOST_NAME, max(cell_len(text) for text in (columns[place], *(row[place] for row in rows))))
@@ -80,7 +80,7 @@ class Whole(Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render it, in parts where it is too wide."""
-        # A title of rich's would be as narrow as its table.
+        # A title set by rich would be as narrow as its table.
         yield Text(self.head, style="bold")
         for part in self.parts(options.max_width):
             yield from Table.__rich_console__(part, console, options)

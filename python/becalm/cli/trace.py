@@ -20,14 +20,14 @@ Pcap = Annotated[
     typer.Option("--pcap", metavar="LINK=FILE", help="Capture a link for Wireshark; repeatable."),
 ]
 Packets = Annotated[
-    Path | None, typer.Option(help="Write single packets to a new Parquet file.", show_default=False)
+    Path | None, typer.Option(help="Write single packets to a Parquet file.", show_default=False)
 ]
 Chrome = Annotated[
-    Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev to a new JSON file.")
+    Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev to a JSON file.")
 ]
 Events = Annotated[
     Path | None,
-    typer.Option(help="Write the calls of markers and responses, with their answers, to a new Parquet file."),
+    typer.Option(help="Write the calls of markers and responses, with their answers, to a Parquet file."),
 ]
 Chosen = Annotated[
     list[str] | None,
@@ -43,13 +43,15 @@ _KEYS = ("flows", "links", "switches", "from", "until", "most")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The traces that a command asks for."""
+    """The traces that a command requests."""
 
     captures: dict[str, Path]
     packets: Path | None
     chrome: Path | None
     events: Path | None
     chosen: dict[str, list[str]]
+    overwrite: bool
+    """Whether existing files are replaced."""
 
     @property
     def files(self) -> list[Path]:
@@ -58,7 +60,7 @@ class Wanted:
         return [file for file in files if file is not None]
 
     def choice(self, scenario: Scenario) -> Choice | None:
-        """Return what is recorded of a scenario; None if nothing is.
+        """Return what to record of a scenario; None if nothing.
 
         Raises:
             BecalmError: an unknown link or flow, or times that do not fit.
@@ -74,7 +76,7 @@ class Wanted:
         return Choice(scenario, self.chosen.get("flows"), self._links(), switches, start, stop, self._most())
 
     def write(self, choice: Choice | None, *, quiet: bool) -> list[str]:
-        """Record replication 0 and write the files; return what is said about them.
+        """Record replication 0 and write the files; return lines about them.
 
         Raises:
             BecalmError: a file that cannot be written.
@@ -89,13 +91,13 @@ class Wanted:
             bar.on_trace(0.0, 1.0, 0, 0)
             found = recorded(choice, bar.on_trace)
         for link, file in self.captures.items():
-            found.save_pcap(link, file)
+            found.save_pcap(link, file, overwrite=self.overwrite)
         if self.packets is not None:
-            found.save_packets(self.packets)
+            found.save_packets(self.packets, overwrite=self.overwrite)
         if self.chrome is not None:
-            found.save_chrome(self.chrome)
+            found.save_chrome(self.chrome, overwrite=self.overwrite)
         if self.events is not None:
-            found.save_calls(self.events)
+            found.save_calls(self.events, overwrite=self.overwrite)
         lines = [f"traced to {file}" for file in self.files]
         if found.full:
             lines.append(
@@ -104,7 +106,7 @@ class Wanted:
         return lines
 
     def _links(self) -> list[str] | None:
-        """Return the links to record: those of captures count only where nothing else is written."""
+        """Return the links to record: only those of captures unless packets or a trace are written, too."""
         links = self.chosen.get("links")
         if self.packets is not None or self.chrome is not None:
             return None if links is None else [*links, *self.captures]
@@ -128,8 +130,10 @@ def wanted(
     chrome: Path | None,
     events: Path | None,
     chosen: Sequence[str] | None,
+    *,
+    overwrite: bool = False,
 ) -> Wanted:
-    """Read the options; files are refused before the run that they could not be written after.
+    """Read the options; files that could not be written are refused before the run.
 
     Raises:
         BecalmError: options that cannot be read, or have no effect.
@@ -160,5 +164,5 @@ def wanted(
             raise BecalmError(
                 f"--trace {key}=...: has no effect on --events, which always start with the run"
             )
-    check_writable(*captures.values(), packets, chrome, events)
-    return Wanted(captures, packets, chrome, events, keys)
+    check_writable(*captures.values(), packets, chrome, events, overwrite=overwrite)
+    return Wanted(captures, packets, chrome, events, keys, overwrite)

@@ -5,11 +5,11 @@
 
     comparison.compare(schemes=["none", "mine.toml"], scenes=["incast", "our_cluster.toml"], seeds=5)
 
-From the bottom: `shelf` finds files by name, `scheme` and `scene` read what is compared, `merge` lays one
+From the bottom up: `shelf` finds files by name, `scheme` and `scene` read what is compared, `merge` lays one
 over the other, `measure` takes one number per column from a run, `tuning` chooses values on other scenes,
-this file runs all of it over several seeds, and `cells` writes the numbers.
-A scheme with a grid has two rows: as its source has it, and `NAME, tuned` with the values that are best on
-other scenes. A scene whose rates have not settled with some scheme runs longer with it, up to its `longest`.
+this file runs everything over several seeds, and `cells` writes the numbers.
+A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned` with those that are
+best on other scenes. A scene whose rates have not settled with a scheme runs longer with it, up to `longest`.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from becalm.schemes.loading import is_code
 __all__ = ["SEEDS", "Scene", "Scheme", "chosen_scenes", "chosen_schemes", "compare", "shown", "to_json"]
 
 SEEDS = 3
-"""Seeds of a comparison when not given."""
+"""Default number of seeds of a comparison."""
 SHORT = 0.2
-"""Length of shorter runs over that of whole ones."""
+"""Length of short runs as a share of the full length."""
 STEADY = 0.05
 """A rate has settled if it changes by less than this share of itself between the halves of the measured time,
-or by no more than chance gives over the seeds."""
+or by no more than the variation over the seeds explains."""
 
 Named = str | PathLike[str]
 
 
 @dataclass
 class _Pair:
-    """A scheme on a scene, and what its runs gave."""
+    """A scheme on a scene, and the results of its runs."""
 
     scene: Scene
     scheme: Scheme
     scenario: Scenario
     parameters: str = ""
-    """What a tuned row has, and how it was chosen."""
+    """Values of a tuned row, and how they were chosen."""
     factor: int = 1
-    """How many times as long as the scene says."""
+    """Length of the runs as a multiple of the scene's."""
     rows: list[dict[str, float]] = field(default_factory=list)
     changes: list[dict[str, float]] = field(default_factory=list)
 
     def clear(self, factor: int) -> None:
-        """Forget what shorter runs gave."""
+        """Discard the results of shorter runs."""
         self.factor = factor
         self.scenario = controlled(self.scene.times(factor), self.scheme)
         self.rows, self.changes = [], []
@@ -92,11 +92,11 @@ def compare(
     """Run schemes on scenes.
 
     Args:
-        schemes: names or files of schemes, see `becalm.comparison.scheme`; if not given, all there are.
+        schemes: names or files of schemes, see `becalm.comparison.scheme`; all if not given.
         scenes: names or files of scenes, see `becalm.comparison.scene`; all of becalm's if not given.
         seeds: runs of each scheme on each scene; 3 if not given, 1 for short ones.
         seed: the first seed.
-        short: runs of a fifth of the length, which nothing lengthens.
+        short: runs of a fifth of the length, which are never extended.
         threads: runs at once; None: as many as there are cores.
         progress: called after every finished run.
 
@@ -108,9 +108,9 @@ def compare(
         relative to that of the scheme with the least, seed by seed.
 
     Raises:
-        BecalmError: a name that is neither of a scheme or scene nor of a file.
+        BecalmError: a name that belongs to no scheme or scene and to no file.
         ScenarioError: mistakes in a file, or a scheme that does not fit a scene.
-        FabricError: a run that cannot go on.
+        FabricError: a run that cannot continue.
         KeyboardInterrupt: Ctrl-C.
 
     """
@@ -127,7 +127,7 @@ def compare(
 
 
 def chosen_schemes(given: Sequence[Named | Scheme] | None = None) -> list[Scheme]:
-    """Return the schemes of these names and files; if not given, becalm's own with all of its responses."""
+    """Return the schemes with these names or files; if not given, becalm's own with all of its responses."""
     if given is not None:
         return [each if isinstance(each, Scheme) else _named(each) for each in given]
     known = [schemes_.find(name) for name in schemes_.names()]
@@ -139,7 +139,7 @@ def _named(name: Named) -> Scheme:
 
 
 def chosen_scenes(given: Sequence[Named | Scene] | None = None) -> list[Scene]:
-    """Return the scenes of these names and files; if not given, becalm's own."""
+    """Return the scenes with these names or files; if not given, becalm's own."""
     return [each if isinstance(each, Scene) else scenes_.find(each) for each in given or scenes_.names()]
 
 
@@ -160,7 +160,7 @@ def _pairs(
 
 
 def _losses(scheme: Scheme, shown: Sequence[Scene], threads: int | None) -> tuning.Losses:
-    """Return the losses of a scheme's grid: those that are stored, or of runs on other scenes."""
+    """Return the losses of a scheme's grid: the stored ones, or those of runs on other scenes."""
     known = tuning.stored(scheme)
     if known is not None:
         return known
@@ -171,7 +171,7 @@ def _losses(scheme: Scheme, shown: Sequence[Scene], threads: int | None) -> tuni
 
 @dataclass(frozen=True)
 class _Run:
-    """Runs of pairs with several seeds, whose results are gone as soon as they are measured."""
+    """Runs of pairs with several seeds; their results are discarded as soon as they are measured."""
 
     seed: int
     seeds: int
@@ -190,7 +190,7 @@ class _Run:
                 _measure(pair, outcome)
 
     def _shown(self, number: int) -> Callable[[SweepProgress], object] | None:
-        """Return what shows the progress of one seed as that of all."""
+        """Return a callback that shows the progress of one seed as progress of all seeds."""
         show = self.progress
         if show is None:
             return None

@@ -44,7 +44,7 @@ def tables(scene: str, rows: Sequence[Row]) -> list[Shown]:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Return what is to be said below the tables of a scene."""
+    """Return the notes below the tables of a scene."""
     said = [] if all(row["settled"] for row in rows) else [NOTE]
     said += [f"{row['scheme']}: {row['parameters']}" for row in rows if row.get("parameters")]
     return said + [f"{row['scheme']}: warning: {row['warnings']}" for row in rows if row.get("warnings")]
@@ -83,18 +83,18 @@ def _slowdowns(row: Row, name: str) -> str:
 
 
 def _three(value: float) -> str:
-    """Three digits, as far as they are behind the point."""
+    """Return a number with three digits, but with all digits before the point."""
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     return f"{value:.{digits}f}"
 
 
 def _reach(half: str) -> str:
-    """Half of an interval, if any of its digits counts."""
+    """Return half of an interval as text; empty if all its digits are 0."""
     return f" +-{half}" if half.strip("0.") else ""
 
 
 def _share(value: float, reach: float) -> str:
-    # A queue that empties delivers more than is offered meanwhile.
+    # A queue that drains delivers more than is offered in the meantime.
     return f"{100 * min(value, 1.0):.1f}%{_reach(f'{100 * reach:.1f}')}"
 
 

@@ -1,4 +1,4 @@
-"""What is measured of a scheme on a scene: one number per column, from one run."""
+"""Measures of a scheme on a scene: one number per column, from one run."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ COLUMNS = (
     "unended",
     "unfinished",
 )
-"""Columns of every scene, but those that have no number there:
+"""Columns of every scene, except those that have no number there:
 
-- `background`: what arrived of what the groups of `background` offered;
+- `background`: share of the traffic offered by the groups of `background` that arrived;
 - `background_latency`: mean latency of their messages in s, from posting to delivery;
 - `link`: utilization of the scene's link;
 - `jain`: fairness among the flows of the contributors;
 - `hot_latency`: mean latency of the contributors' messages in s;
 - `buffer`: mean number of packets in the fullest input buffer;
-- `paused`: share of time for which the link that was paused longest was paused; 0 without pauses;
-- `job`: the jobs' largest slowdown against themselves alone;
+- `paused`: share of time for which the most paused link was paused; 0 without pauses;
+- `job`: largest slowdown of a job compared with running alone;
 - `job_time`: the longest time of a job in s;
-- `unended`: jobs that did not end, over all jobs; no number if all did;
-- `unfinished`: messages that were posted and not delivered, over all that were posted.
+- `unended`: share of jobs that did not end; no number if all did;
+- `unfinished`: share of posted messages that were not delivered.
 
-Beside them `loss`, and `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size, of
-`classes`.
+In addition, `loss`, and `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size,
+from `classes`.
 """
 
 
 def classes(scene: Scene) -> list[tuple[str, pl.Expr]]:
-    """Return the classes of messages by size: names such as `to 30 kB`, and which sizes are in them."""
+    """Return the classes of messages by size: names such as `to 30 kB`, and the sizes in them."""
     size, found, last = pl.col("bytes"), [], 0
     for bound in scene.sizes:
         name = f"to {_bytes(bound)}" if last == 0 else f"{_bytes(last)} to {_bytes(bound)}"
@@ -93,11 +93,11 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
 
 
 def loss(found: Mapping[str, float]) -> float:
-    """Return one number for a run, 0 at best: the sum of what its columns are short of.
+    """Return one number for a run, 0 at best: the sum of the shortfalls of its columns.
 
-    What the background lacks counts 1, the share of a job's time that it waits for others 1, also if it does
-    not end, an idle part of the link 1/2, unfairness 1/4, and a decade of the slowdown that 1% of messages
-    exceed 1/4.
+    The shortfall of the background counts 1, the share of a job's time that it waits for others 1 (1 in full
+    if it does not end), an idle part of the link 1/2, unfairness 1/4, and a decade of the slowdown that 1% of
+    messages exceed 1/4.
     """
     nothing: dict[str, float] = {"background": 1, "link": 1, "jain": 1, "job": 1, "slowdown_all_99": 1}
     there = {**nothing, **{key: value for key, value in found.items() if not math.isnan(value)}}
@@ -143,7 +143,7 @@ def _slowdowns(scene: Scene, results: Results) -> dict[str, float]:
 def change(scene: Scene, results: Results) -> dict[str, float]:
     """Return the change of each group's rate between the halves of the measured time, over their mean.
 
-    Rates below a fifth of the links count as a fifth: what they lack or gain is next to nothing.
+    Rates below a fifth of the link rate count as a fifth: their changes hardly matter.
     """
     run = results.scenario.resolved["run"]
     series = results.series.filter(

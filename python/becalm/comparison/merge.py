@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from os import PathLike
 
 from becalm import contents, manager
 from becalm._core import bytes as core_bytes
-from becalm.comparison.scene import Scene
-from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme
+from becalm.comparison.scene import Scene, read
+from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme, find
 from becalm.documents import Table
 from becalm.errors import BecalmError, ScenarioError
 from becalm.scenario import Scenario
@@ -31,8 +32,19 @@ def controlled(scene: Scene, scheme: Scheme) -> Scenario:
     return _tuned(found, scheme.values) if scheme.values else found
 
 
+def uncontrolled(path: str | PathLike[str]) -> Scenario:
+    """Return a scene as a scenario without congestion control.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ScenarioError: with all mistakes of `[compare]`, or those of the rest.
+
+    """
+    return controlled(read(path), find("none"))
+
+
 def _bare(scene: Scene, scheme: Scheme) -> Scenario:
-    """Return it with the scheme's own values."""
+    """Return the scenario with the scheme's own values."""
     if scheme.guideline is not None:
         bare = _scenario(_laid_over(scene, scheme, {}), scene, scheme)
         settings = manager.recommend(bare, hot_spot_degree=scene.hot_spot_degree, guideline=scheme.guideline)
@@ -61,7 +73,7 @@ def _buffer(scenario: Scenario) -> float:
 
 
 def unreached(scenario: Scenario) -> list[str]:
-    """Name a threshold of marks that the packets of one input never reach."""
+    """Return warnings about marking thresholds that the packets of one input never reach."""
     ramp, facts = scenario.resolved["marking"].get("ramp"), scenario.summary
     if ramp is None or scenario.resolved["switch"]["buffer"] == "unlimited":
         return []
@@ -75,12 +87,12 @@ def unreached(scenario: Scenario) -> list[str]:
 
 
 def accepted(scene: Scene, scheme: Scheme) -> Scheme:
-    """Return a scheme that has only a response with the first marking and echo with which a scene accepts it.
+    """Return a scheme that has only a response, with the first marking and echo that a scene accepts with it.
 
-    Its name tells both.
+    Its name includes both.
 
     Raises:
-        BecalmError: there are none.
+        BecalmError: no marking and echo fit.
 
     """
     for tables in _companions():
@@ -105,7 +117,7 @@ def _companions() -> Iterator[Table]:
 
 
 def _laid_over(scene: Scene, scheme: Scheme, control: Table) -> Table:
-    """Return the tables of a scene with those of a scheme, and its congestion control."""
+    """Return the tables of a scene combined with those of a scheme and its congestion control."""
     data = {**scene.data, **{key: control[key] for key in CHOSEN if key in control}}
     for key in LAID_OVER:
         if key in scheme.tables:

@@ -9,7 +9,7 @@ background = ["background"]
 contributors = ["hot"]
 link = "leaf3->H31"
 
-| key | what it holds |
+| key | meaning |
 |---|---|
 | `name` | the scene's name; the file's name if left out |
 | `background` | groups of flows that congestion should not touch |
@@ -17,11 +17,12 @@ link = "leaf3->H31"
 | `link` | the link that they fill |
 | `hot_spot_degree` | sources that send to one host, for the guidelines of IBTA congestion control |
 | `sizes` | bounds in bytes between classes of messages, for slowdowns by size; needs `observe.messages` |
-| `longest` | up to how many times as long the scene may run until its rates have settled; 1: never longer |
+| `longest` | largest factor by which the scene may run longer until its rates have settled; 1: never longer |
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -33,16 +34,17 @@ from pydantic import AfterValidator, ConfigDict, Field
 from becalm import documents
 from becalm.comparison.shelf import Shelf
 from becalm.documents import Part, Table, wrong
+from becalm.errors import BecalmError
 from becalm.mistakes import read_text
 from becalm.quantities import seconds
 
 PART = "compare"
 ORDER = ("dumbbell", "hot_spot", "incast", "storage", "all_reduce", "websearch")
-"""Scenes that come first; others follow by their names."""
+"""Scenes that come first; others follow by name."""
 SIZES = (30_000, 1_000_000)
 LONGEST = 4
 MOST = 1024
-"""Most times that a scene may run longer."""
+"""Largest factor by which a scene may run longer."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,11 @@ class Scene:
 
     @property
     def settles(self) -> bool:
-        """Whether rates can settle: not where the run ends with its messages or jobs."""
+        """Whether rates can settle: not if the run ends with its messages or jobs."""
         return str(self.data["run"].get("end", "duration")) == "duration"
 
     def times(self, factor: float) -> Scene:
-        """Return the scene with all times of runs and flows this many times as long."""
+        """Return the scene with all times of runs and flows multiplied by a factor."""
         run = self.data["run"]
         longer = {key: _scaled(run[key], factor) for key in ("duration", "warmup") if key in run}
         flows = [
@@ -114,12 +116,22 @@ class _File(Part):
     compare: _Compare = _Compare()
 
 
+def is_scene(path: str | PathLike[str]) -> bool:
+    """Return whether a path is a TOML file that has the table of a scene."""
+    if not Path(path).is_file():
+        return False
+    try:
+        return PART in tomllib.loads(read_text(path))
+    except (BecalmError, RecursionError, ValueError):
+        return False
+
+
 def read(path: str | PathLike[str]) -> Scene:
     """Read a scene.
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: with all mistakes of `[compare]`; those of the scenario come with the first scheme.
+        ScenarioError: all mistakes in `[compare]`; those in the scenario are reported with the first scheme.
 
     """
     data, mistakes = documents.parse(read_text(path), str(path))
@@ -149,7 +161,7 @@ def read(path: str | PathLike[str]) -> Scene:
 
 
 def _groups(data: Table, kind: str) -> Iterator[tuple[int, Table]]:
-    """Yield the groups that can be read; mistakes in the others come with the first scheme."""
+    """Yield the groups that can be read; mistakes in the others are reported with the first scheme."""
     found = data.get(kind, [])
     for place, group in enumerate(found if isinstance(found, list) else []):
         if isinstance(group, dict):
@@ -157,5 +169,5 @@ def _groups(data: Table, kind: str) -> Iterator[tuple[int, Table]]:
 
 
 SCENES = Shelf("scene", ORDER, read)
-"""Those that come with becalm."""
+"""Scenes that come with becalm."""
 names, find = SCENES.names, SCENES.find

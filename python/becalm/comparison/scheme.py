@@ -5,10 +5,10 @@ name = "LIPD"
 [echo.ack]
 [response.lipd]
 
-| key | what it holds |
+| key | meaning |
 |---|---|
 | `name` | the scheme's name in tables; the file's name if left out |
-| `marking`, `echo`, `response` | take the place of the scene's; the defaults of a scenario if left out |
+| `marking`, `echo`, `response` | replace the scene's; the defaults of a scenario if left out |
 | `switch`, `adapter`, `packet` | laid over the scene's, key by key |
 | `guideline` | in place of the three: the guideline of `becalm manage` that derives them from the scene |
 | `tune` | values of some keys, for a tuned row: see `becalm.comparison.tuning` |
@@ -31,7 +31,7 @@ from becalm.documents import Part, Table, one_of, wrong
 from becalm.schemes.loading import Provided, load
 
 CHOSEN = ("marking", "echo", "response")
-"""Tables that take the place of the scene's."""
+"""Tables that replace the scene's."""
 LAID_OVER = ("switch", "adapter", "packet")
 """Tables that are laid over the scene's, key by key."""
 KEYS = ("name", "guideline", *CHOSEN, *LAID_OVER)
@@ -40,13 +40,13 @@ ORDER = (
     *("none", "pfc", "window_1", "lipd", "fimd", "aimd", "ibta_pfister", "ibta_gran", "binary_feedback"),
     *("dcqcn", "dcqcn_pfc", "dctcp", "timely", "timely_patched", "swift", "hpcc", "hpcc_pfc"),
 )
-"""Schemes that come first in tables; others follow by their names."""
+"""Schemes that come first in tables; others follow by name."""
 
 MOST = 24
-"""Points that a grid may have."""
+"""Maximum number of points in a grid."""
 
 NO_SCHEMES = ("none", "fixed", "table", "external")
-"""Responses that are no scheme of their own: without feedback, or without behaviour of their own."""
+"""Responses that are not schemes by themselves: they have no feedback, or no behaviour of their own."""
 
 COMPANIONS: dict[str, Table] = {
     "response": {"marking": {"input_triggered": {}}, "echo": {"ack": {}}},
@@ -64,13 +64,13 @@ class Scheme:
     tables: Table = field(default_factory=dict)
     """Tables of a scenario: see `CHOSEN` and `LAID_OVER`."""
     guideline: str | None = None
-    """The guideline that says what marking, echo and response should be for a scene."""
+    """The guideline that derives marking, echo and response from a scene."""
     own: tuple[Provided, ...] = ()
     """User-defined schemes that the tables name."""
     tune: Table = field(default_factory=dict)
-    """Values of keys of a scenario among which the tuned row is chosen."""
+    """Values of keys of a scenario from which the tuned row is chosen."""
     values: Table = field(default_factory=dict)
-    """The point of `tune` that it has, if any."""
+    """The point of `tune` that it uses, if any."""
 
 
 def of_code(reference: str) -> Scheme:
@@ -100,7 +100,7 @@ class _File(Part):
     tune: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field({})
 
     def tables(self) -> Table:
-        """Return the tables of a scenario that are there."""
+        """Return the tables of a scenario that are set."""
         return self.model_dump(include={*CHOSEN, *LAID_OVER}, exclude_none=True)
 
     @model_validator(mode="after")
@@ -121,7 +121,7 @@ def read(path: str | PathLike[str]) -> Scheme:
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: with all mistakes; those of values inside of its tables come with the first scene.
+        ScenarioError: all mistakes in the file; the first scene reveals those in values of its tables.
 
     """
     found, _ = documents.read(path, _File)
@@ -129,9 +129,9 @@ def read(path: str | PathLike[str]) -> Scheme:
 
 
 def unnamed(known: Sequence[Scheme]) -> list[Scheme]:
-    """Return a scheme for each response of this becalm that no known scheme has, with all defaults.
+    """Return a scheme with all defaults for each response of this build of becalm that no known scheme has.
 
-    So the responses of a list outside of becalm are compared, too. They have neither marking nor echo:
+    Thus responses from a list outside becalm are compared, too. The schemes have neither marking nor echo:
     `merge.accepted` takes the first ones that a scene accepts.
     """
     catalogue = contents.catalogue()
@@ -142,5 +142,5 @@ def unnamed(known: Sequence[Scheme]) -> list[Scheme]:
 
 
 SCHEMES = Shelf("scheme", ORDER, read)
-"""Those that come with becalm."""
+"""Schemes that come with becalm."""
 names, find = SCHEMES.names, SCHEMES.find

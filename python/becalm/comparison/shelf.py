@@ -19,9 +19,9 @@ class Shelf(Generic[T]):
     """A folder of TOML files of one kind."""
 
     kind: str
-    """What one of them is called in messages."""
+    """Name of such a file in messages."""
     order: Sequence[str]
-    """Names that come first; others follow by the alphabet."""
+    """Names that come first; others follow alphabetically."""
     read: Callable[[Path], T]
     """Reads a file."""
 
@@ -37,7 +37,7 @@ class Shelf(Generic[T]):
         return sorted(there, key=lambda name: (first.get(name, len(first)), name))
 
     def path(self, name: str | PathLike[str]) -> Path:
-        """Return the file of a name, or a file anywhere.
+        """Return the file with this name on the shelf, or a file anywhere.
 
         Raises:
             BecalmError: no such name and no such file; the message lists the names.
@@ -54,11 +54,11 @@ class Shelf(Generic[T]):
         )
 
     def find(self, name: str | PathLike[str]) -> T:
-        """Return what a name or a file holds.
+        """Return the content of the file with this name on the shelf, or of a file anywhere.
 
         Raises:
             BecalmError: no such name and no such file; the message lists the names.
-            ScenarioError: with all mistakes of the file.
+            ScenarioError: all mistakes in the file.
 
         """
         return self.read(self.path(name))

@@ -5,9 +5,9 @@
             print(each.case, each.name, each.reference, each.becalm, each.agrees)
 
 An entry is a folder of `crosschecks`: a scenario, and `reference.toml` with the other program's version,
-parameters and numbers. From the bottom: `tolerances` has a tolerance for each kind of quantity, `entry` reads
-an entry, `measure` takes numbers from a run, `run` runs the cases of entries and judges them, `page` and
-`picture` show what came out.
+parameters and numbers. From the bottom up: `tolerances` has a tolerance for each kind of quantity, `entry`
+reads an entry, `measure` takes numbers from a run, `run` runs the cases of entries and judges them, `page`
+and `picture` show the results.
 """
 
 from becalm.crosscheck.entry import Case, Entry, Program, Quantity, find, names

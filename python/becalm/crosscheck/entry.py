@@ -1,4 +1,4 @@
-"""Entries: what another program gave for a scene, read from `reference.toml`.
+"""Entries: another program's results for a scene, read from `reference.toml`.
 
 title = "Incasts with PFC alone"
 
@@ -35,11 +35,11 @@ from becalm.mistakes import read_text
 from becalm.scenario import Scenario, load
 
 _HERE = Path(__file__).parents[1] / "crosschecks"
-# In a checkout the folder is a link, which not every system can have.
+# In a checkout the folder is a link, which not every system supports.
 FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[3] / "crosschecks"
 """The folder of the entries that come with becalm."""
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "B": 1.0, "kB": 1e3, "Gb/s": 1.25e8, "": 1.0}
-"""Units of values, in SI units; `Quantity.scale` has that of any other."""
+"""Units of values, in SI units; `Quantity.scale` gives any other unit."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity that both programs give."""
+    """A quantity that both programs report."""
 
     key: str
     name: str
@@ -79,25 +79,25 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Case:
-    """One run, and what the other program gave for it."""
+    """One run, and the other program's results for it."""
 
     name: str
     values: Mapping[str, float | tuple[float, ...]]
-    """Reference by the key of its quantity; samples for a distribution."""
+    """Reference values by key of the quantity; samples for a distribution."""
     changes: Mapping[str, Any]
-    """Changes of the scenario, as `Scenario.replace` takes them."""
+    """Changes to the scenario, in the form that `Scenario.replace` accepts."""
     scenario: str
     """File of the scenario."""
     seeds: int
-    """becalm runs with as many seeds, and the mean counts."""
+    """Number of seeds of becalm's runs, whose mean counts."""
     peer: Mapping[str, Any]
     """Parameters of the other program for this case."""
     why: Mapping[str, str]
-    """What explains a quantity outside of its tolerance, by key."""
+    """Explanation of each quantity outside its tolerance, by key."""
     spread: Mapping[str, float]
     """Half of the range over the other program's seeds, by key."""
     x: float | None = None
-    """Place in the picture."""
+    """Horizontal position in the picture."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Entry:
     cases: tuple[Case, ...]
     picture: Picture
     short: bool
-    """Whether it is part of the short comparison that every change runs."""
+    """Whether it is part of the short comparison that runs with every change."""
 
     def scenario(self, case: Case) -> Scenario:
         """Return the scenario of a case.

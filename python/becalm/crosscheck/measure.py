@@ -1,7 +1,7 @@
-"""Numbers out of a run, in SI units: what the entries compare.
+"""Numbers from a run, in SI units, which the entries compare.
 
-A measure is a function of results, and of options that the table of its quantity has. It returns a number,
-or all samples where a distribution is compared.
+A measure is a function of results, and of options in the table of its quantity. It returns a number, or all
+samples if a distribution is compared.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ def queue_max(results: Results, sender: str, receiver: str) -> float:
 
 @_measure
 def pauses(results: Results) -> float:
-    """Pauses of all links."""
+    """Number of pauses of all links."""
     return _number(results.table("pauses")["pauses"].sum())
 
 
 @_measure
 def headroom(results: Results, sender: str, receiver: str) -> float:
-    """Bytes that a buffer has above XOFF [B]."""
+    """Largest number of bytes in a buffer above XOFF [B]."""
     return _number(_link(results.table("pauses"), sender, receiver)["headroom"].max())
 
 
@@ -111,7 +111,7 @@ def rank_end(results: Results, rank: int) -> float:
 
 @_measure
 def latency_mean(results: Results, group: str | None = None) -> float:
-    """Mean latency of delivered packets, each weighing the same [s]."""
+    """Mean latency of delivered packets, all with the same weight [s]."""
     flows = results.table("flows")
     flows = flows if group is None else flows.filter(pl.col("group") == group)
     flows = flows.filter(pl.col("delivered_packets") > 0)

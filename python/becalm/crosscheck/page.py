@@ -1,4 +1,4 @@
-"""What a comparison found, as rows of tables and as the page `docs/crosschecks.md`."""
+"""Results of a comparison, as rows of tables and as the page `docs/crosschecks.md`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from becalm.crosscheck.run import Checked, Found
 from becalm.crosscheck.tolerances import KINDS
 
 AGREES, DIFFERS, EXPLAINED = "agrees", "differs", "explained"
-"""Verdicts: within the tolerance; outside of it; outside, for a reason that is known and written down."""
+"""Verdicts: within the tolerance; outside it; outside it for a known and documented reason."""
 COLUMNS = ("case", "quantity", "unit", "reference", "becalm", "difference", "tolerance", "verdict")
 HEAD = """\
 # becalm and other simulators
 
 Written by `make crosscheck`. Each entry is a scene that another program has simulated: its numbers, with
 version and parameters, are in the folder `crosschecks`, and becalm's side is run when this page is written.
-`becalm crosscheck NAME` runs one. Where you have the other program, `tools/crosscheck/again.py NAME` makes
-its numbers again.
+`becalm crosscheck NAME` runs one. If you have the other program, `tools/crosscheck/again.py NAME` reproduces
+its numbers.
 
 {score}.
 
@@ -25,8 +25,8 @@ comparison:
 
 {kinds}
 
-A quantity outside of its tolerance stays in the table. It is *explained* if a rule of either program is known
-to cause the difference, and *differs* if none is.
+A quantity outside its tolerance stays in the table. It is *explained* if a rule of either program is known to
+cause the difference, and *differs* if none is.
 """
 
 
@@ -43,7 +43,7 @@ def number(value: float) -> str:
 
 
 def rows(checked: Checked) -> Iterator[tuple[str, ...]]:
-    """Return the rows of an entry's table, without units in a column of their own."""
+    """Return the rows of an entry's table, without a separate column of units."""
     for each in checked.quantities:
         unit = f" {each.unit}" if each.unit else ""
         tolerance = KINDS[each.kind].shown
@@ -59,14 +59,14 @@ def rows(checked: Checked) -> Iterator[tuple[str, ...]]:
 
 
 def reasons(checked: Checked) -> Iterator[tuple[str, str, str]]:
-    """Return case, quantity and reason of what is outside of its tolerance and explained."""
+    """Return case, quantity and reason of each explained difference."""
     for each in checked.quantities:
         if not each.agrees and each.why:
             yield each.case, each.name, each.why
 
 
 def score(found: Sequence[Checked]) -> str:
-    """Return how much agrees, in a sentence without its full stop."""
+    """Return the numbers of verdicts, as a sentence without its full stop."""
     quantities = [each for checked in found for each in checked.quantities]
     agree = sum(each.agrees for each in quantities)
     open_ = sum(len(each.unexplained) for each in found)

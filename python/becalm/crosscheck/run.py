@@ -21,7 +21,7 @@ from becalm.scenario import Scenario
 
 @dataclass(frozen=True)
 class Found:
-    """A quantity of a case: the reference, what becalm gives, the verdict."""
+    """A quantity of a case: the reference, becalm's value, the verdict."""
 
     case: str
     key: str
@@ -31,11 +31,11 @@ class Found:
     reference: float
     becalm: float
     difference: float
-    """As a share of the reference; of a distribution, p."""
+    """Difference as a share of the reference; for a distribution, p."""
     tolerance: float
     agrees: bool
     why: str
-    """What explains a quantity outside of its tolerance; empty if nothing does."""
+    """Explanation of a quantity outside its tolerance; empty if there is none."""
     spread: float | None
     """Half of the range over the other program's seeds."""
     range: float | None
@@ -49,14 +49,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Checked:
-    """An entry with all that was found."""
+    """An entry with all its results."""
 
     entry: Entry
     quantities: tuple[Found, ...]
     samples: Mapping[tuple[str, str], tuple[float, ...]]
     """Samples of becalm's distributions by case and quantity, in the quantity's unit."""
     seconds: float
-    """Time of its runs, one after the other."""
+    """Total time of its runs."""
 
     @property
     def agreeing(self) -> int:
@@ -65,11 +65,11 @@ class Checked:
 
     @property
     def unexplained(self) -> list[Found]:
-        """Quantities outside of their tolerances that nothing explains."""
+        """Quantities outside their tolerances that nothing explains."""
         return [each for each in self.quantities if not each.agrees and not each.why]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as an object for JSON."""
         program = self.entry.program
         return {
             "entry": self.entry.name,
@@ -97,14 +97,14 @@ def check(
 
     Args:
         chosen: names of entries, or entries; all if not given.
-        short: only those that every change runs, where none is chosen.
+        short: only those that run with every change, if none is chosen.
         threads: runs at once; None: as many as there are cores.
         progress: called after every finished run.
-        changed: changes each scenario before it runs; to see that the comparison notices.
+        changed: changes each scenario before it runs, to test that the comparison notices.
 
     Raises:
         BecalmError: no such entry, or one with mistakes.
-        FabricError: a run that cannot go on.
+        FabricError: a run that cannot continue.
         KeyboardInterrupt: Ctrl-C.
 
     """
@@ -144,7 +144,7 @@ def check(
 
 
 def _length(scenario: Scenario) -> float:
-    """Return the run's duration: the longest go first."""
+    """Return the run's duration: the longest runs start first."""
     return seconds(str(scenario.resolved["run"]["duration"]))
 
 
@@ -175,7 +175,7 @@ def _flat(values: Sequence[Measured]) -> tuple[float, ...]:
 
 
 def judge(case: Case, quantity: Quantity, values: Sequence[Measured]) -> Found:
-    """Compare what the seeds gave with the reference of a case."""
+    """Compare the results of the seeds with the reference of a case."""
     reference, kind = case.values[quantity.key], quantity.kind
     flat = _flat(values)
     if isinstance(reference, tuple):

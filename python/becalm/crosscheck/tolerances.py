@@ -13,7 +13,7 @@ class Kind:
 
     name: str
     tolerance: float
-    """Largest difference as a share of the reference; of a distribution, the smallest p."""
+    """Largest difference as a share of the reference; for a distribution, the smallest p."""
     meaning: str
 
     @property
@@ -43,7 +43,7 @@ def difference(reference: float, becalm: float) -> float:
 
 
 def same_distribution(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return p of the two-sample Kolmogorov-Smirnov test: that samples of one distribution are as far apart.
+    """Return p of the two-sample Kolmogorov-Smirnov test: that samples of one distribution differ this much.
 
     The asymptotic distribution, with Stephens' correction for finite samples (Press et al., Numerical
     Recipes, 14.3).

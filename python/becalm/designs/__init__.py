@@ -1,6 +1,6 @@
 """A workbench for response functions: derive, check, tabulate, try.
 
-`becalm.design(f_dec)` does it all. Its steps one by one:
+`becalm.design(f_dec)` does everything. Its individual steps:
 
     from becalm.designs.derive import derive
     from becalm.designs.law import aimd, fimd, lipd, pair

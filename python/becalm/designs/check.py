@@ -16,17 +16,17 @@ from becalm.designs.hermite import Array
 from becalm.designs.law import PACKET_TIME, Law
 
 REGAIN = 1e-6
-"""How far an increase may lead beyond the rate before the decrease, relatively, before Condition 1 counts as
-violated."""
+"""Relative amount by which an increase may exceed the rate before the decrease without violating
+Condition 1."""
 RECOVERY = 5e-3
-"""Relative differences of recovery times that do not count: a curve made from an increase function is good to
-0.2%."""
+"""Relative differences of recovery times that are ignored: a curve made from an increase function is accurate
+to 0.2%."""
 POWER = 0.01
 """Powers of the rate by which the growth may differ from the rate itself and still keep fairness."""
 RATIO = 1e-9
-"""Relative changes of f_dec(r)/r from one rate to the next that do not count."""
+"""Relative changes of f_dec(r)/r from one rate to the next that are ignored."""
 GROWTH_RATES = 256
-"""Rates at which the growth is looked at."""
+"""Number of rates at which the growth is evaluated."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Condition:
 
     name: str
     text: str
-    """What it asks for."""
+    """What it requires."""
     holds: bool
     fails: list[tuple[float, float]]
     """Where it does not hold: ranges of rates, as shares of the link's rate; empty if no rate is to blame."""
     note: str = ""
-    """What was found, in words."""
+    """The finding, in words."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a check found."""
+    """The result of a check."""
 
     name: str
-    """The law's."""
+    """Name of the law."""
     conditions: tuple[Condition, ...]
     rates: Array
     """Rates, as shares of the link's rate."""
@@ -88,7 +88,7 @@ def check(law: Law, *, packet_time: float = PACKET_TIME) -> Check:
     """Check a law over [rmin, rmax].
 
     Args:
-        law: of `derive`, `pair`, `lipd`, `fimd` or `aimd`.
+        law: from `derive`, `pair`, `lipd`, `fimd` or `aimd`.
         packet_time: transmission time of a packet in s; only times in seconds depend on it.
 
     """
@@ -137,9 +137,9 @@ def _recovers_soonest(law: Law, rates: Array, recovery: Array, free: float) -> C
 def _chiu_jain(law: Law, rates: Array, lower: Array, free: float) -> tuple[Condition, ...]:
     """Chiu and Jain 1989, with feedback to all flows at once.
 
-    Of increase and decrease one must improve fairness, and the other must not worsen it. A step brings rates
-    nearer to each other, in their ratio, if its result over the rate falls as the rate rises. For the
-    increase that is asked of the growth in time, dF_inc/dt / r: faster flows get more ACKs.
+    One of increase and decrease must improve fairness, and the other must not worsen it. A step brings the
+    ratio of rates closer to 1 if its result divided by the rate falls as the rate rises. For the increase
+    this is required of the growth in time, dF_inc/dt / r, since faster flows get more ACKs.
     """
     places = np.geomspace(law.rmin, law.rmax, GROWTH_RATES + 1)
     middles = np.sqrt(places[1:] * places[:-1])
@@ -191,6 +191,6 @@ def _verdict(name: str, text: str, rates: Array, bad: np.ndarray, note: str) -> 
 
 
 def _ranges(rates: Array, bad: np.ndarray) -> list[tuple[float, float]]:
-    """Return runs of bad rates as pairs of their first and last one."""
+    """Return runs of bad rates as pairs of their first and last rates."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], bad.astype(int), [0]])))
     return [(float(rates[a]), float(rates[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]

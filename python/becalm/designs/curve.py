@@ -13,9 +13,9 @@ from becalm.designs.hermite import Array, Rising
 from becalm.errors import DesignError
 
 GRID = 4096
-"""Rates in equal ratios at which a curve is worked out from an increase function."""
+"""Number of rates, in equal ratios, at which a curve is computed from an increase function."""
 ROUNDS = 100
-"""Most rounds of that."""
+"""Maximum number of rounds of this computation."""
 
 
 class Curve:
@@ -39,7 +39,7 @@ class Curve:
         return float(self._backward.y[-1])
 
     def rate(self, times: Array) -> Array:
-        """F_inc(t); rmax from the end on."""
+        """F_inc(t); rmax after the end."""
         result: Array = np.clip(np.exp(self._forward(times)), self.rmin, self.rmax)
         return result
 
@@ -48,16 +48,16 @@ class Curve:
         return self._backward(np.log(rates))
 
     def growth(self, rates: Array) -> Array:
-        """Return the mean growth dF/dt between neighbours, one less than rates."""
+        """Return the mean growth dF/dt between neighbours: one value fewer than rates."""
         result: Array = np.diff(rates) / np.diff(self.time(rates))
         return result
 
 
 def of_increase(f_inc: Function) -> Curve:
-    """Return the curve that an increase function stands for: from r it leads to f_inc(r) in the time 1/r.
+    """Return the curve that an increase function defines: it leads from r to f_inc(r) in the time 1/r.
 
-    Between r and f_inc(r) the growth dF/dt is taken to follow a power of the rate, that of its surroundings.
-    That is exact for LIPD (power 2), FIMD (1) and AIMD (0).
+    Between r and f_inc(r) the growth dF/dt is assumed to follow a power of the rate, that of its
+    surroundings. This is exact for LIPD (power 2), FIMD (1) and AIMD (0).
 
     Raises:
         DesignError: it leads from rmin to rmax at once.
@@ -66,14 +66,14 @@ def of_increase(f_inc: Function) -> Curve:
     rates: Array = np.geomspace(f_inc.rmin, f_inc.rmax, GRID)
     rates[0], rates[-1] = f_inc.rmin, f_inc.rmax
     ends = f_inc(rates)
-    # From where the function is cut off at rmax it says nothing of the growth.
+    # Where the function is cut off at rmax, it says nothing about the growth.
     free = int(np.argmax(ends >= f_inc.rmax * (1 - 1e-12)))
     if free < 2:
         raise DesignError(f"{f_inc.at(f_inc.rmin)} = {ends[0]:.6g}: every increase ends at rmax", f_inc.rmin)
     logs = np.log(rates)
     steps = np.log(ends[:free]) - logs[:free]
     middles = logs[:free] + steps / 2
-    # Where the function falls, slower flows overtake faster ones; these tell nothing new.
+    # Where the function falls, slower flows overtake faster ones, which add no information.
     ahead = np.concatenate([[True], middles[1:] > np.maximum.accumulate(middles)[:-1]])
     starts, steps, middles = logs[:free][ahead], steps[ahead], middles[ahead]
     return _integrated(rates, _beyond(logs, middles, _growth(starts, steps, middles)))
@@ -97,7 +97,7 @@ def _growth(logs: Array, steps: Array, middles: Array) -> Array:
 
 
 def _beyond(x: Array, places: Array, values: Array) -> Array:
-    """Interpolate; beyond the ends follow the straight lines there."""
+    """Interpolate; beyond the ends, continue the straight lines there."""
     slopes = np.diff(values[[0, 1, -2, -1]])[[0, 2]] / np.diff(places[[0, 1, -2, -1]])[[0, 2]]
     low = np.minimum(x - places[0], 0.0) * slopes[0]
     high = np.maximum(x - places[-1], 0.0) * slopes[1]
@@ -106,7 +106,7 @@ def _beyond(x: Array, places: Array, values: Array) -> Array:
 
 
 def _expm1_over(a: Array, steps: Array) -> Array:
-    """(exp(a s) - 1) / a, and s where a is 0."""
+    """Return (exp(a s) - 1) / a, and s where a is 0."""
     safe = np.where(np.abs(a) < 1e-12, 1.0, a)
     result: Array = np.where(np.abs(a) < 1e-12, steps, np.expm1(np.clip(safe * steps, -700, 700)) / safe)
     return result

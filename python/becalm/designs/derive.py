@@ -6,18 +6,18 @@ Santos, Turner, Janakiraman 2003, section V-B: with a recovery time of T_rec = 1
     F_inc(t) = f_dec(F_inc(t + T_rec)),  F_inc(0) = rmin                                      (equation 2)
     f_inc(r) = min(F_inc^r(1/r), rmax)
 
-The equation says nothing of the first T_rec, in which the rate rises from rmin to f_dec^-1(rmin): any rising
-curve will do there, and all others follow. Among them this module takes the smoothest, in the following
-sense.
+The equation says nothing about the first T_rec, in which the rate rises from rmin to f_dec^-1(rmin): any
+rising curve is possible there, and determines the rest. Among these curves this module takes the smoothest,
+in the following sense.
 
 Smoothness rule: the growth dF_inc/dt, as a function of the rate r, is as near to a power of r as the equation
 allows: the integral of the squared curvature of log(dF_inc/dt) over log r, from rmin to rmax, is the least
 possible.
 
-The rule knows no unit of rate or time. With LIPD, FIMD, or a decrease by a constant the growth can be a power
-of the rate all the way (2, 1 and 0), so it is. It looks at f_dec between rmin and rmax only. If f_dec goes on
-below rmin towards a fixed point, the solution tends to the principal iterate of f_dec^-1 (Abel's and
-Schroeder's equations), the only one whose curvature stays bounded there.
+The rule does not depend on the units of rate and time. With LIPD, FIMD, or a decrease by a constant, the
+growth can be a power of the rate throughout (2, 1 and 0), so it is. The rule uses f_dec only between rmin and
+rmax. If f_dec continues below rmin towards a fixed point, the solution tends to the principal iterate of
+f_dec^-1 (Abel's and Schroeder's equations), the only one whose curvature stays bounded there.
 
 Method: f_dec takes the rates of one recovery time, from f_dec(rmax) to rmax, down to rmin, recovery by
 recovery. The time between two neighbours is the same in each: one unknown per cell of the first recovery
@@ -39,13 +39,13 @@ from becalm.designs.law import RMAX, RMIN, Law, is_slowest, lowest_free
 from becalm.errors import DesignError
 
 NODES = 40_000
-"""Rates at which the curve is worked out, about."""
+"""Approximate number of rates at which the curve is computed."""
 CELLS = (64, 256)
-"""Fewest and most cells of one recovery time."""
+"""Minimum and maximum number of cells in one recovery time."""
 NO_DISTANCE = 1e-12
-"""Relative distance between two rates that comes from rounding alone."""
+"""Relative distance between two rates that is due only to rounding."""
 RECOVERIES = 20_000
-"""Most recovery times from rmin to rmax."""
+"""Maximum number of recovery times from rmin to rmax."""
 
 
 def derive(f_dec: RateFunction, *, rmin: float = RMIN, rmax: float = RMAX, name: str = "design") -> Law:
@@ -56,11 +56,11 @@ def derive(f_dec: RateFunction, *, rmin: float = RMIN, rmax: float = RMAX, name:
             rate and the rate after a mark.
         rmin: smallest rate, as a share of the link's rate.
         rmax: largest rate.
-        name: what to call it.
+        name: name of the law.
 
     Raises:
-        DesignError: the function raises, is no number, leaves [rmin, rmax], is not below the rate itself,
-            or does not rise with it; with the rate where that happens.
+        DesignError: the function raises, is not a number, leaves [rmin, rmax], is not below the rate itself,
+            or does not rise with it; with the rate at which that happens.
 
     """
     decrease = function.read(f_dec, "f_dec", rmin, rmax)
@@ -75,7 +75,7 @@ def derive(f_dec: RateFunction, *, rmin: float = RMIN, rmax: float = RMAX, name:
 
 
 def _check_leaves_rmin(f_dec: Function) -> None:
-    """Refuse a decrease that comes ever nearer to rmin: the increase that undoes it never leaves rmin."""
+    """Refuse a decrease that only approaches rmin: the increase that undoes it never leaves rmin."""
     if lowest_free(f_dec, f_dec.rmin, f_dec.rmax) <= f_dec.rmin * (1 + NO_DISTANCE):
         raise DesignError(
             f"{f_dec.at(f_dec.rmin)} = {f_dec.rmin:.6g}: no other rate decreases to rmin, so that "

@@ -17,7 +17,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "min": min,
     "sqrt": math.sqrt,
 }
-"""What an expression may call."""
+"""Functions that an expression may call."""
 
 _NODES = (
     ast.Expression,
@@ -38,7 +38,7 @@ _NODES = (
 
 
 def compiled(text: str, rmin: float, rmax: float) -> Callable[[float], float]:
-    """Return the function of the rate `r` that an expression stands for.
+    """Return the function of the rate `r` that an expression defines.
 
     It may use `r`, `rmin`, `rmax`, numbers, `+ - * / **`, and the functions of `FUNCTIONS`.
 
@@ -52,7 +52,7 @@ def compiled(text: str, rmin: float, rmax: float) -> Callable[[float], float]:
         for node in ast.walk(tree):
             _check(node, shown)
             if isinstance(node, ast.Constant):
-                # No power of floating-point numbers takes for ever, as one of integers may.
+                # A power of floating-point numbers never takes for ever; one of integers may.
                 node.value = float(node.value)  # type: ignore[arg-type]
         code = compile(tree, "<expression>", "eval")
     except SyntaxError as error:

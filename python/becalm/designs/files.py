@@ -1,4 +1,4 @@
-"""Tables in files: JSON, CSV and C, out and in."""
+"""Tables in files: JSON, CSV and C, written and read."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def text(table: DelayTable | Cct, form: str) -> str:
 
 
 def read(path: str | PathLike[str]) -> DelayTable | Cct:
-    """Read a table from a file that `text` made; its suffix tells the format.
+    """Read a table from a file that `text` made; its suffix determines the format.
 
     Raises:
         FileNotFoundError: no such file.
-        DesignError: not such a file.
+        DesignError: not a file of this kind.
 
     """
     path = Path(path)
@@ -83,7 +83,7 @@ def read_points(path: str | PathLike[str]) -> list[tuple[float, float]]:
 
     Raises:
         FileNotFoundError: no such file.
-        DesignError: no such points.
+        DesignError: no valid points.
 
     """
     path = Path(path)
@@ -101,7 +101,7 @@ def read_points(path: str | PathLike[str]) -> list[tuple[float, float]]:
 
 
 def read_function(given: str) -> str | list[tuple[float, float]]:
-    """Return an expression as it is, and the points of a file if its name ends in .csv or .json."""
+    """Return an expression unchanged, or the points of a file if its name ends in .csv or .json."""
     return read_points(given) if given.endswith((".csv", ".json")) else given
 
 
@@ -150,7 +150,7 @@ def _json(table: DelayTable | Cct) -> str:
 
 
 def _csv(table: DelayTable | Cct) -> str:
-    """Write the rows below a line of comment with everything else."""
+    """Write the rows below a comment line with everything else."""
     data = plain(table)
     rows = data.pop("steps" if "steps" in data else "entries")
     out = io.StringIO()

@@ -1,4 +1,4 @@
-"""Functions of a rate as users give them: Python functions, expressions, tables; and what is wrong with them.
+"""Functions of a rate as users give them: Python functions, expressions, tables; and their errors.
 
 Rates are shares of the link's rate.
 """
@@ -19,15 +19,15 @@ from becalm.errors import DesignError
 RateFunction: TypeAlias = (
     "str | Callable[[float], float] | Mapping[float, float] | Iterable[tuple[float, float]]"
 )
-"""An expression in `r`, `rmin` and `rmax`; a Python function; or points, pairs of a rate and the function
-there."""
+"""An expression in `r`, `rmin` and `rmax`; a Python function; or points: pairs of a rate and the function's
+value there."""
 
 SLOWEST = 1e-6
 """Smallest rate that can be set."""
 SLACK = 1e-9
 """Relative distance below which two rates are the same."""
 POINTS = 1024
-"""Rates at which a function is looked at, in equal ratios, and as many in equal steps."""
+"""Number of rates at which a function is checked in equal ratios, and again in equal steps."""
 
 
 class Function:
@@ -39,10 +39,10 @@ class Function:
         self._call = call
 
     def __call__(self, rates: Array) -> Array:
-        """Return the values at `rates`, which lie between rmin and rmax, as the values do.
+        """Return the values at `rates`; both lie between rmin and rmax.
 
         Raises:
-            DesignError: the function raises, or its value is no number between rmin and rmax.
+            DesignError: the function raises, or its value is not a number between rmin and rmax.
 
         """
         return np.array([self._value(float(rate)) for rate in rates])
@@ -79,10 +79,10 @@ class Function:
 
 
 def read(given: RateFunction, name: str, rmin: float, rmax: float) -> Function:
-    """Make a function of what a user gave.
+    """Make a function from a user's input.
 
     Raises:
-        DesignError: it is none.
+        DesignError: the input is not a function.
 
     """
     check_rates(rmin, rmax)
@@ -94,10 +94,10 @@ def read(given: RateFunction, name: str, rmin: float, rmax: float) -> Function:
 
 
 def check_rates(rmin: float, rmax: float) -> None:
-    """Make sure that there is something between rmin and rmax.
+    """Make sure that rmin and rmax are a valid range.
 
     Raises:
-        DesignError: there is not.
+        DesignError: they are not.
 
     """
     if not SLOWEST <= rmin < rmax <= 1:
@@ -105,7 +105,7 @@ def check_rates(rmin: float, rmax: float) -> None:
 
 
 def look(rmin: float, rmax: float) -> Array:
-    """Return rates from rmin to rmax, close to each other at both ends."""
+    """Return rates from rmin to rmax, closely spaced at both ends."""
     rates: Array = np.union1d(np.geomspace(rmin, rmax, POINTS), np.linspace(rmin, rmax, POINTS))
     rates = rates[np.concatenate([[True], np.diff(rates) > SLACK * rates[1:]])]
     rates[0], rates[-1] = rmin, rmax
@@ -116,7 +116,7 @@ def check_decrease(f_dec: Function) -> None:
     """Make sure that a function can be a decrease.
 
     Raises:
-        DesignError: it is not below the rate it decreases, falls where the rate rises, or stands still above
+        DesignError: it is not below the rate it decreases, falls as the rate rises, or is constant above
             rmin; with the rate.
 
     """
@@ -169,14 +169,14 @@ def _through(
 ) -> Callable[[float], float]:
     """Return a function through points. Between them the inter-packet delays, 1/r, are interpolated.
 
-    In delays both LIPD and FIMD are straight lines. Where the points end at rmin the function stays there.
+    In delays both LIPD and FIMD are straight lines. If the points end at rmin, the function stays there.
     """
     rates, values = _points(given, name)
     if rates[-1] < rmax * (1 - SLACK):
         raise DesignError(
             f"{name}: the last point is at {rates[-1]:.6g}, must be at rmax = {rmax:.6g}", rates[-1]
         )
-    # The function bends where it meets rmin: nothing below takes part in the interpolation above.
+    # The function bends where it meets rmin: nothing below affects the interpolation above.
     end = int(np.argmax(values > rmin * (1 + SLACK)))
     start = max(end - 1, 0)
     if values[start] > rmin * (1 + SLACK) and rates[0] > rmin * (1 + SLACK):

@@ -9,14 +9,14 @@ Array = NDArray[np.float64]
 
 
 class Rising:
-    """A piecewise cubic through rising points, with rising values wherever it is asked.
+    """A piecewise cubic through rising points, with rising values everywhere.
 
     Slopes lie between those of the secants on both sides, in the mean of their logarithms, and are limited to
-    three times the smaller one (Fritsch and Carlson 1980), which smooth data never notice. Outside of the
+    three times the smaller one (Fritsch and Carlson 1980), which never affects smooth data. Outside the
     points it is constant.
 
     Args:
-        x: strictly rising places, two or more.
+        x: strictly rising positions, two or more.
         y: strictly rising values.
 
     """
@@ -33,7 +33,7 @@ class Rising:
         width = self.x[cell + 1] - self.x[cell]
         s = (x - self.x[cell]) / width
         left, right, secant = self._slopes[cell], self._slopes[cell + 1], self._secants[cell]
-        # The straight line, and what bends it: zero at both ends.
+        # The straight line, and a correction that bends it and is zero at both ends.
         bend = s * (1 - s) * ((left - secant) * (1 - s) - (right - secant) * s)
         result: Array = self.y[cell] + width * (secant * s + bend)
         return result

@@ -17,7 +17,7 @@ RMIN = 1 / 256
 fastest."""
 RMAX = 1.0
 PACKET_TIME = 2.048e-6
-"""Transmission time of 2048 B at 1 GB/s in s: what santos2003 counts recovery times in."""
+"""Transmission time of 2048 B at 1 GB/s in s: the unit of recovery times in santos2003."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def pair(
     """Return the law of a given decrease and a given increase function.
 
     Raises:
-        DesignError: one of them cannot be used; with the rate where it goes wrong.
+        DesignError: one of them cannot be used; with the rate at which it fails.
 
     """
     decrease = function.read(f_dec, "f_dec", rmin, rmax)

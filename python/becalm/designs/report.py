@@ -1,4 +1,4 @@
-"""What a design came to, as one table and one figure."""
+"""Results of a design, as one table and one figure."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def table(
     errors: Mapping[str, Array],
     trial: pl.DataFrame | None,
 ) -> pl.DataFrame:
-    """Return all that was found, as text: a row for each quantity, a column for each response.
+    """Return all results as text: a row for each quantity, a column for each response.
 
     Args:
         checks: by the name of the response.
         delays: tables of delays, likewise.
         errors: relative errors of the rates after a mark, likewise.
-        trial: what `trial.run` found; its values are averaged over `x`.
+        trial: results of `trial.run`; its values are averaged over `x`.
 
     """
     import polars as pl
@@ -51,7 +51,7 @@ def table(
         ("rmin to rmax", {key: _ms(found, found.total) for key, found in checks.items()}),
         ("rmin to rmax, table", {key: _ms(checks[key], steps.climb) for key, steps in delays.items()}),
         (
-            "after a mark off by",
+            "error after a mark",
             {key: f"{100 * np.max(np.abs(error)):.1f}%" for key, error in errors.items()},
         ),
         *_trial_rows(trial),
@@ -86,7 +86,7 @@ def _trial_rows(trial: pl.DataFrame | None) -> list[tuple[str, Mapping[str, str]
 def figure(
     laws: Sequence[Law], checks: Mapping[str, Check], delays: DelayTable, trial: pl.DataFrame | None
 ) -> Figure:
-    """Draw the laws, the first of them also as a table, and below what they did in the scenes.
+    """Draw the laws, the first of them also as a table, and below them their results in the scenes.
 
     A response has the same colour in all panels; the legend is below them.
     """
@@ -133,7 +133,7 @@ def _recovery(
 
 
 def _table(axes: Axes, law: Law, delays: DelayTable, colours: Mapping[str, str]) -> None:
-    """Draw rates after a mark: as the law has them, and as the table has them."""
+    """Draw rates after a mark, both of the law and of the table."""
     rates = np.geomspace(law.rmin, law.rmax, 500)
     rates[0], rates[-1] = law.rmin, law.rmax
     after = delays.rates[[slower for slower, _, _ in delays.steps]]
@@ -180,7 +180,7 @@ def _bars(axes: Axes, trial: pl.DataFrame, colours: Mapping[str, str]) -> None:
         at = np.arange(len(quantities)) + (place - (len(names) - 1) / 2) * 0.8 / len(names)
         axes.bar(at, values, 0.8 / len(names), color=colours[name], label=name)
     axes.set_xticks(range(len(quantities)), ["hot link", "Jain's index", "background"])
-    # More than what is offered arrives where what had piled up before goes, too.
+    # More than is offered can arrive if an earlier backlog drains, too.
     _dress(axes, "", "share", "tree", top=max(1.05, 1.05 * axes.dataLim.y1))
 
 

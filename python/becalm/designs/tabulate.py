@@ -1,8 +1,8 @@
-"""Tables of a response function, as hardware holds them, with what is lost by rounding.
+"""Tables of a response function, as hardware holds them, with the errors of rounding.
 
 Two kinds: steps over the 256 inter-packet delays (`DelayTable`, which `[response.table]` runs), and a
-congestion control table of IBTA adapters (`Cct`, for `[response.ibta]`). Both go to JSON, CSV and a C array,
-and come back: see `files`.
+congestion control table of IBTA adapters (`Cct`, for `[response.ibta]`). Both are written as JSON, CSV or a C
+array, and read back: see `files`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from becalm.errors import DesignError
 DELAYS = 256
 """InfiniBand writes an inter-packet delay in 8 bits."""
 SLACK = 1e-6
-"""Relative error of a rate that does not count: what a derived function is good for."""
+"""Relative error of a rate that is ignored: the accuracy of a derived function."""
 MOST_ACKS = 10_000_000
-"""Most unmarked ACKs that a step may wait for."""
+"""Maximum number of unmarked ACKs that a step may wait for."""
 
 MAX_SHIFT, MAX_MULTIPLIER = 3, 16_383
 """An entry of a congestion control table has 2 bits of shift and 14 of multiplier."""
 LEAST_ENTRIES, MOST_ENTRIES = 128, 16_384
-"""Entries of a congestion control table: at least as many as the specification asks for."""
+"""Minimum and maximum number of entries of a congestion control table; the specification has the minimum."""
 TIMER_UNIT = 1.024e-6
 """Unit of CCTI_Timer in s."""
 MAX_TIMER, MAX_INCREASE = 65_535, 255
@@ -56,10 +56,10 @@ class DelayTable:
         return {"table": {"steps": [list(step) for step in self.steps], "rmax": self.rmax, **settings}}
 
     def errors(self, law: Law) -> dict[str, Array]:
-        """Return what rounding to delays does to a law, per delay, relatively.
+        """Return the relative errors of a law from rounding to delays, per delay.
 
-        `decrease`: the rate after a mark, over that of f_dec, less 1. `increase`: the time to the next faster
-        delay, over that of the rate without steps, less 1; 0 for delay 0.
+        `decrease`: the rate after a mark, divided by that of f_dec, minus 1. `increase`: the time to the next
+        faster delay, divided by that of the rate without steps, minus 1; 0 for delay 0.
         """
         rates = self.rates
         slower, acks, faster = (np.array(column) for column in zip(*self.steps, strict=True))
@@ -87,8 +87,8 @@ class Cct:
     """A congestion control table of IBTA adapters and the settings that go with it.
 
     Entry i is the delay of the rate that the law would have i / `increase` decreases below rmax. A BECN adds
-    `increase` to the index; the timer takes 1 off every `timer` units of 1.024 us. So a decrease is recovered
-    in a recovery time.
+    `increase` to the index; the timer subtracts 1 every `timer` units of 1.024 us. Thus a source recovers
+    from a decrease in a recovery time.
     """
 
     name: str
@@ -108,12 +108,12 @@ class Cct:
 
     @property
     def recovery_time(self) -> float:
-        """Time in s in which the timer takes back what a BECN added."""
+        """Time in s in which the timer undoes a BECN."""
         return self.increase * self.timer * TIMER_UNIT
 
     @property
     def words(self) -> list[int]:
-        """The entries as the 16 bits that the adapter takes: shift in the upper two."""
+        """The entries as 16-bit words for the adapter, with the shift in the upper two bits."""
         return [shift << 14 | multiplier for shift, multiplier in self.entries]
 
     def response(self, window: int | str = 1) -> dict[str, Any]:
@@ -130,15 +130,15 @@ class Cct:
         }
 
     def errors(self, law: Law) -> Array:
-        """Return the rate of each entry over the law's, less 1."""
+        """Return the rate of each entry divided by the law's, minus 1."""
         return (1 + _gaps(law, self.increase, len(self.entries))) / (1 + self.gaps) - 1
 
 
 def tabulate(law: Law) -> DelayTable:
     """Return the table nearest to a law.
 
-    A mark leads to the next slower delay, and as many ACKs as the law takes to gain a delay to the one that
-    it has then.
+    A mark leads to the next slower delay. As many ACKs as the law takes to gain a delay lead to the delay
+    that it has then.
 
     Raises:
         DesignError: rmin is below rmax / 256, or an increase takes too many ACKs.
@@ -164,7 +164,7 @@ def tabulate_cct(law: Law, *, packet_time: float = PACKET_TIME) -> Cct:
 
     Args:
         law: a law that meets Condition 3.
-        packet_time: transmission time in s of the packets that the timer is meant for.
+        packet_time: transmission time in s of the packets for which the timer is set.
 
     Raises:
         DesignError: the recovery time does not fit the timer, or the table is too long.
@@ -218,7 +218,7 @@ def _increase(least: int, units: float) -> int:
 
 
 def _gaps(law: Law, increase: int, count: int) -> Array:
-    """Return the delays of the rates at equal steps back in time, from rmax on; at the end that of rmin."""
+    """Return the delays of the rates at equal steps back in time, starting at rmax and ending at rmin."""
     times = law.curve.total - np.arange(count) / increase / law.rmin
     result: Array = np.maximum(1 / law.curve.rate(np.maximum(times, 0.0)) - 1, 0.0)
     return result

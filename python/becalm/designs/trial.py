@@ -3,9 +3,9 @@
 - `static`: a dumbbell with twenty long-lived flows and a victim, over the size of the input buffers;
 - `dynamic`: the same with flows that come and go, over their mean ON time;
 - `tree`: a hot spot on a fat tree of 128 hosts: six of the eight hosts of every leaf send to one host as fast
-  as they may, the other two send to each other, at random, and share no link with others.
+  as they can; the other two send to each other, at random, and share no link with others.
 
-Marking is input-triggered, rates are those of the 256 inter-packet delays.
+Marking is input-triggered; rates are those of the 256 inter-packet delays.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ BUFFERS, SHORT_BUFFERS = (2, 4, 8, 16), (4,)
 MEAN_ON_MS, SHORT_MEAN_ON_MS = (0.02, 0.2, 1.0, 20.0), (1.0,)
 """Mean ON times of `dynamic`, in ms."""
 CYCLES = 20
-"""Mean ON-OFF cycles per dynamic flow, at least."""
+"""Minimum of the mean number of ON-OFF cycles per dynamic flow."""
 TREE_MS, SHORT_TREE_MS = 50, 20
 PORTS, HOSTS, PER_LEAF, QUIET_PER_LEAF = 16, 128, 8, 2
 LOAD = 0.4
-"""What a quiet host offers, as a share of its link."""
+"""Load that a quiet host offers, as a share of its link."""
 
 QUANTITIES = {
     "static": {
@@ -67,7 +67,7 @@ def run(
     Args:
         responses: tables of `[response]` by name.
         short: one point per scene and shorter runs.
-        seed: of all runs.
+        seed: seed of all runs.
         threads: runs at once; None: as many as there are cores.
         progress: called after each run, by one thread at a time.
 

@@ -1,4 +1,4 @@
-"""All steps in one go: derive, check, tabulate, try."""
+"""All steps in one call: derive, check, tabulate, try."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from becalm.progress import SweepProgress
 
 INDEX = "design.json"
-"""Name of the file that makes a folder that of a design."""
+"""Name of the file that identifies the folder of a design."""
 _FILES = {"functions.csv", "response.toml", "design.png"} | {
     f"{table}.{form}" for table in ("table", "cct") for form in ("json", "csv", "h")
 }
 FOLDER = Kind(INDEX, "the folder of a design", lambda _: _FILES)
 """The folders that designs are kept in."""
 OTHERS = ("LIPD", "FIMD", "AIMD")
-"""What a design is compared with."""
+"""Laws with which a design is compared."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """A response function, what it is worth, and its tables."""
+    """A response function, its evaluation, and its tables."""
 
     law: Law
     """f_dec, f_inc and F_inc(t)."""
@@ -50,7 +50,7 @@ class Design:
     """Congestion control table of IBTA adapters; None for a law without Condition 3, which their timer cannot
     follow."""
     trial: pl.DataFrame | None
-    """What they did in the standard scenes, one row per value; None if that was not asked for."""
+    """Their results in the standard scenes, one row per value; None if not requested."""
 
     @property
     def check(self) -> Check:
@@ -58,7 +58,7 @@ class Design:
         return self.checks[self.law.name]
 
     def summary(self) -> pl.DataFrame:
-        """Return all that was found, as text: a row for each quantity, a column for each response."""
+        """Return all results as text: a row for each quantity, a column for each response."""
         from becalm.designs import report
         from becalm.designs.tabulate import tabulate
 
@@ -93,22 +93,22 @@ class Design:
         }
 
     def rounding(self) -> dict[str, Any]:
-        """Return what rounding does, relatively: per delay of the table, and per entry of the CCT."""
+        """Return the relative errors of rounding, per delay of the table and per entry of the CCT."""
         errors = {key: values.tolist() for key, values in self.table.errors(self.law).items()}
         return {"table": errors, "cct": None if self.cct is None else self.cct.errors(self.law).tolist()}
 
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write numbers, functions, tables and figure to a folder, which is there whole or not at all.
+        """Write numbers, functions, tables and figure to a folder, which is complete or absent.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it holds what becalm did not
-                write, or it cannot be written.
+            ResultsError: the folder exists and `overwrite` is not given, or it contains files that becalm did
+                not write, or it cannot be written.
 
         """
         return FOLDER.write(folder, self.fill, overwrite=overwrite)
 
     def fill(self, folder: Path, check: Callable[[], None]) -> None:
-        """Write the files into an empty folder; `check` raises when the work is to end."""
+        """Write the files into an empty folder; `check` raises if the work has to stop."""
         from becalm.designs import files
         from becalm.plot import save
 
@@ -150,17 +150,17 @@ def design(
         f_inc: rate after an unmarked ACK, likewise; None: derived from `f_dec`.
         rmin: smallest rate, at least rmax / 256.
         rmax: largest rate.
-        name: what to call it in tables and files.
-        packet_time: transmission time of a packet in s: the unit of recovery times, and what the timer of the
-            congestion control table is set for.
+        name: name in tables and files.
+        packet_time: transmission time of a packet in s: the unit of recovery times, and the basis of the
+            timer of the congestion control table.
         trial: whether to run the standard scenes, with LIPD, FIMD and AIMD for comparison.
         short: one point per scene and shorter runs.
-        seed: of all runs.
+        seed: seed of all runs.
         threads: runs at once; None: as many as there are cores.
         progress: called after each run, by one thread at a time.
 
     Raises:
-        DesignError: a function that cannot be used; with the rate where it goes wrong.
+        DesignError: a function that cannot be used; with the rate at which it fails.
         KeyboardInterrupt: Ctrl-C.
 
     """

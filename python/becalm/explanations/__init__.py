@@ -1,12 +1,13 @@
 """A diagnosis in words: sentences about a run, made from its tables by stated rules.
 
-From the bottom: `model` (sentences), `rule`, the rules in `spread`, `jobs`, `control`, `pauses` and `advice`,
-`rules` (all of them), `page` (their description). What the rules read is worked out in `becalm.analysis`.
+From the bottom up: `model` (sentences), `rule`, the rules in `spread`, `jobs`, `control`, `pauses` and
+`advice`, `rules` (all of them), `page` (their description). `becalm.analysis` computes what the rules read.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -28,8 +29,8 @@ def explain(
     Args:
         results: the results of a run.
         replication: the replication that is explained.
-        folder: where the results are, for the commands that it proposes. If not given, they name the file of
-            the scenario, and there are none where that is missing or has another scenario.
+        folder: folder of the results, for the commands that it proposes. If not given, they name the file of
+            the scenario, and there are none if that is missing or has another scenario.
 
     Raises:
         ResultsError: no such replication, or a table that every run has is missing.
@@ -42,8 +43,15 @@ def explain(
 
     case = Case(Facts(results, replication), _file(results, folder))
     made = (sentence for rule in RULES for sentence in rule.make(case))
-    sentences = tuple(replace(each, text=_spaced(each.text)) for each in made)
+    order = {each.name: place for place, each in enumerate(case.bottlenecks)}
+    ranked = sorted(made, key=lambda each: (list(TOPICS).index(each.topic), _rank(each, order)))
+    sentences = tuple(replace(each, text=_spaced(each.text)) for each in ranked)
     return Explanation(results.scenario.name, replication, sentences)
+
+
+def _rank(sentence: Sentence, order: Mapping[str, int]) -> int:
+    """Return the place of a sentence in its topic: advice begins with the root to which victims lose most."""
+    return order.get(sentence.place, len(order)) if sentence.topic == "advice" else 0
 
 
 def _spaced(text: str) -> str:
@@ -54,7 +62,7 @@ def _spaced(text: str) -> str:
 
 
 def _file(results: Results, folder: str | PathLike[str] | None) -> str | None:
-    """Return what commands can name to get the scenario of a run."""
+    """Return the path by which commands can find the scenario of a run."""
     from becalm.errors import BecalmError
     from becalm.scenario import load
 

@@ -21,7 +21,7 @@ MENDS = {
     "slow receiver": "let the host receive faster (`adapter.drain_rate`, the slot or the "
     "software of the host)",
     "slow cable": "replace the cable or its port, and run again",
-    "unbalanced routes": "choose other routes: equally many pairs of hosts on each link of the switch",
+    "unbalanced routes": "choose other routes, with equal numbers of host pairs on each link of the switch",
     "pause storm": "find out why the host pauses its switch (its slot, its driver), or let a watchdog drop "
     "its pauses; no parameter of congestion control helps",
     "path collision": "spread the flows differently: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
@@ -29,7 +29,7 @@ MENDS = {
     "colliding jobs": "place or route one of the jobs so that their paths do not meet",
     "oversubscribed link": "add parallel cables, or spread the flows over other links",
 }
-"""What mends causes that no parameter of congestion control removes."""
+"""Remedies for causes that no parameter of congestion control removes."""
 
 
 @rule("mend", "advice")
@@ -100,17 +100,17 @@ def observe(case: Case) -> Iterator[Sentence]:
     facts = case.facts
     for each in judged(case)[:1]:
         if not case.followed(each):
-            text = f'Whether control oscillates is not in the results: set observe.links = ["{each.name}"].'
+            text = f'The results do not show whether control oscillates: set observe.links = ["{each.name}"].'
             yield Sentence("observe", "missing", text, {}, (key("observe.links"),))
         elif case.steady(each) and case.rates(each) is None:
             window = max(1, round(facts.window / (2 * limits.SAMPLES) * 1e6))
             text = (
-                f"Whether control oscillates is not in the results: its windows are too long; set "
+                f"The results do not show whether control oscillates, since their windows are too long: set "
                 f'observe.window = "{window} us" and observe.step = "{window} us".'
             )
             yield Sentence("observe", "missing", text, {"window": window * 1e-6}, (key("observe.window"),))
         if starved(case, each) and "paces" not in facts.results.tables:
-            text = "The gaps that sources keep are not in the results: set observe.paces = true."
+            text = "The results do not show the gaps between packets of sources: set observe.paces = true."
             yield Sentence("observe", "missing", text, {}, (key("observe.paces"),))
 
 
@@ -124,9 +124,9 @@ def _contributors(case: Case) -> int:
 
 
 def _bad(case: Case) -> list[Bottleneck]:
-    """Return the overloaded links at which control is off, weak or too strong, where commands can mend that.
+    """Return the overloaded links at which control is off, weak or too strong, if commands can remedy that.
 
-    They set InfiniBand's congestion control: not in place of another scheme, and not on PFC.
+    The commands set InfiniBand's congestion control, but not in place of another scheme, and not on PFC.
     """
     resolved = case.facts.resolved
     common = resolved["response"]
@@ -138,6 +138,6 @@ def _bad(case: Case) -> list[Bottleneck]:
         if each.overloaded
         and (each.cause is None or each.cause.name not in ("slow receiver", "pause storm", "path collision"))
         and (not case.controlled(each) or unmarked(case, each) or starved(case, each) or stands(case, each))
-        # What is recommended replaces the response of the scenario, not those of its groups.
+        # The recommendation replaces the response of the scenario, not those of its groups.
         and all(case.responses[group] == common for group in each.groups)
     ]

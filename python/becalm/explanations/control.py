@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from becalm.analysis.facts import Floats, Places
 
 SLOW = ("slow receiver", "slow cable")
-"""Causes by which a link is used less than its rate allows, whatever control does."""
+"""Causes that keep a link below its rate, whatever control does."""
 
 
 class Balance(NamedTuple):
-    """What a table of delays, its step and its timer do to a source at its fair share of a link."""
+    """The effect of a table of delays, its step and its timer on a source at its fair share of a link."""
 
     sources: int
     fair: int
     """Index at which all sources together fill the link; the last one if none is high enough."""
     step: int
     undone: float
-    """Time in s in which the timer takes off what one BECN added."""
+    """Time in s in which the timer undoes one BECN."""
     heard: float
     """Time in s between two packets of a source at its share that may be marked."""
 
 
 def judged(case: Case) -> list[Bottleneck]:
-    """Return the first overloaded bottlenecks, at which control has something to do, and has a say."""
+    """Return the first overloaded bottlenecks at which control is needed and can have an effect."""
     return [each for each in case.bottlenecks if each.overloaded and case.controlled(each)][: limits.MOST]
 
 
@@ -62,14 +62,14 @@ def branches(case: Case, each: Bottleneck) -> Places:
 
 
 def unmarked(case: Case, each: Bottleneck) -> bool:
-    """Whether a root stood, and next to none of its packets was marked."""
+    """Whether a root stood, and almost none of its packets were marked."""
     links, at = case.facts.links, each.link
     stood = links.root[at] >= limits.LEAST_ROOT and links.longest[at] >= limits.LASTING * case.facts.window
     return bool(stood and links.marked[at] < limits.UNMARKED * links.packets[at])
 
 
 def balance(case: Case, each: Bottleneck) -> Balance | None:
-    """Work out what IBTA's parameters do at a link; None with another response."""
+    """Return the effect of IBTA's parameters at a link; None with another response."""
     params, facts = case.ibta(each), case.facts
     delays = facts.scenario.summary["cct"]
     if params is None or not delays:
@@ -162,7 +162,7 @@ def weak(case: Case) -> Iterator[Sentence]:
 def starves(case: Case) -> Iterator[Sentence]:
     """Say that control starves a link, and why.
 
-    Its flows offer more than it carries, it is no standing root, and its utilization is below 90% of what
+    Its flows offer more than it carries, it is not a standing root, and its utilization is below 90% of what
     they could reach. With IBTA's response the cause is *step too large* if one BECN puts a source
     below its share, or else *timer too long* if the timer needs longer to undo one BECN than a source at
     its share waits for the next. In all other cases it is *response too strong*.

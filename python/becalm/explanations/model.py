@@ -23,7 +23,7 @@ TOPICS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """One thing that the tables say."""
+    """One statement about a run, from its tables."""
 
     rule: str
     """Name of the rule that made it; the page of rules describes it."""
@@ -63,7 +63,7 @@ class Explanation:
 
     @property
     def causes(self) -> list[tuple[str, str]]:
-        """Causes that are named, each with its link, host or key; empty where nothing is wrong."""
+        """The named causes, each with its link, host or key; empty if nothing is wrong."""
         return list(dict.fromkeys((each.cause, each.place) for each in self.sentences if each.cause))
 
     def about(self, topic: str) -> list[Sentence]:

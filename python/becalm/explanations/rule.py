@@ -18,7 +18,7 @@ class Rule(NamedTuple):
     topic: str
     """The part of the explanation that its sentences belong to."""
     says: str
-    """What it says and when, in Markdown; the page of rules has it."""
+    """What it says and when, in Markdown, as on the page of rules."""
     make: Make
 
 
@@ -27,7 +27,7 @@ RULES: list[Rule] = []
 
 
 def rule(name: str, topic: str) -> Callable[[Make], Make]:
-    """Add a function to the rules under a name and topic; its docstring is what the page says about it."""
+    """Add a function to the rules under a name and topic; its docstring becomes its text on the page."""
 
     def added(make: Make) -> Make:
         RULES.append(Rule(name, topic, " ".join((make.__doc__ or "").split()), make))

@@ -1,4 +1,4 @@
-"""Rules about the congestion tree: roots, those who feed them, causes, victims, cost."""
+"""Rules about the congestion tree: roots, their feeders, causes, victims, cost."""
 
 from __future__ import annotations
 

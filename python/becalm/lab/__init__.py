@@ -1,4 +1,4 @@
-"""The lab: experiments, and the claims that they are judged by.
+"""The lab: experiments, and the claims by which they are judged.
 
 An experiment is a figure of a paper or a remark in its text: scenarios, axes, a figure. Its claims are data,
 in the file `claims.toml` of its paper. `reproduce` runs the scenarios (each once, however many figures need

@@ -1,9 +1,9 @@
-"""One bottleneck: hosts that send for ever through one switch to one receiver, on links that are all alike.
+"""One bottleneck: hosts that send endlessly through one switch to one receiver, over identical links.
 
     S1 ... Sn -> T -> R
 
-The round trip of a packet and its ACK on the empty network is as asked for, exactly: the cables' delay
-follows from it. Buffers are unlimited, so the queue of the link `T->R` is what the schemes make of it.
+The round trip of a packet and its ACK on the empty network is exactly as requested: the cables' delay follows
+from it. Buffers are unlimited, so the queue of the link `T->R` depends only on the schemes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEADER = 58
 
 ONE_QUEUE: Table = {"oldest_first": {}}
 """The arbiter of one queue for all: packets leave in the order in which they came, as closed forms of
-delays assume. Where senders have turns, a flow waits for its own packets, and its delay tells its own excess.
+delays assume. If senders take turns, a flow waits for its own packets, and its delay shows its own excess.
 """
 
 
@@ -55,7 +55,7 @@ class Bottleneck:
     marking: Table = field(default_factory=lambda: {"none": {}})
     echo: Table = field(default_factory=lambda: {"ack": {}})
     arbiter: Table = field(default_factory=lambda: {"round_robin": {}})
-    """How the link takes packets: from the senders in turn, or `ONE_QUEUE`."""
+    """How the link chooses packets: from the senders in turn, or `ONE_QUEUE`."""
     duration: float = 100.0
     """Simulated time in ms."""
     warmup: float = 20.0
@@ -63,7 +63,7 @@ class Bottleneck:
 
     @property
     def delay(self) -> float:
-        """Delay of a cable in us: what the round trip leaves to each of the four on the way.
+        """Delay of a cable in us: what the round trip leaves for each of the four on the path.
 
         Raises:
             ValueError: a round trip that is too short for the packets.
@@ -81,7 +81,7 @@ class Bottleneck:
         return self.rate * self.round_trip / (8e-3 * self.packet)
 
     def scenario(self) -> Table:
-        """Return the scenario as `becalm.Scenario` takes it."""
+        """Return the scenario in the form that `becalm.Scenario` accepts."""
         senders = f"S1..S{self.flows}"
         cables = [{"between": [senders, SWITCH]}, {"between": [SWITCH, RECEIVER]}]
         edges = {"hosts": [senders, RECEIVER], "switches": [SWITCH], "cables": cables}
@@ -119,7 +119,7 @@ def measure(outcomes: Sequence[Outcome]) -> Tables:
 
 
 def _point(outcome: Outcome) -> dict[str, Label]:
-    """Return the labels of a run and what was measured.
+    """Return the labels of a run and its measurements.
 
     `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue in packets, `utilization`, `jain`, `marked`, and
     the mean `round_trip` of a packet and its ACK in seconds.
@@ -146,10 +146,10 @@ def _point(outcome: Outcome) -> dict[str, Label]:
 
 
 def _round_trip(results: Results, rate: float) -> float:
-    """Return the mean latency of packets and of an ACK, whose way is empty.
+    """Return the mean latency of packets plus that of an ACK, whose path is empty.
 
     Args:
-        results: of a run of the scene.
+        results: results of a run of the scene.
         rate: bytes per second of each link.
 
     """

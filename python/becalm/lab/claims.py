@@ -10,24 +10,24 @@
     each = { threshold = [6, 8, 16] }
     note = "Without the smallest buffers."
 
-| key | what it holds |
+| key | meaning |
 |---|---|
 | `id` | the claim's name within its figure |
-| `quote` | the paper's sentence; not of a claim that is `derived` |
-| `paper` | the paper's value, a number or what the sentence says in short; or that of a closed form |
+| `quote` | the paper's sentence; not for a claim that is `derived` |
+| `paper` | the paper's value: a number, or the sentence in short; or the value of a closed form |
 | keys of `becalm.lab.expect` | what is expected of the measured values |
-| `measure` | `module.function` of the paper's package, or after `common.` or `lab.` of what papers share |
-| `args` | arguments of the measure besides the tables |
+| `measure` | `module.function` of the paper's package, or, after `common.` or `lab.`, of a shared package |
+| `args` | arguments of the measure in addition to the tables |
 | `each` | arguments with a list of values: the measure is taken with every value, or every combination |
-| `null` | what it is held against: see `becalm.lab.nulls`; only of claims that are scored |
+| `null` | what it is compared with: see `becalm.lab.nulls`; only for claims that are scored |
 | `theme` | the part of the page across the papers that it belongs to: see `THEMES` of `becalm.lab.model` |
-| `short` | false where the reduced version of the experiment cannot judge the claim |
+| `short` | false if the reduced version of the experiment cannot judge the claim |
 | `kind` | what the claim counts as: `paper` (the default) or another of `KINDS` |
 | `class` | why it does not hold: `a`, `b`, `c`, `metric` or `noise`; see `CLASSES` |
-| `proof` | where it is proved that it cannot hold: `PAPER/readings.md#anchor` |
-| `reading` | where the readings that were tried are compared, likewise |
-| `note` | how the sentence is read, or why it does not hold; of a derived claim, what it says |
-| `drawn` | where the value is in the figure: see `becalm.lab.printed` |
+| `proof` | link to the proof that it cannot hold: `PAPER/readings.md#anchor` |
+| `reading` | link to a comparison of the readings that were tried, likewise |
+| `note` | how the sentence is read, or why it does not hold; for a derived claim, what it says |
+| `drawn` | position of the value in the figure: see `becalm.lab.printed` |
 | `same_as` | `paper/figure/id` of a claim in the same words, whose keys hold here unless given again |
 """
 
@@ -52,15 +52,15 @@ from becalm.mistakes import Mistakes
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
-"""Finds the measure that a paper calls by a name; raises `LookupError` with what is valid."""
+"""Finds the measure of a paper with a name; raises `LookupError` with the valid names."""
 Changes: TypeAlias = Callable[[str], tuple[str, Mapping[str, Change]]]
-"""Finds the null of a paper's claims that name none, and the changes that they may name."""
+"""Finds the default null of a paper's claims, and the changes that they may name."""
 
 REMARKS = ("note", "kind", "class", "proof", "reading", "theme")
 TABLES = ("args", "each", "drawn")
 REQUIRED = ("quote", "paper", "measure")
 DERIVED = ("note", "paper", "measure")
-"""What a derived claim needs: no sentence is quoted, so the note says what is claimed."""
+"""Keys that a derived claim needs: no sentence is quoted, so the note says what is claimed."""
 
 
 def _null(value: object) -> object:
@@ -72,7 +72,7 @@ def _null(value: object) -> object:
 
 def _paper(value: object) -> object:
     if not (is_number(value) or (isinstance(value, str) and value)):
-        raise wrong("must be a number or a text")
+        raise wrong("must be a number or a string")
     return value
 
 
@@ -81,9 +81,9 @@ _HEADING = "a page and a heading, such as PAPER/readings.md#heading"
 
 
 class _Keys(Part):
-    """The keys of a claim but those of what it expects."""
+    """The keys of a claim except those of its expectation."""
 
-    id: str = Field(min_length=1, description="a text")
+    id: str = Field(min_length=1, description="a string")
     quote: str | None = None
     measure: str | None = None
     same_as: str | None = None
@@ -118,7 +118,7 @@ class Measure:
     """Arguments with several values; the function is called with every combination, the last one fastest."""
 
     def __call__(self, tables: Tables) -> Measured:
-        """Measure: a list where there are several values, or where the function returns one."""
+        """Return the measured value: a list if there are several, or if the function returns one."""
         if not self.each:
             return cast("Measured", self.function(tables, **self.args))
         return [self.function(tables, **self.args, **chosen) for chosen in self._combinations()]
@@ -132,7 +132,7 @@ class Measure:
         """Check the names of the arguments.
 
         Raises:
-            TypeError: an argument that the function does not take, or one that it needs.
+            TypeError: an argument that the function does not take, or a missing one.
 
         """
         signature = inspect.signature(self.function)
@@ -156,15 +156,15 @@ class Source:
 
 
 def read(paper: str, file: str, text: str) -> Source:
-    """Read a file of claims without looking at what the claims hold.
+    """Read a file of claims without checking the contents of the claims.
 
     Args:
         paper: name of the paper.
-        file: what messages call the file.
+        file: name of the file in messages.
         text: its content.
 
     Raises:
-        ClaimsError: no TOML.
+        ClaimsError: not TOML.
 
     """
     try:
@@ -202,8 +202,8 @@ def statements(
         source: the file.
         figures: the paper's figures; each needs a claim.
         measures: finds the functions that claims name.
-        others: reads the claims of another paper, for `same_as`; raises `LookupError` with what is valid.
-        changes: finds what nulls of a paper change.
+        others: reads the claims of another paper, for `same_as`; raises `LookupError` with the valid names.
+        changes: finds the changes that nulls of a paper make.
 
     Raises:
         ClaimsError: mistakes, all at once; each with file, figure, claim and what would be valid.
@@ -242,7 +242,7 @@ def _statement(
 ) -> Statement:
     home = paper
     if "null" in claim and claim.get("kind", KINDS[0]) != KINDS[0]:
-        raise ValueError("null: only of claims that are scored")
+        raise ValueError("null: only for claims that are scored")
     if "same_as" in claim:
         model, model_paper = _model(claim["same_as"], others)
         home = paper if "measure" in claim else model_paper
@@ -321,9 +321,9 @@ def _model(reference: str, others: Callable[[str], Source]) -> tuple[Entry, str]
 
 
 def _merged(model: Entry, claim: Entry) -> dict[str, Any]:
-    """Return the keys of the model with those of the claim; an expectation is taken whole from either."""
-    expects_anew = any(key in EXPECTED for key in claim)
-    kept = {key: value for key, value in model.items() if not (expects_anew and key in EXPECTED)}
+    """Return the keys of the model with those of the claim; an expectation comes whole from one of them."""
+    replaced = any(key in EXPECTED for key in claim)
+    kept = {key: value for key, value in model.items() if not (replaced and key in EXPECTED)}
     if "measure" in claim:
         kept = {key: value for key, value in kept.items() if key not in TABLES}
     return {**kept, **claim}

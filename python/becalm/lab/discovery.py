@@ -1,6 +1,6 @@
 """Discovery of the papers: their experiments, their claims, and the measures that the claims name.
 
-The only place of the lab that knows where papers are: packages of `becalm.papers`, each with a function
+The only part of the lab that knows where papers are: packages of `becalm.papers`, each with a function
 `experiments`, a constant `PHASE` (how much later than stated sources may start, or nothing), its `NULLS` and
 a file `claims.toml`.
 """
@@ -42,7 +42,7 @@ SHARED = {"common": "becalm.papers.common", "lab": "becalm.lab"}
 
 @cache
 def registry() -> tuple[Experiment, ...]:
-    """All experiments with their claims, paper by paper, each in the order of its figures.
+    """Return all experiments with their claims, paper by paper, each in the order of its figures.
 
     Raises:
         ClaimsError: mistakes in a file of claims.
@@ -71,7 +71,7 @@ def select(ids: Sequence[str]) -> list[Experiment]:
 
 
 def about(paper: str) -> str:
-    """Return what a paper's package says of it: the title in the first line, then the source."""
+    """Return the description of a paper in its package: the title in the first line, then the source."""
     return inspect.getdoc(_package(paper)) or paper
 
 
@@ -79,7 +79,7 @@ def find_measure(paper: str, name: str) -> Callable[..., Any]:
     """Find the function that a claim of a paper calls `module.function`.
 
     Raises:
-        LookupError: no such function; the message lists what is valid.
+        LookupError: no such function; the message lists the valid names.
 
     """
     module_name, _, function_name = name.rpartition(".")
@@ -97,7 +97,7 @@ def find_measure(paper: str, name: str) -> Callable[..., Any]:
 
 
 def find_changes(paper: str) -> tuple[str, Mapping[str, Change]]:
-    """Find the null of a paper's claims that name none, and what nulls may change."""
+    """Find the default null of a paper's claims, and the changes that nulls may make."""
     package = _package(paper)
     return getattr(package, "NULL", NULL), {**GENERAL, **getattr(package, "NULLS", {})}
 

@@ -2,8 +2,8 @@
 
 Local flows `B1..BL` and remote flows `A1..AR` send to `BC`, the victim `AV` sends to `BV`; links `A->B`
 (inter-switch) and `B->BC` (root). All flows are greedy unless stated otherwise. The defaults are those of
-Santos 2002 and 2003, Fig. 1 and Table I; the papers' arbiter sends the oldest packet first, and four packets
-at the most may overtake it.
+Santos 2002 and 2003, Fig. 1 and Table I; the papers' arbiter sends the oldest packet first, and at most four
+packets may overtake it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STAGGER_US = 100
 """Time between the starts of two flows, in us."""
 
 FOUR_BYPASSES: Table = {"oldest_first": {"max_bypass": 4}}
-"""The arbiter of the papers' switches: the oldest packet goes first, and four at the most may overtake it."""
+"""The arbiter of the papers' switches: the oldest packet goes first, and at most four may overtake it."""
 
 NO_CONTROL: Table = {"none": {"window": "unlimited"}}
 ONE_PACKET: Table = {"none": {"window": 1}}
@@ -57,7 +57,7 @@ class Dumbbell:
     mean_on: float | None = None
     """Mean ON and OFF time of dynamic flows in ms; `None`: all flows are static."""
     static: int = 0
-    """With dynamic flows: how many local and how many remote flows are static nevertheless."""
+    """With dynamic flows: number of local flows, and of remote flows, that are static nevertheless."""
     load: float | None = None
     """Poisson arrivals of packets at this share of a link per flow, instead of greedy flows."""
     probe: bool = False
@@ -74,7 +74,7 @@ class Dumbbell:
         return replace(self, duration=duration, warmup=duration / 5, victim=victim, step=10, window=10)
 
     def scenario(self) -> dict[str, Any]:
-        """Return the scenario as `becalm.Scenario` takes it."""
+        """Return the scenario in the form that `becalm.Scenario` accepts."""
         return {
             "run": {"duration": _ms(self.duration), "warmup": _ms(self.warmup)},
             "topology": {"dumbbell": {"local": max(self.local, 1), "remote": self.remote}},
@@ -87,7 +87,7 @@ class Dumbbell:
         }
 
     def _flows(self) -> list[dict[str, Any]]:
-        """Local flows first, then remote ones, then the victim."""
+        """Return local flows first, then remote ones, then the victim."""
         flows = [
             *self._side("local", "B", self.local, 0),
             *self._side("remote", "A", self.remote, self.local),
@@ -126,7 +126,7 @@ class Dumbbell:
 
 
 def _group(name: str, host: str, first: int, last: int, earlier: int, traffic: Table) -> dict[str, Any]:
-    """Flows of hosts `first` to `last`, which start one after the other behind `earlier` flows."""
+    """Return flows of hosts `first` to `last`, which start one after the other, after `earlier` flows."""
     return {
         "name": name,
         "from": [f"{host}{first}..{host}{last}"],

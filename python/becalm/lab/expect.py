@@ -6,11 +6,11 @@
 |---|---|
 | `within = 0.02` | the paper's number, give or take 0.02 |
 | `within = "mean"` | the paper's number, give or take what its kind of sentence allows: see `RULES` |
-| `within = 0.02`, `of = 0.8` | 0.8, give or take 0.02, where `paper` is a text or another number |
+| `within = 0.02`, `of = 0.8` | 0.8, give or take 0.02, if `paper` is a string or another number |
 | `at_least = 0.9` | values from 0.9 upward |
 | `at_most = 0.1` | values up to 0.1 |
 | `at_least = 5`, `at_most = 10` | values from 5 to 10 |
-| `strict = true` | with one of these bounds: the bound itself fails, as "more than" and "less than" have it |
+| `strict = true` | with one of these bounds: the bound itself fails, as in "more than" and "less than" |
 | `increasing = true` | every value above the one before |
 | `decreasing = true` | every value below the one before |
 | `slack = 0.02` | with either: a step the other way of less than 0.02 passes |
@@ -44,7 +44,7 @@ class Margin(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Where a value may be: from `low` to `high`, around `value` if the paper has one; None: no bound."""
+    """Range of valid values: from `low` to `high`, around `value` if the paper has one; None: no bound."""
 
     low: float | None
     high: float | None
@@ -58,16 +58,16 @@ class Expectation:
     tolerance: str
     margins: Callable[[Sequence[float]], list[Margin]]
     region: Region | None = None
-    """Where every value may be; None for an order."""
+    """Range of valid values; None for an order."""
 
     def test(self, values: Sequence[float]) -> bool:
-        """Tell whether the values of one run pass; no value does not."""
+        """Return whether the values of one run pass; an empty list does not."""
         margins = self.margins(values)
         return bool(margins) and all(margin.passes for margin in margins)
 
 
 def near(paper: float, margin: float, why: str = "") -> Expectation:
-    """Expect the paper's number, give or take."""
+    """Expect the paper's number, give or take a margin."""
     return Expectation(
         f"+-{margin:g}{why}",
         lambda values: [
@@ -144,7 +144,7 @@ def peak_at_least(bound: float) -> Expectation:
 
 
 def half_a_digit(paper: float | str) -> float:
-    """Return half of the last printed digit of a number; a text such as "0.50" keeps its zeros."""
+    """Return half of the last printed digit of a number; a string such as "0.50" keeps its zeros."""
     exponent = Decimal(str(paper)).as_tuple().exponent
     return 0.5 * 10.0 ** int(exponent)
 
@@ -156,15 +156,15 @@ RULES: Mapping[str, tuple[Callable[[float | str], float], str]] = {
 }
 """Tolerances by the kind of sentence, the same in all papers: how far off a value may be, and why.
 
-A printed mean or measured value may be 5% off, since what the paper leaves open moves it; a number that
-follows from the scene has half of its last printed digit; one that the paper itself calls approximate 10%.
-Where the paper prints a spread, that is the tolerance, given as a number.
+A printed mean or measured value may be off by 5%, since it depends on what the paper leaves open; a number
+that follows from the scene, by half of its last printed digit; one that the paper itself calls approximate,
+by 10%. If the paper prints a spread, that is the tolerance, given as a number.
 """
 
 NUMBERS = ("within", "of", "at_least", "at_most", "slack", "peak_at_least")
 FLAGS = ("increasing", "decreasing", "zero_but_last", "strict")
 KEYS = (*NUMBERS, *FLAGS)
-"""The keys of a claim that say what it expects."""
+"""The keys of a claim that define its expectation."""
 
 _COMBINATIONS: Mapping[frozenset[str], Callable[[Mapping[str, Any]], Expectation]] = {
     frozenset(keys): make
@@ -217,7 +217,7 @@ def expectation(keys: Mapping[str, Any], paper: float | str) -> Expectation:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value of a TOML file is a number."""
+    """Return whether a value of a TOML file is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

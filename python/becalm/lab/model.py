@@ -1,4 +1,4 @@
-"""What an experiment is made of: points to run, tables to measure, statements to judge, a figure to draw."""
+"""The parts of an experiment: points to run, tables to measure, statements to judge, a figure to draw."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Tables: TypeAlias = "dict[str, pl.DataFrame]"
 Table: TypeAlias = dict[str, Any]
 """A scenario, or a part of one."""
 Change: TypeAlias = Callable[[Table], Table]
-"""From a scenario to another one."""
+"""A function from a scenario to another one."""
 
 
 KINDS = ("paper", "ours", "repeated", "identity", "derived")
@@ -60,17 +60,17 @@ THEMES = {
     "fairness": "Fairness of marking",
     "parameters": "Stiffness of parameters",
 }
-"""What several papers speak of: the parts of the page across them."""
+"""Topics of several papers: the parts of the page across them."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One scenario of an experiment, and where it stands on the experiment's axes."""
+    """One scenario of an experiment, and its position on the experiment's axes."""
 
     labels: dict[str, Label]
     scenario: dict[str, Any]
     draw: int = 0
-    """Which of several draws of everything random, where one seed is to have many: see `Lab`."""
+    """Number of the draw of everything random, if one seed has several draws: see `Lab`."""
     schemes: Sequence[Provided] = ()
     """User-defined schemes that the scenario names."""
 
@@ -94,14 +94,14 @@ class Remarks:
     class_: str = ""
     """One of `CLASSES`, or nothing."""
     proof: str = ""
-    """Where it is proved that it cannot hold: a page and a heading, such as `PAPER/readings.md#heading`."""
+    """Place of the proof that it cannot hold: a page and a heading, such as `PAPER/readings.md#heading`."""
     reading: str = ""
-    """Where the readings that were tried are compared, likewise."""
+    """Place of a comparison of the readings that were tried, likewise."""
     theme: str = ""
     """One of `THEMES`, or nothing."""
 
     def to_json(self) -> dict[str, str]:
-        """Return `kind`, and of the others those that say something."""
+        """Return `kind`, and those of the others that are not empty."""
         rest = {"class": self.class_, "proof": self.proof, "reading": self.reading, "theme": self.theme}
         rest["note"] = self.note
         return {"kind": self.kind, **{key: value for key, value in rest.items() if value}}
@@ -109,12 +109,12 @@ class Remarks:
 
 @dataclass(frozen=True)
 class Null:
-    """What a claim is held against: see `becalm.lab.nulls`."""
+    """What a claim is compared with: see `becalm.lab.nulls`."""
 
     words: str
     """What is changed, or the reason why nothing is."""
     change: Change | None = None
-    """What becomes of the scenarios; None: they stay."""
+    """Change of the scenarios; None: they stay the same."""
     measure: Callable[[Tables], Measured] | None = None
     """The measure with other arguments; None: the claim's own."""
 
@@ -126,11 +126,11 @@ class Null:
 
 @dataclass(frozen=True)
 class Against:
-    """A claim's null, as it was judged."""
+    """A claim's null, with its verdict."""
 
     words: str
     mean: Measured | None = None
-    """Mean of what was measured; None: nothing was."""
+    """Mean of the measured values; None if nothing was measured."""
     verdict: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class Against:
 class Statement:
     """A sentence of a paper that can be judged: how to measure it, and what it says.
 
-    The tolerance of the expectation follows from the sentence's wording, the same for the same wording.
+    The tolerance of the expectation follows from the sentence's wording: the same wording has the same one.
     """
 
     id: str
@@ -162,9 +162,9 @@ class Statement:
     """Whether the reduced version of the experiment can still judge it."""
     remarks: Remarks = Remarks()
     drawn: Drawn | None = None
-    """Where its value is in the figure."""
+    """Position of its value in the figure."""
     null: Null | None = None
-    """What it is held against; None: it is not scored."""
+    """What it is compared with; None: it is not scored."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +176,13 @@ class Claim:
     paper: float | str
     seeds: list[int]
     values: list[Measured]
-    """What was measured, by seed."""
+    """Measured values, by seed."""
     tolerance: str
     verdict: str
     """`holds`, `fails` or `undecided`: see `becalm.lab.verdict`."""
     remarks: Remarks = Remarks()
     null: Against | None = None
-    """Its null; None: it has none, or that was not run."""
+    """Its null; None: it has none, or it was not run."""
 
     @property
     def standing(self) -> str:
@@ -197,7 +197,7 @@ class Claim:
 
     @property
     def sentence(self) -> str:
-        """The quote in quotation marks and the note; of a derived claim, the note alone."""
+        """The quote in quotation marks and the note; for a derived claim, only the note."""
         quote = f'"{self.quote}"' if self.quote else ""
         return " ".join(part for part in (quote, self.note.strip()) if part)
 
@@ -213,7 +213,7 @@ class Claim:
 
     @property
     def intervals(self) -> list[Interval]:
-        """Mean and 95% confidence interval of each value; of infinite values, all three are the median."""
+        """Mean and 95% confidence interval of each value; for infinite values, all three are the median."""
         return [_interval(values) for values in zip(*map(_listed, self.values), strict=True)]
 
     @property
@@ -223,7 +223,7 @@ class Claim:
         return means if isinstance(self.values[0], list) else means[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the claim as plain data; `interval` is null where one seed was run."""
+        """Return the claim as plain data; `interval` is null if only one seed was run."""
         ends = [[_rounded(each.low), _rounded(each.high)] for each in self.intervals]
         several = isinstance(self.values[0], list)
         return {
@@ -266,7 +266,7 @@ def _interval(values: Sequence[float]) -> Interval:
 
 
 def _rounded(value: float) -> float:
-    """Six significant digits: more would only look exact."""
+    """Return a value with six significant digits: more would only look exact."""
     return float(f"{value:.6g}")
 
 
@@ -278,16 +278,16 @@ class Experiment:
     """`paper/figure`, as in `santos2003/fig2`."""
     title: str
     cost: float
-    """Seconds of one core for the whole experiment, roughly."""
+    """Approximate core-seconds of the whole experiment."""
     points: Callable[[bool], list[Point]]
-    """The scenarios; `True` asks for the reduced version."""
+    """The scenarios; `True` requests the reduced version."""
     draw: Callable[[Tables], Figure]
     measure: Callable[[list[Outcome]], Tables]
     """Turns the results of all points into the tables that measures and figures read."""
     statements: tuple[Statement, ...] = ()
-    """What the experiment is judged by; the registry reads it from the paper's claims."""
+    """Statements by which the experiment is judged; the registry reads them from the paper's claims."""
     phase: str | None = None
-    """Most that sources may start later than stated, by the seed; None: `PHASE` of the paper's package."""
+    """Maximum delay of the starts of sources, drawn by the seed; None: `PHASE` of the paper's package."""
     seeded: bool = True
     """Whether anything depends on the seed; if not, one run is enough."""
 
@@ -317,7 +317,7 @@ class Report:
     figures: list[Path] = field(default_factory=list)
     tables: Tables = field(default_factory=dict)
     source: dict[str, str] = field(default_factory=dict)
-    """Where committed verdicts come from: `commit` and `date`."""
+    """Origin of committed verdicts: `commit` and `date`."""
 
     @property
     def fails(self) -> bool:
@@ -346,7 +346,7 @@ class Report:
 
 
 def spread(scenario: dict[str, Any], phase: str) -> dict[str, Any]:
-    """Return a scenario whose sources begin up to `phase` later, by times that are drawn from the seed.
+    """Return a scenario whose sources begin up to `phase` later, by times drawn from the seed.
 
     Groups with a spread of their own keep it; Poisson arrivals have no phase.
     """

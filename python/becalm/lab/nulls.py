@@ -1,8 +1,8 @@
-"""Nulls: what a claim would measure without the mechanism that it speaks of.
+"""Nulls: what a claim would measure without the mechanism that it is about.
 
-A claim that holds with a wrong mechanism, too, says nothing about the right one. So each scored claim has a
-null: its own measure and tolerance, with the first three seeds, in the same scene without what the sentence
-speaks of. A claim that holds, and whose null holds, is *weak*: it is shown, and not in the headline. The key
+A claim that also holds with a wrong mechanism says nothing about the right one. So each scored claim has a
+null: its own measure and tolerance, with the first three seeds, in the same scene without the subject of the
+sentence. A claim that holds, and whose null holds, is *weak*: it is shown, but not in the headline. The key
 `null` of a claim names it:
 
 | `null` | what is measured |
@@ -11,11 +11,11 @@ speaks of. A claim that holds, and whose null holds, is *weak*: it is shown, and
 | `"random"`, `"every"` | marks at random, at a fixed rate; marks on every packet |
 | another name | the scene after a change from the paper's `NULLS`, such as `"on"`: with control |
 | `{ control = "off" }` | the same points, and the measure with these arguments in place of its own |
-| `"none: reason"` | nothing: why no null makes sense, such as for arithmetic on printed parameters |
+| `"none: reason"` | nothing; the reason why no null makes sense, such as arithmetic on printed parameters |
 
 The mean over the seeds decides on a null: it gets no benefit of the doubt, and is never undecided.
-A null in which there is nothing to measure, since what the sentence speaks of does not come about, fails.
-A sentence about what happens without control is no null of itself: its null has control, or another cause.
+A null with nothing to measure, since the subject of the sentence does not occur, fails.
+A sentence about behaviour without control is not its own null: its null has control, or another cause.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from dataclasses import replace
 from becalm.lab.model import Change, Experiment, Point, Table
 
 NULL = "off"
-"""The null of a claim that names none."""
+"""The null of a claim that does not name one."""
 NONE = "none: "
-"""What a reason for no null begins with."""
+"""Prefix of the reason for having no null."""
 
 
 def off(window: int | str | None = None) -> Change:
     """Return the change to no marks and no response, with a window of this many packets.
 
-    Without a window the response stays: one that hears no marks.
+    Without a window the response stays, but it receives no marks.
     """
 
     def change(scenario: Table) -> Table:
@@ -50,7 +50,7 @@ def mark(policy: Table) -> Change:
 
 
 def respond(response: Table) -> Change:
-    """Return the change to another response, that of all flows."""
+    """Return the change to another response, for all flows."""
 
     def change(scenario: Table) -> Table:
         flows = [
@@ -66,7 +66,7 @@ GENERAL: Mapping[str, Change] = {
     "random": mark({"random": {"probability": 0.02}}),
     "every": mark({"random": {"probability": 1.0}}),
 }
-"""Changes that all papers have, unless their `NULLS` have others of that name."""
+"""Changes that all papers have, unless their `NULLS` have others with the same name."""
 
 
 def changed(experiment: Experiment, change: Change) -> Experiment:
@@ -79,6 +79,6 @@ def changed(experiment: Experiment, change: Change) -> Experiment:
 
 
 def of(experiment: Experiment, short: bool) -> dict[str, Experiment]:
-    """Return the experiments whose scenarios are those of the nulls of its claims, by what is changed."""
+    """Return the experiments that run the nulls of an experiment's claims, by change."""
     nulls = [each.null for each in experiment.statements if each.null and (each.short or not short)]
     return {null.words: changed(experiment, null.change) for null in nulls if null.change}

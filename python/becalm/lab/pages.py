@@ -4,10 +4,10 @@
 
 runs all experiments, or those that are named, and writes their figures, their verdicts
 (`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
-papers; `across.md` has what several of them say. A figure is written again where a value of its first
-seed is another. `--text` runs nothing: it writes the pages from the verdicts that are there. `--figures` runs
-the first seed alone, which is the one that is drawn, and leaves the verdicts as they are. `--cost` leaves out
-experiments that take longer.
+papers; `across.md` has the topics of several papers. A figure is written again if a value of its first seed
+has changed. `--text` runs nothing: it writes the pages from the existing verdicts. `--figures` runs only the
+first seed, which is the one that is drawn, and leaves the verdicts unchanged. `--cost` leaves out experiments
+that take longer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.progress import SweepProgress
 
 VERDICTS = "verdicts.json"
-"""Verdicts of a paper, in the folder of its figures: what pages are written from."""
+"""Verdicts of a paper, in the folder of its figures: the source of its page."""
 OVERVIEW, ACROSS = "README.md", "across.md"
 COMMAND = "python -m becalm.lab.pages docs/reproductions"
 
@@ -42,17 +42,17 @@ verdict is that of the mean over the seeds with its 95% confidence interval (Stu
 the interval is on the right side of the limit, **fails** if it is on the wrong side, and is *undecided* if
 it contains the limit. A claim with several values is judged by its worst value, an order by its worst pair.
 `+-` is half of the interval; without it no seed changes the value. Experiments with an undecided sentence
-get 10 seeds, then 20 and 40 as far as ten minutes of a core go.
+get 10 seeds, then 20 and 40 as far as ten core-minutes allow.
 
 The score counts sentences of the paper: claims with the same quote, or a part of it, are one sentence, judged
 by the worst of them. Each scored claim has a **null**: the same measure and tolerance, with three seeds,
-without what the sentence speaks of, such as congestion control, or with marks at random. A claim that holds
-as its null does, too, is **weak**: a wrong mechanism would pass. It counts neither as holding nor as failing.
-A null is judged by its mean alone, and is never undecided. Where no null makes sense, its place has the
-reason.
+without the subject of the sentence, such as congestion control, or with marks at random. A claim that holds,
+and whose null holds, too, is **weak**: a wrong mechanism would pass. It counts neither as holding nor as
+failing. A null is judged only by its mean, and is never undecided. If no null makes sense, the table gives
+the reason instead.
 
 Not scored: `ours` (a setting or bound that the quote does not have), `repeated` (another claim judges it),
-`identity` (it follows from the scene itself and cannot fail) and `derived` (a closed form says it; no
+`identity` (it follows from the scene itself and cannot fail) and `derived` (it comes from a closed form; no
 sentence is quoted, and the column `paper` has its value).
 Classes: {classes}."""
 
@@ -65,17 +65,17 @@ weak now held then.
 Tolerances are fixed before a run, but four were changed after one. gran2010 `fair`, 1.05 to 1.1: fails with
 both. gran2010 `same_throughput`, 0.02 to 0.05: holds with both. pfister2005 `recovers_slowly`, 1.0 to 0.1 ms:
 fails with the former in case 1. ramakrishnan1990 `returns_at_once` was a ratio of times up to 1.25, and is a
-time now. One measure was: ramakrishnan1990 `total_time` is within 10% at some of the starts that can be
-meant; the mean over all of them, 55,650, fails. And one rule: at first an undecided null did not count as
-one that holds; since its mean decides, seven claims are weak that held. Some nulls were chosen after a trial
-with one seed."""
+time now. One measure was changed: ramakrishnan1990 `total_time` is within 10% at some of the starts that can
+be meant; the mean over all of them, 55,650, fails. One rule was changed, too: at first an undecided null did
+not count as one that holds; now that its mean decides, seven claims that held are weak. Some nulls were
+chosen after a trial with one seed."""
 AGAIN = """\
-From a clean machine: `git clone` the repository, then `make claims` runs everything with these seeds, and
-names each verdict that is another one; it needs Python, Rust and a C compiler. `make claims-cheap` does it in
+On a clean machine: `git clone` the repository, then `make claims` runs everything with these seeds, and
+names each verdict that differs; it needs Python, Rust and a C compiler. `make claims-cheap` does the same in
 a minute for the experiments that take seconds. In a container: `podman build -t becalm .`, then
 `podman run --rm -v "$PWD:/data" becalm reproduce` writes figures, points as CSV and verdicts into `figures`.
-Each verdict in `PAPER/verdicts.json` has its seeds, commit and date; `becalm list figures` has the time
-that an experiment takes."""
+Each verdict in `PAPER/verdicts.json` has its seeds, commit and date; `becalm list figures` shows how long
+each experiment takes."""
 
 
 def write(folder: Path) -> list[Path]:
@@ -83,7 +83,7 @@ def write(folder: Path) -> list[Path]:
     found = {paper: read(folder, paper) for paper in PAPERS if (folder / paper / VERDICTS).exists()}
     pages = {folder / f"{paper}.md": page(paper, reports) for paper, reports in found.items()}
     pages |= {folder / OVERVIEW: overview(found), folder / ACROSS: across(found)}
-    # With the remarks that the claims have now.
+    # With the current remarks of the claims.
     pages |= {folder / paper / VERDICTS: _dumped(reports) for paper, reports in found.items()}
     for path, text in pages.items():
         replace_file(path, text)
@@ -91,7 +91,7 @@ def write(folder: Path) -> list[Path]:
 
 
 def read(folder: Path, paper: str) -> list[Report]:
-    """Read the verdicts of a paper, with the remarks that its claims have now."""
+    """Read the verdicts of a paper, with the current remarks of its claims."""
     data = json.loads((folder / paper / VERDICTS).read_text(encoding="utf-8"))
     now = {f"{item.id}/{each.id}": each.remarks for item in select([paper]) for each in item.statements}
     return [_renewed(Report.from_json(each), now) for each in data]
@@ -100,7 +100,7 @@ def read(folder: Path, paper: str) -> list[Report]:
 def _renewed(report: Report, now: Mapping[str, Remarks]) -> Report:
     remarks = {claim.id: now.get(f"{report.id}/{claim.id}", claim.remarks) for claim in report.claims}
     claims = [replace(claim, remarks=remarks[claim.id]) for claim in report.claims]
-    # What is not scored is held against nothing.
+    # A claim that is not scored has no null.
     claims = [claim if claim.kind == KINDS[0] else replace(claim, null=None) for claim in claims]
     return replace(report, claims=claims)
 
@@ -118,9 +118,9 @@ def overview(found: dict[str, list[Report]]) -> str:
     ]
     rows = [_score_row(f"[{paper}]({paper}.md)", reports) for paper, reports in found.items()]
     parts = [
-        "# The papers, and what of them holds",
-        f"Written by `{COMMAND}`. Each page has all claims of a paper in one table, and its figures. What "
-        f"several papers speak of, and where it holds: [across the papers]({ACROSS}).",
+        "# The papers, and what holds",
+        f"Written by `{COMMAND}`. Each page has all claims of a paper in one table, and its figures. Topics "
+        f"of several papers, and where their claims hold: [across the papers]({ACROSS}).",
         "\n".join([*head, *rows, _score_row("**all**", every)]),
         METHOD.format(classes="; ".join(f"**{name}** {why}" for name, why in CLASSES.items())),
         BEFORE,
@@ -149,7 +149,7 @@ def _score_row(name: str, reports: Sequence[Report]) -> str:
 
 
 def _list(found: dict[str, list[Report]], standing: str) -> str:
-    """Return the claims of that standing, of the sentences of that standing."""
+    """Return the claims with a standing, from the sentences with that standing."""
     rows = [
         _row(claim, f"[{paper}]({paper}.md) `{claim.id}`")
         for paper, reports in found.items()
@@ -162,7 +162,7 @@ def _list(found: dict[str, list[Report]], standing: str) -> str:
 
 
 def _nulls(reports: Sequence[Report]) -> str:
-    """Return how many claims are held against each null, and how many of the nulls hold, too."""
+    """Return how many claims are compared with each null, and how many of the nulls hold, too."""
     held = [claim.null for claim in _claims(reports) if claim.null]
     names = {
         null.words: "another argument" if " = " in null.words else null.words.partition(":")[0]
@@ -175,11 +175,11 @@ def _nulls(reports: Sequence[Report]) -> str:
 
 
 def across(found: dict[str, list[Report]]) -> str:
-    """Return the page across the papers: what several speak of, who says it, and in which scene it holds."""
+    """Return the page across the papers: topics of several papers, who says what, and where it holds."""
     parts = [
         "# Across the papers",
-        f"Written by `{COMMAND}`, from all verdicts: what several papers speak of, who says it, "
-        "and what holds here, in which scene. [The overview](README.md) says how verdicts come about.",
+        f"Written by `{COMMAND}`, from all verdicts: topics of several papers, which paper says what, "
+        "and what holds here, in which scene. [The overview](README.md) explains the verdicts.",
     ]
     for theme, title in THEMES.items():
         rows = [
@@ -216,8 +216,8 @@ def page(paper: str, reports: Sequence[Report]) -> str:
         f"# {title.rstrip('.')}",
         source.strip(),
         f"`becalm reproduce {paper}` runs everything on this page; it was written by `{COMMAND}`. "
-        "[The overview](README.md) says how verdicts come about. How open points of the paper are read, and "
-        "what other readings give, is in [readings.md](readings.md). Claims and tolerances are data: "
+        "[The overview](README.md) explains the verdicts. [readings.md](readings.md) says how open points of "
+        "the paper are read, and what other readings give. Claims and tolerances are data: "
         f"[claims.toml](../../python/becalm/papers/{paper}/claims.toml).",
         f"**{score(reports)}.**",
         "\n".join([*HEAD, *rows]),
@@ -280,7 +280,7 @@ def _anchor(report: Report) -> str:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as Git hosts make it."""
+    """Return the anchor that Git hosts make for a heading."""
     kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
     return kept.strip().replace(" ", "-")
 
@@ -294,7 +294,7 @@ def _claims(reports: Sequence[Report]) -> list[Claim]:
 
 
 def _show(now: SweepProgress) -> None:
-    """Show how far the runs are, on a terminal: a file would get a line for each."""
+    """Show the progress of the runs on a terminal; a file would get a line for each."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
@@ -336,7 +336,7 @@ def _kept(folder: Path, paper: str) -> list[Report]:
 
 
 def _as_before(report: Report, there: Mapping[str, Report]) -> bool:
-    """Tell whether the first seed, which is drawn, gave what it gave before, under the same tolerances."""
+    """Return whether the first seed, which is drawn, gave the same as before, under the same tolerances."""
     old, new = (
         [(claim.id, claim.values[0], claim.tolerance) for claim in each.claims] if each else []
         for each in (there.get(report.id), report)
@@ -345,7 +345,7 @@ def _as_before(report: Report, there: Mapping[str, Report]) -> bool:
 
 
 def _keep(folder: Path, paper: str, reports: Sequence[Report], there: Mapping[str, Report]) -> None:
-    """Put verdicts among those of a paper's other figures, in the order of the figures."""
+    """Add verdicts to those of a paper's other figures, in the order of the figures."""
     made = provenance.describe()
     source = {"commit": made["git_revision"] or made["becalm"], "date": made["created"][:10]}
     found = {**there, **{each.id: replace(each, source=source) for each in reports}}
@@ -357,14 +357,14 @@ def _keep(folder: Path, paper: str, reports: Sequence[Report], there: Mapping[st
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write one page per paper, and an overview of all.")
     parser.add_argument("folder", type=Path, help="where the pages are, such as docs/reproductions")
-    parser.add_argument("ids", nargs="*", metavar="PAPER[/FIGURE]", help="all when not given")
-    parser.add_argument("--seeds", type=int, help="seeds to judge by; 5 when not given, more where undecided")
-    parser.add_argument("--cost", type=float, default=math.inf, help="most seconds of a core for one seed")
+    parser.add_argument("ids", nargs="*", metavar="PAPER[/FIGURE]", help="default: all")
+    parser.add_argument("--seeds", type=int, help="number of seeds; default: 5, more if undecided")
+    parser.add_argument("--cost", type=float, default=math.inf, help="maximum core-seconds for one seed")
     parser.add_argument(
-        "--text", action="store_true", help="run nothing: write pages from the verdicts there"
+        "--text", action="store_true", help="run nothing: write pages from the existing verdicts"
     )
     parser.add_argument(
-        "--figures", action="store_true", help="draw the figures again; the verdicts stay as they are"
+        "--figures", action="store_true", help="draw the figures again; the verdicts stay unchanged"
     )
     asked = parser.parse_args()
     if asked.figures and (asked.text or asked.seeds):

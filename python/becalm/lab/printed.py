@@ -1,15 +1,15 @@
-"""What a paper says, drawn into the figure that is judged by it: values with their tolerances, and bounds.
+"""A paper's values with their tolerances, and its bounds, drawn into the figure that they judge.
 
-A claim says where its value is in the figure, with its key `drawn`:
+A claim gives the position of its value in the figure with its key `drawn`:
 
     drawn = { over = [45, 59], like = "victim flow" }
 
-| key | what it holds | without it |
+| key | meaning | default |
 |---|---|---|
 | `panel` | number of the panel, or of each of several, from 0 | the first one |
-| `over` | from where to where on the other axis | all of the panel |
-| `along` | `"x"` where the value is on the horizontal axis | the vertical axis |
-| `like` | label of the curve that it is about: it gets its colour; of bars: black | grey |
+| `over` | range on the other axis | all of the panel |
+| `along` | `"x"` if the value is on the horizontal axis | the vertical axis |
+| `like` | label of the curve that it is about, whose colour it gets; black for bars | grey |
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GREY = "#666666"
 FONT = 8
 VALUE, BAND, LEAST, MOST = "paper's value", "paper, with tolerance", "paper: at least", "paper: at most"
 LEAST_MARKS, MOST_MARKS = (10, 9), (11, 8)
-"""Marks of a bound, on the side of the values that are right: matplotlib's carets, for either axis."""
+"""Marks of a bound, on the side of the valid values: matplotlib's carets, for either axis."""
 _LINE: Mapping[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 6}
 
 
@@ -46,7 +46,7 @@ def _rising(ends: list[float]) -> list[float]:
 
 
 class Drawn(Part):
-    """Where a claim's value is in its figure."""
+    """Position of a claim's value in its figure."""
 
     panels: Annotated[
         list[Annotated[int, Field(ge=0)]],
@@ -60,10 +60,10 @@ class Drawn(Part):
 
 
 def draw(made: Figure, claims: Iterable[tuple[Drawn, Region]]) -> None:
-    """Draw what claims expect into a figure, with a legend of its own above the panels.
+    """Draw the expectations of claims into a figure, with a separate legend above the panels.
 
     Raises:
-        ValueError: no panel of that number, or no curve of that label in it.
+        ValueError: no panel with that number, or no curve with that label in it.
 
     """
     used: dict[str, Artist] = {}
@@ -108,7 +108,7 @@ def _region(axes: Axes, place: Drawn, region: Region) -> dict[str, Artist]:
 
 
 def _line(axes: Axes, ends: tuple[float, float], value: float, how: Mapping[str, Any], *, flat: bool) -> None:
-    # Marks inside the line, not at its ends, which may be those of the panel.
+    # Marks within the line, not at its ends, which may be those of the panel.
     shares = (0, 0.25, 0.75, 1)
     points = [ends[0] + share * (ends[1] - ends[0]) for share in shares]
     if (axes.get_xscale() if flat else axes.get_yscale()) == "log" and ends[0] > 0:
@@ -120,7 +120,7 @@ def _line(axes: Axes, ends: tuple[float, float], value: float, how: Mapping[str,
 def _keep(
     axes: Axes, limits: tuple[tuple[float, float], tuple[float, float]], values: list[float], *, flat: bool
 ) -> None:
-    """Keep the ends of the axes, but for a value that would be outside."""
+    """Keep the limits of the axes, except for a value that would be outside."""
     own, other = limits[::-1] if flat else limits
     upward = own[0] <= own[1]
     low, high = min(*own, *values), max(*own, *values)

@@ -1,4 +1,4 @@
-"""The way from ids of experiments to reports: run, measure, judge, draw, write."""
+"""From ids of experiments to reports: run, measure, judge, draw, write."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ENDS = ("png", "csv", "json")
-"""What an experiment leaves behind: figure, points, verdicts."""
+"""Files of an experiment: figure, points, verdicts."""
 
 
 SEEDS = 5
-"""Seeds of a whole run."""
+"""Number of seeds of a full run."""
 MORE = (10, 20, 40)
-"""Seeds of an experiment while a sentence of its paper is undecided, one after the other."""
+"""Numbers of seeds of an experiment while a sentence of its paper is undecided, one after the other."""
 MOST = 600.0
-"""Seconds of a core that seeds beyond the first of `MORE` may cost an experiment."""
+"""Core-seconds that seeds beyond the first of `MORE` may cost an experiment."""
 SHORT_SEEDS = 1
-"""Seeds of the reduced version: it shows that everything works, and judges by one run."""
+"""Number of seeds of the reduced version: it shows that everything works, and judges by one run."""
 
 
 def reproduce(
@@ -52,20 +52,20 @@ def reproduce(
     first seed; an experiment in which nothing depends on the seed is run once.
 
     Args:
-        ids: papers and figures; none: everything.
-        out: where figures, points and verdicts go, as `PAPER/FIGURE.png`, `.csv` and `.json`; None: nowhere.
+        ids: papers and figures; everything if empty.
+        out: folder of figures, points and verdicts, `PAPER/FIGURE.png`, `.csv` and `.json`; None: no files.
         overwrite: whether figures of an earlier call may be replaced.
         threads: runs at once; None: as many as there are cores.
         short: fewer points and shorter runs; statements that these cannot judge are left out.
         seeds: number of seeds, at least 1; None: 5, and 10, 20 or 40 for experiments with a sentence of their
-            paper that is undecided until then, as far as ten minutes of a core go; or 1 if `short`.
+            paper that is undecided until then, as far as ten core-minutes allow; or 1 if `short`.
         seed: the first seed.
-        progress: called after every finished run, by one thread at a time; what it raises ends everything.
+        progress: called after every finished run, by one thread at a time; its exceptions end everything.
 
     Raises:
         ValueError: an id that names nothing.
-        ResultsError: a file is there already, or cannot be written; nothing was run.
-        FabricError: a run that cannot go on.
+        ResultsError: a file already exists, or cannot be written; nothing was run.
+        FabricError: a run that cannot continue.
         KeyboardInterrupt: Ctrl-C.
 
     """
@@ -82,7 +82,7 @@ def reproduce(
 
 
 def _may_have(experiment: Experiment, seeds: int) -> bool:
-    """Tell whether an experiment that is not decided gets this many seeds."""
+    """Return whether an undecided experiment gets this many seeds."""
     return experiment.seeded and (seeds == MORE[0] or seeds * experiment.cost <= MOST)
 
 
@@ -116,7 +116,7 @@ def _is_own(verdict: Path, experiment: Experiment) -> bool:
 
 
 def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, out: Path | None) -> Report:
-    """Draw the figure and write the numbers behind it; every file is there whole or not at all."""
+    """Draw the figure and write the numbers behind it; every file is complete or absent."""
     if out is None:
         return report
     figure = _file(out, experiment, "png")
@@ -128,7 +128,7 @@ def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, 
 
 
 def drawing(experiment: Experiment, report: Report) -> Figure:
-    """Return an experiment's figure, with what the judged sentences of the paper say drawn into it."""
+    """Return an experiment's figure, with the values of the paper's judged sentences drawn into it."""
     made = experiment.draw(report.tables)
     judged = {claim.id for claim in report.claims}
     wanted = [(each.drawn, each.expect.region) for each in experiment.statements if each.id in judged]

@@ -49,7 +49,7 @@ class Lab:
         run_all(work, len(todo), self._threads)
 
     def count(self, points: Iterable[Point]) -> int:
-        """Return how many runs these points take: those that are alike share one."""
+        """Return how many runs these points take: identical points share one."""
         return len({self._scenario(point).hash for point in points})
 
     def scenarios(self, points: Iterable[Point]) -> list[Scenario]:
@@ -57,7 +57,7 @@ class Lab:
         return [self._scenario(point) for point in points]
 
     def outcomes(self, points: Iterable[Point]) -> list[Outcome]:
-        """Return the points with their results; `run` has seen them all."""
+        """Return the points with their results; `run` must have run them all."""
         return [Outcome(point.labels, self._results[self._scenario(point).hash]) for point in points]
 
     def _scenario(self, point: Point) -> Scenario:
@@ -73,5 +73,5 @@ def _run_alone(scenario: Scenario, cancel: Cancel) -> Results:
 
 
 def _simulated_seconds(scenario: Scenario) -> float:
-    """Return the run's duration: the longest go first, so that no core is left alone with one at the end."""
+    """Return the run's duration: the longest go first, so that the end is not one long run on one core."""
     return seconds(str(scenario.resolved["run"]["duration"]))

@@ -1,4 +1,4 @@
-"""Runs experiments seed by seed, and keeps what their statements measured."""
+"""Runs experiments seed by seed, and keeps the measurements of their statements."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from becalm.progress import SweepProgress
 Progress: TypeAlias = Callable[[SweepProgress], object]
 
 NULL_SEEDS = 3
-"""Most seeds that a null is judged by."""
+"""Maximum number of seeds by which a null is judged."""
 
 
 class Measurements:
-    """What experiments measured so far: values of every statement by seed, tables of the first seed."""
+    """Measurements of experiments so far: values of every statement by seed, tables of the first seed."""
 
     def __init__(self, chosen: Sequence[Experiment], *, short: bool, nulls: bool = True) -> None:
-        """Prepare the runs of experiments, whole or reduced, with the nulls of their claims or without."""
+        """Prepare the runs of experiments, full or reduced, with or without the nulls of their claims."""
         self._runs = {experiment.id: experiment.runs(short) for experiment in chosen}
         # The reduced version shows that everything works, and does without nulls.
         self._held = nulls and not short
@@ -52,7 +52,7 @@ class Measurements:
         threads: int | None,
         progress: Progress | None,
     ) -> None:
-        """Run and measure experiments; the results of a seed are gone before the next one, to save memory."""
+        """Run and measure experiments; to save memory, a seed's results are discarded before the next."""
         if not chosen:
             return
         seeded = [experiment for experiment in chosen if experiment.seeded]
@@ -102,18 +102,18 @@ class Measurements:
             self._points[experiment.id].append(tables["points"].with_columns(pl.lit(seed).alias("seed")))
 
     def _null(self, statement: Statement, tables: Tables, other: dict[str, Tables]) -> Measured | None:
-        """Measure what a statement is held against."""
+        """Measure the null of a statement."""
         null = statement.null
         if null is None or not null.is_run or not self._held:
             return None
         try:
             return (null.measure or statement.measure)(other.get(null.words, tables))
         except (LookupError, ArithmeticError, ValueError):
-            # What the sentence speaks of does not come about.
+            # The subject of the sentence does not occur.
             return math.nan
 
     def _due(self, chosen: Sequence[Experiment], held: bool) -> list[Point]:
-        """Return what is to be run with one seed, with the nulls or without."""
+        """Return the points to run with one seed, with or without the nulls."""
         against = [points for item in chosen for points in self._nulls[item.id].values() if held]
         return [point for points in (*(self._runs[item.id] for item in chosen), *against) for point in points]
 
@@ -122,7 +122,7 @@ class _Total:
     """Progress over all seeds."""
 
     def __init__(self, rounds: Sequence[Sequence[Point]], progress: Progress | None) -> None:
-        # Rounds of as many points are alike, and points that are alike share a run.
+        # Rounds with the same number of points are alike, and points that are alike share a run.
         counts = {len(points): points for points in rounds}
         runs = {length: Lab(0, None).count(points) for length, points in counts.items()}
         self._points = sum(runs[len(points)] for points in rounds)
@@ -148,13 +148,13 @@ def judge(
     measured: Sequence[Measured],
     null: Sequence[Measured | None] = (),
 ) -> Claim:
-    """Compare what was measured with what is expected.
+    """Compare measured values with the expectation.
 
     Args:
         statement: what is judged.
         seeds: the seeds of the runs.
-        measured: what the statement's measure returned at each.
-        null: what its null gave, seed by seed; None: it was not run.
+        measured: values of the statement's measure at each seed.
+        null: values of its null, seed by seed; None: it was not run.
 
     Raises:
         ValueError: different numbers of values; the message names the claim.
@@ -182,7 +182,7 @@ def judge(
         against = replace(against, mean=math.nan, verdict=FAILS)
     elif values:
         mean = _rounded(replace(claim, values=values).mean)
-        # The mean alone decides: a null gets no benefit of the doubt.
+        # Only the mean decides: a null gets no benefit of the doubt.
         passes = statement.expect.test(mean if isinstance(mean, list) else [mean])
         against = replace(against, mean=mean, verdict=HOLDS if passes else FAILS)
     return replace(claim, null=against)
@@ -193,7 +193,7 @@ def _verdict(expect: Expectation, measured: Sequence[Measured]) -> str:
 
 
 def _rounded(measured: Measured) -> Measured:
-    """Six significant digits: more would only look exact."""
+    """Return values with six significant digits: more would only look exact."""
     if isinstance(measured, list):
         return [float(f"{value:.6g}") for value in measured]
     return float(f"{measured:.6g}")

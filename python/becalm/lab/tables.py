@@ -1,4 +1,4 @@
-"""Reading of tables by the labels of their rows: what measures of all papers have in common."""
+"""Reading of tables by the labels of their rows, shared by the measures of all papers."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ def select_rows(table: pl.DataFrame, where: Mapping[str, Label]) -> pl.DataFrame
 
 
 def at(tables: Tables, column: str, **where: Label) -> float:
-    """One value of one point."""
+    """Return one value of one point."""
     return float(only(tables["points"], where)[column])
 
 
 def curve(tables: Tables, x: str, y: str, **where: Label) -> list[float]:
-    """Return the values of `y` along the axis `x`, in rising order of `x`."""
+    """Return the values of `y` along the axis `x`, in ascending order of `x`."""
     return [float(value) for value in select_rows(tables["points"], where).sort(x)[y].to_list()]
 
 
 def axis(tables: Tables, x: str, **where: Label) -> list[float]:
-    """Return the values of an axis, in rising order."""
+    """Return the values of an axis, in ascending order."""
     return sorted(float(value) for value in select_rows(tables["points"], where)[x].unique().to_list())
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean."""
+    """Return the arithmetic mean."""
     return math.fsum(values) / len(values)
 
 
 def unfairness(ratio: float) -> float:
-    """How far a ratio of rates is from 1, whichever is the larger: 1 is fair."""
+    """Return the larger of a ratio of rates and its inverse: 1 is fair."""
     return max(ratio, 1 / ratio) if ratio > 0 else math.inf

@@ -1,4 +1,4 @@
-"""Claims in words: what was measured, the sentences that they are parts of, and how many of these hold."""
+"""Claims in words: the measured values, the sentences to which they belong, and how many of these hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def measured(claim: Claim) -> str:
 
 
 def against(claim: Claim) -> str:
-    """Return what a claim is held against: its null, what that measures, and whether it holds."""
+    """Return what a claim is compared with: its null, the null's values, and whether it holds."""
     null = claim.null
     if null is None:
         return ""
@@ -100,6 +100,6 @@ def score(reports: Sequence[Report]) -> str:
 
 
 def seeds(claims: Iterable[Claim]) -> str:
-    """Return which seeds claims were judged by: those of the claim with most."""
+    """Return the seeds by which claims were judged: those of the claim with the most seeds."""
     most = max((claim.seeds for claim in claims), key=len, default=[])
     return f"{most[0]} to {most[-1]}" if len(most) > 1 else ", ".join(map(str, most))

@@ -23,7 +23,7 @@ def judge_variants(
 
     Args:
         variants: the same experiments with other scenarios, by the name of the variant.
-        seeds: seeds of the runs.
+        seeds: the seeds of the runs.
         short: fewer points and shorter runs.
         threads: runs at once; None: as many as there are cores.
         progress: called after every finished run of a variant.

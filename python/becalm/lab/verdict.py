@@ -7,9 +7,9 @@ each margin the mean over the seeds has a 95% confidence interval, by Student's 
 - `fails`: some interval is on the wrong side as a whole;
 - `undecided`: none is, but some contains the limit.
 
-So an order is judged by its worst pair, and a claim with several values by its worst value. A value without
-chance has an interval without width, and at one seed the value itself decides. An infinite margin has no
-mean: the claim holds if it does at every seed, and fails if it does at none. What is not a number fails.
+So an order is judged by its worst pair, and a claim with several values by its worst value. A deterministic
+value has an interval of width zero, and with one seed the value itself decides. An infinite margin has no
+mean: the claim holds if it does at every seed, and fails if it does at none. NaN fails.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HOLDS, WEAK, UNDECIDED, FAILS = "holds", "weak", "undecided", "fails"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 """From best to worst."""
 STANDINGS = (HOLDS, WEAK, UNDECIDED, FAILS)
-"""The same with claims that hold as their nulls do: see `becalm.lab.nulls`."""
+"""The verdicts, and that on a claim that holds like its null: see `becalm.lab.nulls`."""
 
 
 def judge_runs(expect: Expectation, runs: Sequence[Sequence[float]]) -> str:
@@ -40,7 +40,7 @@ def judge_runs(expect: Expectation, runs: Sequence[Sequence[float]]) -> str:
     """
     if len({len(values) for values in runs}) > 1:
         counts = ", ".join(str(len(values)) for values in runs)
-        raise ValueError(f"a measure must return as many values at every seed, not {counts}")
+        raise ValueError(f"a measure must return the same number of values at every seed, not {counts}")
     columns = zip(*(expect.margins(values) for values in runs), strict=True)
     verdicts = [_judge(column) for column in columns]
     return max(verdicts, key=VERDICTS.index, default=FAILS)

@@ -10,7 +10,7 @@ from becalm.manager.settings import CREDIT_BYTES, TIMER_UNIT, Concern, Fabric
 
 
 def unwind(scenario: Fabric) -> float:
-    """Return how long it takes from the end of the table of delays to its beginning without a mark, in s."""
+    """Return the time from the end of the table of delays to its beginning without a mark, in s."""
     response, facts = scenario.resolved["response"]["ibta"], scenario.summary
     last = len(facts["cct"]) - 1
     if response["ccti_limit"] is not None:
@@ -28,7 +28,7 @@ def longest_unwind(scenario: Fabric, hot_spot_degree: int) -> float:
 
 
 def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Concern]:
-    """Look for settings of IBTA congestion control that cannot work on this fabric.
+    """Return the settings of IBTA congestion control that cannot work on this fabric.
 
     Args:
         scenario: the scenario, with its marking and response.
@@ -103,7 +103,7 @@ def _review_table(facts: Mapping[str, Any], params: Mapping[str, Any], degree: i
 def _review_mean_delay(
     facts: Mapping[str, Any], params: Mapping[str, Any], degree: int, lost: float
 ) -> Iterator[Concern]:
-    """Look at the entry that sources have on average if each of their packets is marked."""
+    """Review the entry that sources have on average if each of their packets is marked."""
     reach = _reachable(facts, params)
     held = reach[max(0, round(len(reach) - 1 - lost / 2))]
     if degree / (1 + max(reach)) > 1.0 or degree / (1 + held) <= 1.0:
@@ -119,7 +119,7 @@ def _review_mean_delay(
 def _review_balance(
     facts: Mapping[str, Any], marking: Mapping[str, Any], params: Mapping[str, Any], degree: int
 ) -> Iterator[Concern]:
-    """Compare what BECNs add with what the timer takes off when `degree` sources share a link fairly."""
+    """Compare what BECNs add with what the timer subtracts when `degree` sources share a link fairly."""
     if params["ccti_timer"] == 0:
         yield Concern(
             "response.ibta.ccti_timer", 0, "never expires: a source that was slowed down never recovers"
@@ -147,7 +147,7 @@ def _review_balance(
 
 
 def _reachable(facts: Mapping[str, Any], params: Mapping[str, Any]) -> list[float]:
-    """The delays of the table up to CCTI_Limit, in packet times."""
+    """Return the delays of the table up to CCTI_Limit, in packet times."""
     table: list[float] = facts["cct"]
     limit = params["ccti_limit"]
     return table if limit is None else table[: limit + 1]

@@ -27,7 +27,7 @@ from becalm.manager.settings import (
 def recommend(
     scenario: Fabric, *, hot_spot_degree: int | None = None, guideline: str = DEFAULT
 ) -> Recommendation:
-    """Work out the parameters of congestion control for the fabric of a scenario.
+    """Derive the parameters of congestion control for the fabric of a scenario.
 
     Args:
         scenario: its topology, packets and adapters count; its marking, echo and response do not.
@@ -50,10 +50,10 @@ def recommend(
 
 
 def check_guideline(name: str) -> None:
-    """Check that there is a guideline.
+    """Check that a guideline exists.
 
     Raises:
-        BecalmError: there is none of this name.
+        BecalmError: no guideline has this name.
 
     """
     if name not in (*GUIDELINES, AS_IT_IS):
@@ -103,10 +103,10 @@ def _threshold(alone: tuple[float, float]) -> Iterator[Setting]:
 
 
 def waiting_alone(scenario: Fabric) -> tuple[float, float]:
-    """Return the most that can wait for an output that one input feeds alone, as shares of an input buffer.
+    """Return the most that can wait for an output fed by only one input, as shares of an input buffer.
 
-    All full packets wait but the one that leaves; the next that leaves finds one less. Infinite
-    where every switch has several cables to others, so that several inputs feed a hot port.
+    All full packets wait except the one that leaves; the next that leaves finds one fewer. Infinite
+    if every switch has several cables to others, so that several inputs feed a hot port.
     """
     links = scenario.network().links
     between = links.filter((links["from_level"] > 0) & (links["to_level"] > 0))
@@ -131,15 +131,15 @@ def _buffer(scenario: Fabric) -> float:
 
 
 def _margin(degree: int, packet_time: float) -> float:
-    """Return how much longer the longest delay must be than `degree` packets; 1 where the guideline will do.
+    """Return the factor by which the longest delay must exceed `degree` packets; 1 if the guideline suffices.
 
-    A source at its share gets a notification once in `degree` packet times; meanwhile the timer takes off
+    A source at its share gets a notification once in `degree` packet times; meanwhile the timer subtracts
     `lost` entries. If the table ends at the share, sources send with `lost / 2` entries less on average.
-    Where they then offer more than the link carries, the tree stands, whatever is marked. With the margin
+    If they then offer more than the link carries, the tree stands, whatever is marked. With the margin
     even the entry just before the next mark holds them at their share.
 
     This is for sources with a backlog, the harder case. Those that make a packet only when the delay is
-    over (`traffic.poisson.paced`), as the paper's seem to, do without.
+    over (`traffic.poisson.paced`), as the paper's seem to, do not need it.
     """
     last = ENTRIES - 1
     lost = degree * packet_time / (TIMER * TIMER_UNIT)
@@ -200,10 +200,10 @@ def table(
 
     Args:
         shape: one of `SHAPES`.
-        entries: their number.
+        entries: number of delays.
         longest: the last delay, in packet times.
-        packet_time: of a full packet on a host's link, in s.
-        first: the delay after 0, in packet times; of a geometric table.
+        packet_time: time of a full packet on a host's link, in s.
+        first: the delay after 0, in packet times; only for a geometric table.
 
     """
     key, packet_us = f"response.ibta.cct.{shape}", packet_time * 1e6
@@ -228,7 +228,7 @@ FIRST, LONGEST = 0.2, 2.0
 
 
 def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
-    """Derive what searches on five fabrics have in common, in packet times; docs/advice.md has the tables."""
+    """Derive what searches on five fabrics have in common, in packet times; see docs/advice.md."""
     packet, packet_us = facts["packet_time"], facts["packet_time"] * 1e6
     share = WAITING * facts["packet_bytes"] / facts["buffer"]
     threshold = min(15, max(1, 16 - round(16 * share)))
@@ -241,7 +241,7 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
         "every packet is marked; the table's fine steps keep the response gentle",
     )
     if facts["pfc"]:
-        yield Setting("marking.ibta.victim_mask", "all", "with PFC no credit tells a root from a victim")
+        yield Setting("marking.ibta.victim_mask", "all", "with PFC, no credit tells roots from victims")
     elif facts["drain_capped"]:
         why = "hosts receive more slowly than their links deliver: the switch in front of them marks"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)

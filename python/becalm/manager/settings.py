@@ -1,4 +1,4 @@
-"""What a guideline says: settings with their reasons, and concerns about settings that cannot work."""
+"""Output of guidelines: settings with their reasons, and concerns about settings that cannot work."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TIMER_UNIT = 1.024e-6
 CREDIT_BYTES = 64
 """Bytes per unit of Packet_Size."""
 LONGEST_TABLE = 16384
-"""Entries that a congestion control table may have."""
+"""Maximum number of entries of a congestion control table."""
 ENTRIES = 128
 """Entries of the tables of both guidelines, unless more are needed."""
 DEFAULT = "becalm"
-"""The guideline where none is named: the least loss on cases that no search saw (docs/advice.md)."""
+"""The default guideline: the least loss on cases that no search saw (docs/advice.md)."""
 AS_IT_IS = "none"
-"""In place of a guideline: the parameters that the scenario has."""
+"""Instead of a guideline: the parameters that the scenario has."""
 SW_TH = 0.9
 """`sw_th` of pfister2005, as a share of an input buffer."""
 TIMER = 10
@@ -28,15 +28,15 @@ TIMER = 10
 
 
 class Fabric(Protocol):
-    """What a guideline reads of a scenario, and how it changes it."""
+    """What a guideline reads from a scenario, and how it changes it."""
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """Every value, defaults included."""
+        """Every value, including defaults."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What follows without a run."""
+        """Properties that follow without a run."""
 
     def network(self) -> Network:
         """Return its network."""
@@ -68,7 +68,7 @@ class Concern:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What a guideline says for one fabric."""
+    """A guideline's settings for one fabric."""
 
     guideline: str
     settings: list[Setting]
@@ -76,11 +76,11 @@ class Recommendation:
     def apply(self, scenario: Managed, also: Mapping[str, Any] | None = None) -> Managed:
         """Return the scenario with these settings in place of its marking, echo and response.
 
-        It names the arbiter of the switches, on which the effect of the settings depends. `also` are changes
-        besides.
+        It names the arbiter of the switches, on which the effect of the settings depends. `also` are further
+        changes.
 
         Raises:
-            ScenarioError: if the result has mistakes, say because a group of flows has a response of its own.
+            ScenarioError: the result has mistakes, for example because a group of flows has its own response.
 
         """
         tables: dict[str, Any] = {}

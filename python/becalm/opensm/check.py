@@ -24,16 +24,16 @@ BITS = {
     "credit_starvation_return_delay": STARVATION,
     "marking_rate": MARKING_RATE,
 }
-"""The bit of the switches' control map that says whether they use a setting."""
+"""The bits of the switches' control map that enable settings."""
 
 LARGEST_PACKET = 4096 + 26
-"""Bytes of the largest packet of InfiniBand, with headers that each packet has."""
+"""Bytes of the largest packet of InfiniBand, with the headers of every packet."""
 TIMER_UNIT = 1.024e-6
 """Seconds of a unit of CCTI_Timer."""
 LONGEST_RECOVERY = 0.5
 """Seconds from the end of the table to its beginning, beyond which a source counts as starved."""
 LONGEST_DELAY = 4096
-"""Packet times of an entry, beyond which a source counts as stopped: thousands share no hot spot."""
+"""Packet times of an entry, beyond which a source counts as stopped: no hot spot has thousands of sources."""
 CREDIT = 64
 """Bytes of a unit of Packet_Size."""
 
@@ -209,7 +209,7 @@ def _check_table(found: Configuration) -> None:
 
 
 def _check_harm(found: Configuration) -> None:
-    """Note what of the switches and of the table can stop or starve a live fabric."""
+    """Note settings of the switches and of the table that can stop or starve a live fabric."""
     used = found.value(f"{SWITCH}control_map")
     rated = found.value(f"{SWITCH}marking_rate") if used & MARKING_RATE else 0
     place = Place(f"{SWITCH}threshold")

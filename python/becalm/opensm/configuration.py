@@ -60,12 +60,12 @@ class Configuration:
 
     file: str
     settings: dict[Place, Setting] = field(default_factory=dict)
-    """The file's values; the last of several."""
+    """The file's values; the last one if a key has several."""
     findings: list[Finding] = field(default_factory=list)
     """Findings about single lines."""
 
     def value(self, key: str, level: int | None = None) -> Any:  # noqa: ANN401
-        """Return the value of a key: the file's, or OpenSM's own where it has none."""
+        """Return the value of a key: the file's, or OpenSM's default if it has none."""
         found = self.settings.get(Place(key, level))
         return default(key) if found is None else found.value
 
@@ -80,7 +80,7 @@ class Configuration:
 
 
 def default(key: str) -> Any:  # noqa: ANN401
-    """Return OpenSM's default of a key."""
+    """Return OpenSM's default for a key."""
     kind, text = KEYS[key]
     if kind.startswith("sl"):
         return int(text)

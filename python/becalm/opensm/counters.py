@@ -1,4 +1,4 @@
-"""Counters of ports, as `perfquery` and `ibqueryerrors` print them, at their places in a fabric."""
+"""Counters of ports, as `perfquery` and `ibqueryerrors` print them, assigned to the ports of a fabric."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ WORD = 4
 FULL = 2**32 - 1
 """Largest value of a 32-bit counter, which stops there."""
 ALL_PORTS = 255
-"""Port number that stands for the sum over all ports."""
+"""Port number that denotes the sum over all ports."""
 
 APART, WORTH_COMPARING = 0.1, 1_000_000
-"""The share by which the two ends of a link may differ, and bytes from which on they are compared."""
+"""The share by which the two ends of a link may differ, and the bytes from which they are compared."""
 
 _LID = re.compile(r"# Port (extended )?counters: Lid (\d{1,5}) port (\d{1,3})\b")
 _VALUE = re.compile(r"([A-Za-z0-9]+):\.*(0x[0-9a-fA-F]{1,16}|\d{1,20})\s*$")
@@ -35,7 +35,7 @@ EXPECTED = (
 
 
 class Counters(NamedTuple):
-    """The counters of a port; None where the dump has none."""
+    """The counters of a port; None if the dump has none."""
 
     sent: int | None
     """PortXmitData in bytes."""
@@ -58,12 +58,12 @@ _Ports = dict[End, dict[str, _Read]]
 def read(
     path: str | PathLike[str], fabric: Fabric, before: str | PathLike[str] | None = None
 ) -> dict[End, Counters]:
-    """Read counters of ports, and place them on a fabric.
+    """Read counters of ports, and assign them to the ports of a fabric.
 
     Args:
         path: output of `perfquery` for some ports, with or without `-x`, or of `ibqueryerrors`; also several
-            of them in one file. Of several values of a counter, that of `-x` counts, or else the last.
-        fabric: where the ports are.
+            of them in one file. If a counter has several values, that of `-x` counts, or else the last.
+        fabric: the fabric of the ports.
         before: an earlier dump, which is subtracted. Without it, counts start at the last reset.
 
     Raises:
@@ -190,11 +190,11 @@ class _Reader:
 
 
 def doubts(fabric: Fabric, counted: Mapping[End, Counters]) -> Iterator[str]:
-    """Say where counters cannot be of this fabric: what leaves one end of a cable arrives at the other."""
-    ways = [way for cable in fabric.cables for way in (cable.ends, cable.ends[::-1])]
+    """Yield reasons why counters cannot be from this fabric: what leaves one end of a cable must arrive."""
+    directions = [direction for cable in fabric.cables for direction in (cable.ends, cable.ends[::-1])]
     pairs = [
         (counted[out].sent, counted[into].received)
-        for out, into in ways
+        for out, into in directions
         if out in counted and into in counted
     ]
     known = [(sent, received) for sent, received in pairs if sent is not None and received is not None]
@@ -203,7 +203,7 @@ def doubts(fabric: Fabric, counted: Mapping[End, Counters]) -> Iterator[str]:
     if 2 * apart > len(busy):
         yield (
             f"the two ends of {apart} of {len(busy)} links counted different amounts: the counters are "
-            f"not of {fabric.file}, or not of one point in time"
+            f"not from {fabric.file}, or not from one point in time"
         )
 
 

@@ -31,11 +31,11 @@ class Port:
 
     peer: End
     speed: str
-    """Such as `4xQDR`."""
+    """Width and speed, such as `4xQDR`."""
     guid: int
-    """0 for ports of switches."""
+    """GUID of an adapter's port; 0 for a switch's port, which has none of its own."""
     lid: int
-    """0 for ports of switches: the switch has one."""
+    """LID of an adapter's port; 0 for a switch's port: a switch has one LID, that of the node."""
     lmc: int
     line: int
 
@@ -47,7 +47,7 @@ class Node:
     kind: str
     """Switch, Ca or Rt."""
     id: str
-    """Such as `S-0002c90000001000`: its kind and GUID."""
+    """Its kind and GUID, such as `S-0002c90000001000`."""
     description: str
     size: int
     """Number of its ports, with and without cables."""
@@ -72,7 +72,7 @@ class Switch:
     lid: int
     lmc: int
     ports: dict[int, End]
-    """By the number of the port, from 1: the other end of its cable."""
+    """The other end of each port's cable, by the number of the port, from 1."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class Fabric:
 
     file: str
     switches: list[Switch]
-    """By their names, in natural order."""
+    """In natural order of their names."""
     hosts: list[Host]
     """Likewise."""
     cables: list[Cable]
-    """By the first end: switch by switch, port by port."""
+    """In the order of their first ends: switch by switch, port by port."""
     skipped_lids: frozenset[int]
     """LIDs of nodes that were left out."""
     notes: list[str]
@@ -124,10 +124,10 @@ class Fabric:
 
 
 def fabric(file: str, nodes: Mapping[str, Node]) -> Fabric:
-    """Name the hosts and switches of a fabric, and select the cables that count.
+    """Name the hosts and switches of a fabric, and select the cables between them.
 
     Args:
-        file: where it was read.
+        file: the file from which it was read.
         nodes: all nodes, by their ids.
 
     """

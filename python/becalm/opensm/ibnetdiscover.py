@@ -23,10 +23,10 @@ _PORT = re.compile(
 )
 _OTHER = re.compile(r"#|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(Non-)?Chassis\b|Hostname:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-"""Characters that a scenario may not have, not even in comments."""
+"""Characters that a scenario may not contain, not even in comments."""
 
 LARGEST = 254
-"""Ports that a node may have."""
+"""Maximum number of ports of a node."""
 
 NODE_EXPECTED = 'a node such as `Switch 36 "S-0002c90000001000" # "leaf0" base port 0 lid 2 lmc 0`'
 PORT_EXPECTED = 'a port such as `[1] "S-0002c90000001000"[4] # "leaf0" lid 2 4xQDR`'
@@ -132,7 +132,7 @@ class _Reader:
                     self.mistakes.add(port.line, "link", port.speed, problem)
 
     def check_lids(self, nodes: dict[str, Node]) -> None:
-        """Make sure that no two have the same LID; 0 is that of ports that no subnet manager has seen."""
+        """Make sure that no LID occurs twice, except 0: that of ports that no subnet manager has seen."""
         of_switches = [(node.lid, node.line) for node in nodes.values() if node.lid]
         of_adapters = [
             (port.lid, port.line) for node in nodes.values() for port in node.ports.values() if port.lid

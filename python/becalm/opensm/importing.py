@@ -20,7 +20,7 @@ from becalm.opensm.rates import data_rate, in_words
 from becalm.scenario import Scenario
 
 SOURCES = 8
-"""Hosts that send to the hot spot of the traffic to begin with, at most."""
+"""Maximum number of hosts that send to the hot spot of the initial traffic."""
 
 _ASSUMED = """\
 # The settings below are first values, not part of the files read: replace them with yours.
@@ -53,7 +53,7 @@ load = 0.5
 """
 
 _RUN = """
-[run] # the delays of the slower guideline take {unwind} ms to unwind; shorter runs show the beginning alone
+[run] # the delays of the slower guideline take {unwind} ms to unwind; shorter runs show only the beginning
 duration = "{duration} ms"
 warmup = "{warmup} ms"
 """
@@ -85,15 +85,17 @@ class Imported:
     text: str
     """The scenario as TOML, with comments."""
     notes: list[str]
-    """What was left out, and what is wrong with the routes."""
+    """Notes on omissions, and on faults of the routes."""
+    routed: str
+    """How packets find their paths."""
 
 
 def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] | None = None) -> Imported:
-    """Make a scenario of a fabric: its nodes and cables, its routes if given, and all else to begin with.
+    """Make a scenario of a fabric: its nodes and cables, its routes if given, and first values for the rest.
 
     Args:
-        discovered: what `ibnetdiscover` printed.
-        tables: the forwarding tables: OpenSM's `opensm-lfts.dump`, or what `dump_lfts.sh` printed. Without
+        discovered: output of `ibnetdiscover`.
+        tables: the forwarding tables: OpenSM's `opensm-lfts.dump`, or output of `dump_lfts.sh`. Without
             them packets take shortest paths.
 
     Raises:
@@ -115,9 +117,10 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     if cycle is not None:
         notes.append(f"{cycle}; allow_cycles = true lets the scenario run anyway")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
-    head = "\n".join(_head(fabric, tables, notes))
+    routed = "by shortest paths" if tables is None else f"by the forwarding tables of {Path(tables).name}"
+    head = "\n".join(_head(fabric, routed, notes))
     text = f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}"
-    return Imported(fabric, text + _run(text, len(fabric.hosts)), notes)
+    return Imported(fabric, text + _run(text, len(fabric.hosts)), notes, routed)
 
 
 def _run(text: str, hosts: int) -> str:
@@ -132,7 +135,7 @@ def _run(text: str, hosts: int) -> str:
 def _deadlock(topology: str, fabric: Fabric) -> str | None:
     """Return how packets could wait for each other in a cycle if every host sent to every other one.
 
-    Packets of all hosts of a switch take the same way from there: one host represents all.
+    Packets of all hosts of a switch take the same path from there: one host represents all.
     """
     first: dict[str, str] = {}
     for host in fabric.hosts:
@@ -162,10 +165,10 @@ def cycle(source: str | Mapping[str, Any]) -> str | None:
 
 
 def numbered(fabric: Fabric) -> list[Cable]:
-    """Return the cables in an order in which each switch has them by the numbers of its ports.
+    """Return the cables in an order in which those of each switch are sorted by port number.
 
     A scenario numbers the ports of a switch from 0, in the order in which its cables are listed: without gaps
-    in between, port 0 is then InfiniBand's port 1. Where no such order exists some ports are out of order.
+    in between, port 0 is then InfiniBand's port 1. If no such order exists, some ports are out of order.
     """
     at: dict[End, Cable] = {end: cable for cable in fabric.cables for end in cable.ends}
     before: dict[Cable, list[Cable]] = {cable: [] for cable in fabric.cables}
@@ -189,8 +192,7 @@ def numbered(fabric: Fabric) -> list[Cable]:
     return list(ordered)
 
 
-def _head(fabric: Fabric, tables: str | PathLike[str] | None, notes: list[str]) -> Iterator[str]:
-    routed = "by shortest paths" if tables is None else f"by the forwarding tables of {Path(tables).name}"
+def _head(fabric: Fabric, routed: str, notes: list[str]) -> Iterator[str]:
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
     yield f"# The fabric that ibnetdiscover found, as in {Path(fabric.file).name}: {counts}."
     yield f"# Packets go {routed}."
@@ -225,7 +227,7 @@ def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterato
     for switch in fabric.switches:
         for port, peer in switch.ports.items():
             to = routes.get((switch.name, port))
-            # To its own host a cable leads anyway.
+            # A cable leads to its own host anyway.
             if to and not peer.is_host:
                 place = numbers[End(switch.id, port)]
                 leads = f"port {port}, to {fabric.name(peer)}"

@@ -16,7 +16,7 @@ _ENTRY = re.compile(r"0x([0-9a-f]{4}) \d{3}\b(?:.*?portguid 0x([0-9a-f]{16}))?")
 _OTHER = re.compile(
     r"\s*$|#|\s*Lid\s+Out\b|\s*Port\s+Info\b|\d+ (?:valid )?lids dumped|\*\*\* WARNING \*\*\*:"
 )
-"""What else is in a dump; the last is how `dump_lfts.sh` ends, which is deprecated."""
+"""Other lines of a dump; the last one is the end of the deprecated `dump_lfts.sh`."""
 
 EXPECTED = (
     "`Unicast lids [0-23] of switch Lid 2 guid 0x0002c90000001000 ('leaf0'):` or an entry such as "
@@ -28,13 +28,13 @@ _PORT = slice(7, 10)
 _PORTS = {f"{port:03}": port for port in range(256)}
 
 _HOST = -1
-"""In place of the number of a switch."""
+"""Marker for a host, in place of the number of a switch."""
 
 Hops = tuple[dict[int, int], dict[int, int]]
-"""Of a switch: the port that packets to a LID leave by, and the number of the switch behind a port."""
+"""For a switch: the output port of packets to each LID, and the number of the switch behind each port."""
 
 Routes = dict[tuple[str, int], list[str]]
-"""By the name of a switch and the number of its port, from 1: the names of the hosts that it leads to."""
+"""By the name of a switch and the number of its port, from 1: the names of the hosts to which it leads."""
 
 
 @dataclass

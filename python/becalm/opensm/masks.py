@@ -22,8 +22,8 @@ class PortNumbers:
     """The numbers of ports in a fabric, for the masks of a scenario that was imported from it.
 
     Args:
-        scenario: numbers ports in its own way.
-        fabric: the fabric; without it masks are those of no port or of all.
+        scenario: the scenario, which numbers ports in its own way.
+        fabric: the fabric; without it a mask has no port or all ports.
 
     """
 
@@ -66,8 +66,8 @@ class PortNumbers:
 def check_fabric(scenario: Scenario, fabric: Fabric, mistakes: Mistakes) -> None:
     """Note an error if the scenario was imported from another fabric.
 
-    A scenario with a list of cables must have the fabric's cables, between nodes of the same names; of
-    another one the numbers of hosts and switches are compared.
+    A scenario with a list of cables must have the fabric's cables, between nodes of the same names; for any
+    other scenario the numbers of hosts and switches are compared.
     """
     facts = scenario.summary
     ours, theirs = (facts["hosts"], facts["switches"]), (len(fabric.hosts), len(fabric.switches))

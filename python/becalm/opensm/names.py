@@ -1,4 +1,4 @@
-"""Names of nodes: short ones from the descriptions of a fabric, all different; ranges of numbered ones."""
+"""Names of nodes: short, unique ones from the descriptions of a fabric; ranges of numbered names."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def legal(text: str) -> str:
 
 
 def short(description: str) -> str:
-    """Return the first word of a description; of a managed switch, `MF0;name:model/U1`, its name."""
+    """Return the first word of a description; for a managed switch, `MF0;name:model/U1`, its name."""
     _, _, managed = description.partition(";")
     words = (managed.partition(":")[0] or description).split()
     return legal(words[0]) if words else ""
 
 
 def different(candidates: Mapping[Node, Sequence[str]]) -> dict[Node, str]:
-    """Give every node the first of its candidates that no other node wants at the same stage or has.
+    """Give every node its first candidate that no other node has, or wants at the same stage.
 
-    Nodes that want the same name all move on to their next candidates: none of them may pass for another.
+    Nodes that want the same name all move on to their next candidates, so that none is mistaken for another.
     The last candidates must differ.
     """
     names: dict[Node, str] = {}

@@ -1,4 +1,4 @@
-"""Parameters of congestion control as OpenSM's configuration has them (`cc_*`), to append to `opensm.conf`.
+"""Parameters of congestion control in OpenSM's format (`cc_*`), to append to `opensm.conf`.
 
 Formats and limits are those of OpenSM 3.3: it reads lines of at most 1022 characters, tables of at most 128
 entries, and takes CCTI_Limit from the length of the table.
@@ -22,9 +22,9 @@ from becalm.opensm.masks import PortNumbers, mask
 from becalm.scenario import Scenario
 
 LONGEST_LINE = 1022
-"""Characters of a line that OpenSM reads."""
+"""Maximum number of characters of a line that OpenSM reads."""
 LONGEST_TABLE = 128
-"""Entries of a table that OpenSM reads."""
+"""Maximum number of entries of a table that OpenSM reads."""
 VICTIM_MASK, CREDIT_MASK, THRESHOLD_AND_SIZE, STARVATION, MARKING_RATE = (1 << bit for bit in range(5))
 """Settings that the bits of the switches' control map enable."""
 
@@ -56,9 +56,9 @@ def configuration(
     """Return lines for `opensm.conf`: the parameters of a scenario, with the reasons of a guideline.
 
     Args:
-        scenario: with the parameters.
+        scenario: the scenario with the parameters.
         recommendation: their source.
-        discovered: output of `ibnetdiscover`; needed where a mask is `host_ports`.
+        discovered: output of `ibnetdiscover`; needed if a mask is `host_ports`.
 
     Raises:
         ScenarioError: with all settings that OpenSM's options cannot express, or the errors in the file.
@@ -77,9 +77,9 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
     """Return the parameters of a scenario's congestion control as OpenSM's options.
 
     Args:
-        scenario: with the response `ibta`, and the marking `ibta` or `queue_threshold`. The latter's high
+        scenario: one with the response `ibta`, and the marking `ibta` or `queue_threshold`. The latter's high
             threshold becomes the nearest one that IBTA's 4 bits can express.
-        fabric: the fabric, for the numbers of its ports; needed where a mask is `host_ports`.
+        fabric: the fabric, for the numbers of its ports; needed if a mask is `host_ports`.
 
     Raises:
         ScenarioError: with all settings that OpenSM's options cannot express.
@@ -95,14 +95,14 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
 
 
 def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) -> str:
-    """Return lines for `opensm.conf` that undo a scenario's configuration: explicit zeros for all it sets.
+    """Return lines for `opensm.conf` that undo a scenario's configuration: explicit zeros for all settings.
 
     OpenSM has to send the zeros, since switches and adapters keep their settings. So congestion control stays
     on, with the same control maps and the same service levels.
 
     Args:
-        scenario: the one with the parameters.
-        discovered: output of `ibnetdiscover`; needed where a mask is `host_ports`.
+        scenario: the scenario with the parameters.
+        discovered: output of `ibnetdiscover`; needed if a mask is `host_ports`.
 
     Raises:
         ScenarioError: with all settings that OpenSM's options cannot express, or the errors in the file.
@@ -143,8 +143,8 @@ def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> st
 
     Args:
         found: the options.
-        reasons: of the values, by the dotted keys of the scenario.
-        head: comments to begin with.
+        reasons: reasons for the values, by the dotted keys of the scenario.
+        head: comments at the top.
 
     """
     lines = [f"# {line}" for line in head]

@@ -17,10 +17,10 @@ LANES = {
     "NDR": 100e9,
     "XDR": 200e9,
 }
-"""Data rate of a lane, in b/s. From HDR on, the round figure is the rate after coding."""
+"""Data rate of a lane, in b/s. For HDR and later, the round figure is the rate after coding."""
 
 WIDTHS = (1, 2, 4, 8, 12)
-"""Lanes that a link may have."""
+"""Numbers of lanes that a link may have."""
 
 EXPECTED = f"{', '.join(f'{width}x' for width in WIDTHS)} with {', '.join(LANES)}, such as 4xEDR"
 

@@ -20,7 +20,7 @@ from becalm.scenario import Scenario
 def with_configuration(
     scenario: Scenario, path: str | PathLike[str], fabric: Fabric | None = None
 ) -> Scenario:
-    """Return a scenario with the congestion control that OpenSM sets up by a configuration.
+    """Return a scenario with the congestion control that OpenSM sets up from a configuration.
 
     Values are those that switches and adapters receive: truncated as OpenSM truncates them. Service levels
     that are not set up do not respond. Without `congestion_control TRUE` there is no congestion control.
@@ -28,13 +28,13 @@ def with_configuration(
     Args:
         scenario: its marking and responses are replaced; an echo that is `ibta` stays.
         path: the configuration.
-        fabric: the fabric that the scenario was imported from; needed where a mask names some of the ports.
+        fabric: the fabric that the scenario was imported from; needed if a mask names some of the ports.
 
     Raises:
         FileNotFoundError: no such file.
         ScenarioError: not a text file; a mask that needs the fabric, or another fabric than the scenario's;
             values that contradict each other, such as a CCTI_Min beyond the table; service levels with
-            different settings where they are slowed down as a whole.
+            different settings although they are slowed down as a whole.
 
     """
     found = load(path)
@@ -110,7 +110,7 @@ def _mask(
     fabric: Fabric | None,
     mistakes: Mistakes,
 ) -> list[dict[str, Any]]:
-    """Put a mask of all ports or of none into the parameters; of some ports, return what overrides them."""
+    """Put a mask of all ports or none into the parameters; for a mask of some ports, return the overrides."""
     named = {port for port in PORTS if value >> port & 1}
     there = set(PORTS) if fabric is None else {port for switch in fabric.switches for port in switch.ports}
     if there <= named:
@@ -137,7 +137,7 @@ def _overrides(fabric: Fabric, named: set[int], what: str) -> Iterable[dict[str,
 
 
 def _none(scenario: Scenario) -> dict[str, Any]:
-    """Return no response to congestion, with the scenario's window."""
+    """Return the response that ignores congestion, with the scenario's window."""
     return {"none": _window(scenario)}
 
 

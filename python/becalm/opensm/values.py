@@ -17,7 +17,7 @@ REFUSED: Final = object()
 
 SERVICE_LEVELS = 16
 LONGEST_TABLE = 128
-"""Entries of a table that OpenSM reads."""
+"""Maximum number of entries of a table that OpenSM reads."""
 LARGEST_SHIFT, LARGEST_MULTIPLIER = 3, 16383
 MASK_DIGITS = 64
 
@@ -26,7 +26,7 @@ Tell = Callable[[str, str], None]
 
 _NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _LONGEST_NUMBER = 40
-"""Characters of a number that fits into 64 bits, and many more."""
+"""Maximum number of characters of a number, many more than fit into 64 bits."""
 
 
 class Entry(NamedTuple):
@@ -216,14 +216,14 @@ def _odd(text: str, entry: Entry) -> Iterator[str]:
 
 
 def _number(text: str) -> int | None:
-    """Return a number as C writes them: decimal, 0x or, after a 0, octal; None if the text is none."""
+    """Return a number in C notation: decimal, 0x or, after a 0, octal; None if the text is not a number."""
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         return None
     return _leading(text)
 
 
 def _leading(text: str) -> int:
-    """Return the number that a text begins with; 0 if there is none."""
+    """Return the number at the beginning of a text; 0 if there is none."""
     found = _NUMBER.match(text.strip()[:_LONGEST_NUMBER])
     if found is None:
         return 0

@@ -1,7 +1,7 @@
-"""Tables to figures. Nothing here runs a simulation or knows a paper.
+"""From tables to figures. Nothing here runs a simulation or depends on a paper.
 
-`style` makes and saves figures that all look alike; `lines` draws curves out of a table, `fabric` a network
-with its congestion.
+`style` makes and saves figures in one style; `lines` draws curves from a table, `fabric` a network with its
+congestion.
 """
 
 from becalm.plot.fabric import draw_fabric

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 SHADES = ("#dedede", COLOURS[5], COLOURS[0], "#001a33")
-"""From empty to full: each darker than the one before, to be told apart without colour vision."""
+"""From empty to full: each darker than the one before, distinguishable without colour vision."""
 ROOT, VICTIM = ROLES["root"], ROLES["victim"]
 APART = 0.18
 """Distance between the two directions of a cable, in widths of a host."""
 LETTERS = 6.0
 """Size of names, in points."""
 LONGEST_NAME = 18
-"""Letters of a name; of a longer one, the middle is left out."""
+"""Maximum number of letters of a name; a longer one loses its middle."""
 ARROWS = 0.25
-"""Links whose buffer is at least so full, and roots, have an arrow."""
+"""Links whose buffer is at least this full, and roots, have an arrow."""
 ARROW = 8.0
 """Length of an arrow, in points."""
 
@@ -36,20 +36,20 @@ ARROW = 8.0
 def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int = 0) -> Figure:
     """Draw the fabric at the time of a snapshot.
 
-    Every cable is two lines, one for each direction, on the right of its way. Their colour and width tell
-    how full the input buffer at their end is; an arrow points the way of the packets where it holds many, and
-    on roots. Marks show the roots of congestion at that time, and the hosts with flows that were its victims
-    over the measured window, by the column `role` of the table `flows`. Names are left out where they would
-    overlap.
+    Every cable is two lines, one for each direction, on the right of its direction. Their colour and width
+    show how full the input buffer at their end is; an arrow shows the direction of packets if it holds many,
+    and on roots. Marks show the roots of congestion at that time, and the hosts with flows that were its
+    victims over the measured window, by the column `role` of the table `flows`. Names that would overlap are
+    left out.
 
     Args:
-        results: of a scenario with `observe.snapshots` or `observe.frames`.
-        time: in s; one of the snapshots', or within the frames: the nearest one is drawn.
+        results: results of a scenario with `observe.snapshots` or `observe.frames`.
+        time: time of a snapshot in s, or one within the frames, of which the nearest is drawn.
         vl: the virtual lane.
-        replication: which one.
+        replication: number of the replication.
 
     Raises:
-        ResultsError: there is neither a snapshot nor a frame at this time or of this lane.
+        ResultsError: there is neither a snapshot nor a frame at this time or for this lane.
 
     """
     import polars as pl
@@ -86,13 +86,13 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
     lane = f", VL {vl}" if whole["vl"].n_unique() > 1 else ""
     axes.set_title(f"{results.scenario.name} at {found[0] * 1e3:g} ms{lane}")
     handles, labels = axes.get_legend_handles_labels()
-    # Outside of the names of hosts, however long they are.
+    # Outside the names of hosts, however long they are.
     made.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return made
 
 
 def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
-    """Return the frame that is nearest to a time, with rows as snapshots have them.
+    """Return the frame that is nearest to a time, with rows like those of snapshots.
 
     Raises:
         ResultsError: the time is not within the frames.
@@ -120,7 +120,7 @@ def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
 
 
 def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
-    """Fuller ones go on top."""
+    """Draw the links, the fuller ones on top."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -139,7 +139,7 @@ def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> Non
 
 
 def _line(layout: Layout, start: str, end: str) -> list[tuple[float, float]]:
-    """Return the ends of a link, moved to the right of its way."""
+    """Return the ends of a link, moved to the right of its direction."""
     (x0, y0), (x1, y1) = layout.place[start], layout.place[end]
     length = math.hypot(x1 - x0, y1 - y0) or 1.0
     right, up = APART * (y1 - y0) / length, -APART * (x1 - x0) / length
@@ -165,7 +165,7 @@ def _mark(axes: Axes, layout: Layout, nodes: list[str], label: str | None, **how
 
 
 def _names(axes: Axes, layout: Layout, level: int, scale: float) -> None:
-    """Write the names of a level's nodes, of as many as there is room for; `scale`: points per host."""
+    """Write the names of as many of a level's nodes as fit; `scale`: points per host."""
     nodes = sorted(
         (node for node in layout.place if layout.level[node] == level), key=lambda node: layout.place[node][0]
     )
@@ -210,7 +210,7 @@ def _names_apart(axes: Axes, layout: Layout, scale: float) -> None:
 
 
 def _shortened(name: str) -> str:
-    """Leave out the middle of a long name: its ends tell it from others."""
+    """Leave out the middle of a long name: its ends distinguish it from others."""
     if len(name) <= LONGEST_NAME:
         return name
     half = (LONGEST_NAME - 1) // 2
@@ -218,13 +218,13 @@ def _shortened(name: str) -> str:
 
 
 def _arrows(axes: Axes, shown: pl.DataFrame, layout: Layout, scale: float) -> None:
-    """Draw the way of the packets on links that hold many, and on roots; one for all that are close."""
+    """Draw the direction of packets on links that hold many, and on roots; close links share an arrow."""
     import polars as pl
 
     chosen = shown.filter((pl.col("occupancy") >= ARROWS) | (pl.col("role") == "root"))
     chosen = chosen.sort(pl.col("role") == "root", "occupancy", descending=True, maintain_order=True)
     places: list[tuple[float, float]] = []
-    ways: list[tuple[float, float]] = []
+    directions: list[tuple[float, float]] = []
     for start, end in zip(chosen["from"], chosen["to"], strict=True):
         (x0, y0), (x1, y1) = _line(layout, start, end)
         across, up = x1 - x0, y1 - y0
@@ -232,11 +232,11 @@ def _arrows(axes: Axes, shown: pl.DataFrame, layout: Layout, scale: float) -> No
         if any(abs(x - a) * scale < 2 * ARROW and abs(y - b) < 1.0 for a, b in places):
             continue
         places.append((x, y))
-        ways.append((across / math.hypot(across, up), up / math.hypot(across, up)))
+        directions.append((across / math.hypot(across, up), up / math.hypot(across, up)))
     if places:
         head: dict[str, Any] = {"headwidth": 9, "headlength": 10, "headaxislength": 8, "width": 0.011}
         length: dict[str, Any] = {"units": "inches", "scale_units": "inches", "scale": 72 / ARROW}
-        x_y, right_up = zip(*places, strict=True), zip(*ways, strict=True)
+        x_y, right_up = zip(*places, strict=True), zip(*directions, strict=True)
         axes.quiver(*x_y, *right_up, angles="xy", pivot="mid", color="black", zorder=4, **length, **head)
 
 
@@ -248,7 +248,7 @@ def _roots(axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
     lines = [_line(layout, start, end) for start, end in zip(roots["from"], roots["to"], strict=True)]
     if not lines:
         return
-    # The buffer behind a root may be empty, as that of a host is: its line would not show.
+    # The buffer behind a root may be empty, as a host's is: its line would not show.
     axes.add_collection(LineCollection(lines, colors=ROOT, linewidths=2.0, zorder=2))
     x, y = zip(*((x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0)) for (x0, y0), (x1, y1) in lines), strict=True)
     how: dict[str, Any] = {"marker": "D", "s": 46, "color": ROOT, "edgecolors": "white", "linewidths": 0.6}

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 ROWS = ("rows", "dumbbell")
 """Forms of the core's layouts that are drawn as rows."""
 LARGEST = 60.0
-"""Most widths of a host along a side of a picture that is not made of rows."""
+"""Largest side of a picture that is not made of rows, in widths of a host."""
 MOST_PAIRS = 2000
-"""Nodes whose distances are compared; pictures of more have the largest side."""
+"""Maximum number of nodes whose distances are compared; pictures with more have the largest side."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the nodes are drawn: in rows, or as the forms of reports; neighbours are about 1 apart."""
+    """Where the nodes are drawn: in rows, or in the forms of reports; neighbours are about 1 apart."""
 
     place: Mapping[str, tuple[float, float]]
     level: Mapping[str, int]
@@ -36,7 +36,7 @@ class Layout:
     def of_results(cls, results: Results) -> Layout:
         """Arrange the nodes of a run: rows for levels and dumbbells, the places of reports for others.
 
-        Tori and meshes are grids then, dragonflies circles of groups, other fabrics without levels circles.
+        Tori and meshes become grids, dragonflies circles of groups, other fabrics without levels circles.
         """
         network = results.scenario.network()
         names, levels = network.nodes["node"].to_list(), network.nodes["level"].to_list()

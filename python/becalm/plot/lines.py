@@ -1,4 +1,4 @@
-"""Curves out of a tidy table."""
+"""Curves from a tidy table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def curves(
         table: one row per point of a curve.
         x: column of the horizontal axis; each curve is sorted by it.
         y: column of the vertical axis.
-        by: column that tells the curves apart; None: one curve.
+        by: column that distinguishes the curves; None: one curve.
         order: values of `by` to draw, in the order of the legend; None: as they appear in the table.
         labels: names for the legend by value of `by`; a missing one is the value itself.
         styles: matplotlib line options by value of `by`.
@@ -58,6 +58,6 @@ def simulated(
     label: str = "simulated",
     **style: Any,  # noqa: ANN401
 ) -> None:
-    """Draw column `y` over column `x` as marks without a line: what was simulated, beside a law."""
+    """Draw column `y` over column `x` as marks without a line: simulated values next to a law."""
     marks = {"linestyle": "", "marker": "o", "color": COLOURS[1]}
     curves(axes, table, x=x, y=y, label=label, **{**marks, **style})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
-"""Colours that the colour-blind can tell apart (Okabe and Ito), in the order of use."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito), in the order of use."""
 
 SCHEMES = {
     name: COLOURS[place]
@@ -43,10 +44,10 @@ HEIGHT = 4.0
 """Height of a panel, in inches."""
 
 PALETTE = 96
-"""Colours of a PNG: more are not seen."""
+"""Number of colours of a PNG: more make no visible difference."""
 
 FORMATS = (".png", ".svg", ".pdf")
-"""What figures are saved as, by the ends of their files' names."""
+"""Formats of figures, by the suffix of their files."""
 
 _STYLE: Any = {
     "axes.grid": True,
@@ -66,7 +67,7 @@ _STYLE: Any = {
 
 
 def scheme_colours(names: Iterable[str]) -> dict[str, str]:
-    """Return a colour for each response: its own in `SCHEMES`, written in any case, or one that is left."""
+    """Return a colour for each response: its own in `SCHEMES`, in any letter case, or an unused one."""
     wanted = list(names)
     taken = {SCHEMES[name.lower()] for name in wanted if name.lower() in SCHEMES}
     left = itertools.cycle([colour for colour in reversed(COLOURS) if colour not in taken] or COLOURS)
@@ -98,11 +99,11 @@ def panels(
 
 
 def legend(made: Figure, *areas: Axes, title: str | None = None, below: int = 0) -> None:
-    """Put one legend of some panels beside all of them, so that it hides no curve.
+    """Put one legend of some panels next to all of them, so that it hides no curve.
 
     Args:
         made: the figure.
-        areas: the panels; an entry that several have comes once.
+        areas: the panels; an entry that several have appears once.
         title: its heading.
         below: columns of a legend that is below the panels; 0 puts it on their right.
 
@@ -118,14 +119,15 @@ def legend(made: Figure, *areas: Axes, title: str | None = None, below: int = 0)
         made.legend(handles, labels, title=title, loc="outside right center", frameon=False)
 
 
-def save(made: Figure, path: Path) -> Path:
+def save(made: Figure, path: str | PathLike[str]) -> Path:
     """Write a figure in the format of the path's suffix; equal figures give equal files.
 
-    The file is written beside and renamed, so that it is there whole or not at all. A PNG gets a palette,
-    which makes it about a third as large.
+    The file is written under another name and renamed, so that it is complete or absent. A PNG gets a
+    palette, which makes it about a third as large.
     """
     import matplotlib as mpl
 
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.stem}.partial-{os.getpid()}{path.suffix}")
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)

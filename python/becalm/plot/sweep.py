@@ -29,11 +29,11 @@ ROWS = (
     "flow",
     "run",
 )
-"""Columns that say what a row of a table is about."""
+"""Columns that identify the subject of a row of a table."""
 MOST = 12
-"""Curves of a panel, at most."""
+"""Maximum number of curves in a panel."""
 MOST_PANELS = 12
-"""Panels of a figure, at most."""
+"""Maximum number of panels in a figure."""
 
 
 def draw_sweep(
@@ -48,10 +48,10 @@ def draw_sweep(
         keys: the columns that are keys.
         y: the column to draw.
         x: the key of the horizontal axis; the first that changes if not given.
-        unit: of `y`, for the axis.
+        unit: unit of `y`, for the axis.
 
     Raises:
-        ValueError: no such column, no key that changes, or more curves or panels than can be told apart.
+        ValueError: no such column, no key that changes, or more curves or panels than can be distinguished.
 
     """
     numbers = [name for name in table.columns if table[name].dtype.is_numeric() and name not in keys]
@@ -96,7 +96,7 @@ def draw_sweep(
 
 
 class _Axis:
-    """The horizontal axis: numbers and quantities where they are, names side by side."""
+    """The horizontal axis: numbers and quantities at their values, names side by side."""
 
     def __init__(self, values: list[Any]) -> None:
         found = axis(values)

@@ -2,10 +2,10 @@
 
 - `page`: from results to the page; layout and packing are in the compiled core.
 - `points`: from the points of a sweep or the trials of a tuning to the page.
-- `source`: what a path stands for.
+- `source`: what a path refers to.
 - `playground`: the page that runs scenarios itself.
 
-`template.html` is built from `web/` by `make web`, and committed: nobody needs Node to use it.
+`template.html` is built from `web/` by `make web`, and committed: using it does not require Node.
 """
 
 from becalm.reports.page import frame, payload, report

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
 
 MOST_TEXT = 40_000
-"""Letters of a scenario that a page shows; one that is longer has no commands."""
+"""Maximum number of characters of a scenario that a page shows; a longer one has no commands."""
 FILE_KEYS = ("cdf", "goal", "chakra")
-"""Keys whose text is the path of a file."""
+"""Keys whose value is the path of a file."""
 
 
 def again(results: Results, replication: int | None = None) -> dict[str, Any]:
-    """Return how to run a scenario again, `{"file", "commands", "note"}`; no file where its text is too long.
+    """Return how to run a scenario again, `{"file", "commands", "note"}`; no file if its text is too long.
 
     Args:
-        results: of the run.
-        replication: the only one that the page shows; all when None.
+        results: results of the run.
+        replication: the only one that the page shows; None: all.
 
     """
     scenario = results.scenario
@@ -79,7 +79,7 @@ def _named_files(scenario: Scenario) -> Iterator[str]:
 
 
 def file_name(name: str) -> str:
-    """Return the name of a file for a scenario: that of its own file, with letters that every system has."""
+    """Return a file name for a scenario: that of its own file, with characters that every system accepts."""
     stem = PurePath(name).name.removesuffix(".toml")
     plain = re.sub(r"[^\w.-]+", "_", stem, flags=re.ASCII).strip("._")
     return f"{plain or 'scenario'}.toml"

@@ -1,4 +1,4 @@
-"""What the ranks of jobs do over time, as a page shows it: lanes of steps, and the critical path in words."""
+"""Activity of the ranks of jobs over time, for a page: lanes of steps, and the critical path in words."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 STEPS = 480
 """Steps of a lane."""
 MOST_LANES = 40
-"""Ranks of a job with a lane; those that are longest on the critical path before others."""
+"""Maximum number of ranks of a job with a lane; those longest on the critical path come first."""
 MOST_OPS = 1_000_000
 """A job with more operations has no lanes: they would take seconds."""
 
 
 def lanes(results: Results, run: Replication) -> Iterator[dict[str, Any]]:
-    """Give the lanes of each job whose operations were recorded."""
+    """Yield the lanes of each job whose operations were recorded."""
     import polars as pl
 
     if "ops" not in results.tables:
@@ -64,7 +64,7 @@ def _shown(rows: list[dict[str, Any]], path: list[Step]) -> list[dict[str, Any]]
 
 
 def _summary(path: list[Step], times: Floats) -> str:
-    """Return what ranks wait for, and where the messages of the critical path take longest."""
+    """Return what ranks wait for, and where messages on the critical path take longest."""
     parts = times / max(float(times.sum()), 1e-12)
     waits = f"{share(parts[1])} of the time for messages under way, {share(parts[2])} for others to send"
     text = f"Ranks wait {waits}."

@@ -7,11 +7,13 @@ import html
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
+from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from becalm import jsons, provenance
 from becalm._core import report as core_report
+from becalm.analysis import formats
 from becalm.errors import ResultsError
 from becalm.reports.again import MOST_TEXT, again
 from becalm.tables import SCHEMA
@@ -22,12 +24,12 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 MOST_SIZE = 5_000_000
-"""Bytes of a page when nothing else is said."""
+"""Default limit of the size of a page in bytes."""
 _MARK = "<!--payload-->"
 _SAME = ("becalm", "git_revision", "core")
-"""What differs between one becalm and another."""
+"""Keys whose values differ between builds of becalm."""
 UNREAD = ("snapshots", "messages")
-"""Tables that neither a page nor its diagnosis needs: they are large, and others have their means."""
+"""Tables that neither a page nor its diagnosis needs: they are large, and other tables have their means."""
 
 
 def report(
@@ -37,26 +39,28 @@ def report(
     replication: int | None = None,
     max_size: int = MOST_SIZE,
     full: bool = False,
+    folder: str | PathLike[str] | None = None,
 ) -> str:
     """Return a page that shows a run, as one HTML file.
 
-    It shows the fabric over time where the scenario asks for it with `observe.frames`, and exact growth of
-    the congestion tree with `observe.spans`.
+    It shows the fabric over time if the scenario requests it with `observe.frames`, and exact growth of the
+    congestion tree with `observe.spans`.
 
     Args:
         results: what to show.
-        title: the heading; the scenario's name when None.
-        replication: the only one to show; all when None.
-        max_size: bytes of the page. Above it every second frame is left out until it fits, and the page says
-            so.
-        full: keep waits, marks and load of every link over time, however much room they take.
+        title: the heading; None: the scenario's name.
+        replication: the only one to show; None: all.
+        max_size: maximum size of the page in bytes. Above it every second frame is left out until the page
+            fits, and the page says so.
+        full: keep waits, marks and load of every link over time, however large they are.
+        folder: folder of the results, for the commands that the page proposes; see `becalm.explain`.
 
     Raises:
         ResultsError: there is no such replication.
 
     """
     return filled(
-        payload(results, title=title, replication=replication, max_size=max_size, full=full),
+        payload(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder),
         title or PurePath(results.scenario.name).stem,
     )
 
@@ -68,14 +72,15 @@ def payload(
     replication: int | None = None,
     max_size: int = MOST_SIZE,
     full: bool = False,
+    folder: str | PathLike[str] | None = None,
 ) -> bytes:
-    """Return what the page of a run is made of, deflated; see `report`.
+    """Return the content of a run's page, deflated; see `report`.
 
     Raises:
         ResultsError: there is no such replication.
 
     """
-    # NumPy comes with it: `import becalm` stays light.
+    # It imports NumPy: here, `import becalm` stays light.
     from becalm.reports.operations import lanes
 
     chosen = [each for each in results.replications if replication in (None, each.replication)]
@@ -87,7 +92,7 @@ def payload(
         for each in chosen
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
-    about = _about(results, title, chosen[0].replication) | {"again": again(results, replication)}
+    about = _about(results, title, chosen[0].replication, folder) | {"again": again(results, replication)}
     about["operations"] = {str(each.replication): list(lanes(results, each)) for each in chosen}
     about["schema"] = [table.written() for table in SCHEMA.values()]
     return core_report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
@@ -116,7 +121,7 @@ def frame(results: Results) -> str:
 
 
 def heading(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what every page has in its header; `manifest` is that of the results or of becalm itself."""
+    """Return the header of any page; `manifest` is that of the results or of becalm itself."""
     return {
         "title": name,
         "facts": [],
@@ -130,7 +135,7 @@ def heading(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the values of nested tables by dotted key."""
+    """Yield the values of nested tables by dotted key."""
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{before}{key}.")
@@ -141,7 +146,9 @@ def flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
             yield f"{before}{key}", value
 
 
-def _about(results: Results, title: str | None, replication: int) -> dict[str, Any]:
+def _about(
+    results: Results, title: str | None, replication: int, folder: str | PathLike[str] | None = None
+) -> dict[str, Any]:
     scenario, manifest = results.scenario, results.manifest()
     origin = {
         key: manifest[key] for key in ("becalm", "created", "git_revision", "model", "core", "compiler")
@@ -159,10 +166,10 @@ def _about(results: Results, title: str | None, replication: int) -> dict[str, A
     hosts, switches, hops = summary["hosts"], summary["switches"], results.packet_hops
     missing = [] if "frames" in results.tables else [_NO_FRAMES]
     return heading(title or PurePath(scenario.name).stem, origin) | {
-        "diagnosis": list(_diagnosis(results, replication)),
+        "diagnosis": list(_diagnosis(results, replication, folder)),
         "facts": [
             f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
-            f"{hops:,} packet-hops in {results.wall_time:.1f} s",
+            f"{hops:,} packet-hops in {formats.seconds(results.wall_time)}",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
             f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
             str(manifest["created"]),
@@ -173,15 +180,17 @@ def _about(results: Results, title: str | None, replication: int) -> dict[str, A
     }
 
 
-def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, Any]]:
-    """Give the sentences of `becalm explain`, each with the table of the page that has its rows.
+def _diagnosis(
+    results: Results, replication: int, folder: str | PathLike[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the sentences of `becalm explain`, each with the table of the page that has its rows.
 
-    A run of which only a summary was kept has fewer tables than they need: then there is none.
+    A run of which only a summary was kept has fewer tables than they need: then there are none.
     """
     from becalm.explanations import TOPICS, explain
 
     try:
-        found = explain(results, replication)
+        found = explain(results, replication, folder=folder)
     except ResultsError:
         return
     for topic, title in TOPICS.items():
@@ -194,7 +203,7 @@ def _diagnosis(results: Results, replication: int) -> Iterator[dict[str, Any]]:
 
 
 _LEADS = ("roots", "causes", "victims", "advice")
-"""Topics whose first sentence is read before any other."""
+"""Topics whose first sentence comes before any other."""
 _PLACES = {
     **{"tree": "tree", "victims": "victims", "groups": "groups", "links": "hottest", "series": "time"},
     **{"paces": "time", "scenario": "parameters", "jobs": "job-times", "ranks": "ranks"},

@@ -1,7 +1,7 @@
 """The playground: a page that holds the core as WebAssembly, and runs scenarios in the browser.
 
-`play.html` is built from `web/` and `crates/wasm` by `make playground`, and committed: nobody needs Node or
-another Rust target to use it.
+`play.html` is built from `web/` and `crates/wasm` by `make playground`, and committed: using it requires
+neither Node nor another Rust target.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from becalm.errors import BecalmError
 
 _MARK = "<!--given-->"
 MOST_TEXT = 1_000_000
-"""Bytes of a scenario that the page opens with."""
+"""Maximum size in bytes of a scenario with which the page opens."""
 
 
 def page() -> Path:

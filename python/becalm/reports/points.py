@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 from becalm.tables import SCHEMA
 
 BEST = "tuned"
-"""What a tuning calls the parameters that it found."""
+"""Name of the parameters that a tuning found."""
 TUNE = "tune.json"
-"""The file of a tuning's folder that says what was found."""
+"""Name of the file with the result in a tuning's folder."""
 MEASURES = (
     ("rate", "number", "B/s"),
     ("jain", "index", ""),
@@ -50,15 +50,15 @@ TUNED = {
 }
 """Kind and unit of the measures of a tuning."""
 MOST_ROWS = 500
-"""Rows of a table of points."""
+"""Maximum number of rows of a table of points."""
 KEY = 16
 """Letters of a run's key in the name of its page."""
 MOST_LINES = 6
-"""Lines of a chart that can still be told apart."""
+"""Maximum number of lines of a chart that can be distinguished."""
 MOST_CASES = 6
-"""Cases of a tuning that charts show one by one; of more cases, charts show the mean."""
+"""Maximum number of cases of a tuning that charts show one by one; for more cases, they show the mean."""
 MOST_PANELS = 60
-"""Charts of a page."""
+"""Maximum number of charts on a page."""
 MEANINGS = {
     "background": "background: delivered over offered",
     "background_uncapped": "background: delivered over offered, without a cap",
@@ -67,19 +67,19 @@ MEANINGS = {
     "starved": "contributors: share of their link that they miss",
     "got": "background: delivered",
 }
-"""Measures of a tuning whose names do not say of what they are a share."""
+"""Labels of a tuning's measures whose names do not say what they are a share of."""
 
 
 def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes:
-    """Return the payload of a sweep: those of its points that are in its store.
+    """Return the payload of a sweep, with the points that are in its store.
 
     Args:
-        file: of the sweep.
-        title: the heading; the file's name when None.
-        pages: folder of the pages of its runs, relative to the page; None: there are none.
+        file: the sweep's file.
+        title: the heading; None: the file's name.
+        pages: folder of the pages of its runs, relative to the page; None if there are none.
 
     Raises:
-        ResultsError: no point is there yet.
+        ResultsError: no point is in the store yet.
         BecalmError: a file with mistakes.
 
     """
@@ -111,7 +111,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
 
 
 def sweep_runs(file: Path, progress: Steps | None = None) -> Iterator[tuple[str, Results]]:
-    """Give the runs of a sweep that its page links to, each with the name of its page."""
+    """Yield the runs of a sweep to which its page links, each with the name of its page."""
     _, store, _, whole = _stored(file)
     keys = list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]
     for key in steps(keys, progress):
@@ -119,7 +119,7 @@ def sweep_runs(file: Path, progress: Steps | None = None) -> Iterator[tuple[str,
 
 
 def _stored(file: Path) -> tuple[Scenario, Store, Plan, list[Planned]]:
-    """Return the scenario of a sweep, its store, its plan, and the points of which all runs are there."""
+    """Return the scenario of a sweep, its store, its plan, and the points whose runs are all stored."""
     from becalm.store import Store
     from becalm.sweeps.plan import look
     from becalm.sweeps.spec import read_spec
@@ -159,7 +159,7 @@ def plan_runs(plan: Plan) -> int:
 
 
 def tune_page(folder: Path, title: str | None) -> bytes:
-    """Return the payload of a tuning: its trials, their front, what matters, guideline and best.
+    """Return the payload of a tuning: its trials, their front, what matters, the guideline and the best.
 
     Raises:
         ResultsError: a file is missing or damaged.
@@ -217,9 +217,9 @@ def _tune(
 
 
 def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, Any]]:
-    """Give a chart of every measure on new seeds: by case, or the mean of many; a bar for each candidate."""
+    """Yield a chart of every measure on new seeds: by case, or the mean of many; a bar for each candidate."""
     names = validation["candidate"].unique(maintain_order=True).to_list()
-    # The guideline and what was found come first; other guidelines follow.
+    # The guideline and the tuned parameters come first; other guidelines follow.
     order = [name for name in (guideline, BEST) if name in names]
     order += [name for name in names if name not in order]
     by_case = "case" in validation.columns
@@ -274,7 +274,7 @@ def _scatters(study: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, 
 
 
 def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:
-    """Say for each group at which point its rate is largest, and whether that is more than chance."""
+    """Yield for each group the point with its largest rate, and whether that is more than chance."""
     for group in groups["group"].unique(maintain_order=True).to_list()[:MOST_LINES] if keys else ():
         own = groups.filter(groups["group"] == group)
         points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
@@ -384,7 +384,7 @@ def _finite(value: Any) -> bool:  # noqa: ANN401
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """Read a file of becalm's in JSON.
+    """Read a JSON file that becalm wrote.
 
     Raises:
         ResultsError: it cannot be read.

@@ -1,4 +1,4 @@
-"""What a path stands for: results, a run of a store, a sweep, a tuning."""
+"""What a path refers to: results, a run of a store, a sweep, a tuning."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def page_of(
     full: bool = False,
     pages: str | None = None,
 ) -> str:
-    """Return the page of what a path names.
+    """Return the page of the results to which a path refers.
 
     Args:
-        source: a results folder; a folder of a tuning; a sweep's file, of whose runs those in its store are
-            shown; or the file of one run in a store.
-        title: the heading; a name that fits when None.
-        replication: the only one to show of a run; all when None.
-        max_size: bytes of the page; see `becalm.report`.
+        source: a results folder; a folder of a tuning; a sweep's file, whose stored runs are shown; or the
+            file of one run in a store.
+        title: the heading; None: a suitable name.
+        replication: the only one to show of a run; None: all.
+        max_size: maximum size of the page in bytes; see `becalm.report`.
         full: see `becalm.report`.
         pages: folder of the pages of a sweep's runs, relative to its page; see `run_pages`.
 
@@ -49,24 +49,25 @@ def page_of(
     if source.suffix == ".toml" and source.is_file():
         return filled(sweep_page(source, title, pages), title or source.name)
     results = _results(source)
-    return report(results, title=title, replication=replication, max_size=max_size, full=full)
+    folder = source if source.is_dir() else None
+    return report(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder)
 
 
 def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress: Steps | None = None) -> int:
-    """Write a page of every run of a sweep that is in its store, as its page links to them.
+    """Write a page of every stored run of a sweep, under the names to which its page links.
 
     Args:
         source: the sweep's file.
         folder: a new folder.
-        max_size: bytes of a page.
+        max_size: maximum size of a page in bytes.
         progress: called for every page.
 
     Returns:
-        How many there are.
+        The number of pages.
 
     Raises:
-        ResultsError: it is no sweep, or none of its points is in the store.
-        FileExistsError: the folder is there already.
+        ResultsError: it is not a sweep, or none of its points is in the store.
+        FileExistsError: the folder already exists.
 
     """
     from becalm.reports.points import sweep_runs

@@ -3,8 +3,8 @@
     import gymnasium, becalm.rl
     env = gymnasium.make("becalm/Rate-v0", scenario="scenario.toml", flows="hot", every="20 us")
 
-`fleet` advances runs side by side and measures what agents see; `rate`, `parallel` and `vector` are its
-faces.
+`fleet` advances runs in parallel and measures what agents see; `rate`, `parallel` and `vector` are its
+interfaces.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs side by side, with the same agents in each: their actions, what they see, their rewards."""
+"""Runs in parallel, with the same agents in each: their actions, observations and rewards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from becalm.scenario import Scenario, load
 from becalm.stepping import PS, picoseconds
 
 SEEN = ("rate", "rtt", "marked", "delivered", "in_flight")
-"""What an agent sees, in this order."""
+"""The observations of an agent, in this order."""
 _MOST = np.array([1.0, 1e3, 1.0, 1e3, 1e3], np.float32)
 _PLACE = {name: place for place, name in enumerate(CoreRun.columns)}
 _FLIGHT, _RTT, _DELIVERED, _POSTED = (
@@ -49,32 +49,32 @@ to = ["target"]
 
 
 class Measures(NamedTuple):
-    """What happened in a step: arrays of a row for each run and a column for each agent."""
+    """Measurements of a step: arrays with a row for each run and a column for each agent."""
 
     rate: NDArray[np.float64]
-    """Rate that the agent has set, over its link's."""
+    """Rate that the agent has set, as a share of its link's."""
     rtt: NDArray[np.float64]
-    """Mean round-trip time of its flows' last ACKs over that on an empty fabric; 1 before the first."""
+    """Mean round-trip time of its flows' last ACKs, relative to an empty fabric; 1 before the first."""
     marked: NDArray[np.float64]
     """Share of its delivered packets that are marked."""
     delivered: NDArray[np.float64]
-    """Bytes delivered over bytes sent, where at least one packet counts as sent."""
+    """Bytes delivered, divided by bytes sent, of which there is at least one packet."""
     in_flight: NDArray[np.float64]
-    """Bytes in full packets that are under way over rate times round-trip time of an empty fabric."""
+    """Bytes under way, in full packets, divided by rate times round-trip time on an empty fabric."""
     throughput: NDArray[np.float64]
-    """Bytes delivered over what its links carry in the time."""
+    """Bytes delivered, as a share of what its links carry in the time."""
     loss: NDArray[np.float64]
-    """Victims' loss: 1 minus their bytes delivered over those that their links could have carried of what
-    they had to send; 0 without victims. The same for all agents of a run."""
+    """Victims' loss: 1 minus the share that was delivered of what they had to send and their links could
+    have carried; 0 without victims. The same for all agents of a run."""
 
     @property
     def delay(self) -> NDArray[np.float64]:
-        """Queueing delay over the round-trip time on an empty fabric."""
+        """Queueing delay, divided by the round-trip time on an empty fabric."""
         return np.maximum(self.rtt - 1.0, 0.0)
 
     @property
     def seen(self) -> NDArray[np.float32]:
-        """What agents see: the values of `SEEN` along the last axis, each at most 1 or 1000."""
+        """The observations of agents: the values of `SEEN` along the last axis, each at most 1 or 1000."""
         seen = np.stack(self[: len(SEEN)], axis=-1)
         return cast("NDArray[np.float32]", np.minimum(seen, _MOST).astype(np.float32))
 
@@ -83,23 +83,23 @@ Reward = Callable[[Measures], Any]
 
 
 def log_throughput(step: Measures, delay: float = 0.1, loss: float = 1.0) -> NDArray[np.float64]:
-    """Return the usual reward: log throughput, less so much for queueing delay and for victims' loss."""
+    """Return the usual reward: log throughput, minus the weighted queueing delay and victims' loss."""
     log: NDArray[np.float64] = np.log(np.maximum(step.throughput, _TINY))
     return log - delay * step.delay - loss * step.loss
 
 
 def incast(sources: int = 8) -> Scenario:
-    """Return the scenario of environments that are given none: this many sources and one destination."""
+    """Return the default scenario of environments: this many sources and one destination."""
     return Scenario(_INCAST.format(sources=sources), name="incast.toml")
 
 
 def observation_space() -> spaces.Box:
-    """Return the space of what an agent sees."""
+    """Return the space of an agent's observations."""
     return spaces.Box(np.zeros(len(SEEN), np.float32), _MOST)
 
 
 def _chosen(scenario: Scenario, flows: str | int | Iterable[int] | None) -> tuple[list[int], list[int]]:
-    """Return the numbers of the flows that are meant, and those of all others."""
+    """Return the numbers of the chosen flows, and those of all others."""
     groups = {name: range(first, end) for name, first, end in scenario.core.groups()}
     if isinstance(flows, str) and flows not in groups:
         raise ValueError(f"no group of flows `{flows}`; valid: {', '.join(groups)}")
@@ -114,19 +114,20 @@ def _chosen(scenario: Scenario, flows: str | int | Iterable[int] | None) -> tupl
 
 
 class Fleet:
-    """Runs side by side.
+    """Runs in parallel.
 
     Args:
-        runs: how many.
+        runs: number of runs.
         scenario: what they run: a scenario, the path of one, or None for `incast()`.
-        flows: the flows that agents drive: a group by its name, a number or some; None for the first group.
+        flows: the flows that agents drive: a group by its name, a number or several; None for the first
+            group.
         each: whether each flow has an agent of its own.
         every: simulated time between two decisions.
-        table: rates over the link's that actions step through: down, stay, up. None for actions between -1
-            and 1: a rate is multiplied by 2 to the power of the action.
-        least: least rate over the link's.
+        table: rates, as shares of the link's, through which actions step: down, stay, up. None for actions
+            between -1 and 1: a rate is multiplied by 2 to the power of the action.
+        least: smallest rate, as a share of the link's.
         window: packets that each flow may have under way; None for no limit.
-        reward: a function of `Measures`; `log_throughput` if it is left out.
+        reward: a function of `Measures`; default: `log_throughput`.
         threads: threads that advance the runs.
 
     Raises:
@@ -173,7 +174,7 @@ class Fleet:
         return spaces.Box(-1.0, 1.0, (1,), np.float32) if self.table is None else spaces.Discrete(3)
 
     def begin(self, place: int, replication: int) -> None:
-        """Put a new run in a place."""
+        """Begin a new run in a place."""
         run = self.runs[place] = CoreRun(self.scenario.core, replication)
         if self._unloaded is None:
             self._unloaded = run.unloaded(self._all)
@@ -182,14 +183,14 @@ class Fleet:
         self._before[place] = run.live(self._all)
 
     def step(self, actions: NDArray[Any], places: Sequence[int]) -> tuple[Measures, NDArray[Any]]:
-        """Let the runs of some places go on, by a row of actions for each.
+        """Advance the runs of some places, with a row of actions for each.
 
         Returns:
-            What happened, and the rewards.
+            The measurements, and the rewards.
 
         Raises:
             RuntimeError: a run is over.
-            FabricError: a run cannot go on.
+            FabricError: a run cannot continue.
 
         """
         chosen = list(places)
@@ -211,18 +212,18 @@ class Fleet:
         return step, np.asarray(self.reward(step))
 
     def first(self, place: int) -> NDArray[np.float32]:
-        """Return what agents see at the start of the run of a place."""
+        """Return the observations of agents at the start of the run of a place."""
         nothing = np.zeros_like(self._before[:1])
         seen: NDArray[np.float32] = self._measure(nothing, nothing, self.rate[place : place + 1]).seen[0]
         return seen
 
     def ended(self, place: int) -> bool:
-        """Return whether the run of a place has come to its end."""
+        """Return whether the run of a place has ended."""
         run = self.runs[place]
         return run is None or run.ended
 
     def finish(self, place: int) -> str:
-        """Return the fingerprint of a run that has ended, and let it go."""
+        """Return the fingerprint of a run that has ended, and release the run."""
         run, self.runs[place] = self.runs[place], None
         return "" if run is None else f"{run.finish()['fingerprint']:016x}"
 

@@ -1,4 +1,4 @@
-"""An agent for each flow, by the interface of PettingZoo."""
+"""An agent for each flow, with the interface of PettingZoo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
 
     Args:
         steps: decisions after which a run is truncated; None for none.
-        options: those of `Fleet`, but `runs`, `each` and `threads`.
+        options: those of `Fleet`, except `runs`, `each` and `threads`.
 
     """
 
@@ -44,7 +44,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
         self._random, _ = seeding.np_random()
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of what an agent sees."""
+        """Return the space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
@@ -52,7 +52,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Dict | None = None) -> tuple[Dict, Dict]:
-        """Begin a new run; `options={"replication": N}` says which one."""
+        """Begin a new run; `options={"replication": N}` selects the replication."""
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         drawn = int(self._random.integers(MOST_REPLICATIONS))
@@ -63,7 +63,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
         return dict(zip(self.agents, self.fleet.first(0), strict=True)), infos
 
     def step(self, actions: Dict) -> tuple[Dict, Dict, Dict, Dict, Dict]:
-        """Set the rates, and go on until the next decision."""
+        """Set the rates, and advance to the next decision."""
         agents = self.agents
         step, rewards = self.fleet.step(np.stack([np.asarray(actions[agent]) for agent in agents])[None], [0])
         ended, cut = self.fleet.ended(0), False
@@ -86,7 +86,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
         """Show nothing."""
 
     def close(self) -> None:
-        """Let the run go."""
+        """Release the run."""
         self.fleet.runs = [None]
 
 

@@ -1,4 +1,4 @@
-"""One agent that sets the rate of some flows, by the interface of Gymnasium."""
+"""One agent that sets the rate of some flows, with the interface of Gymnasium."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RateEnv(gymnasium.Env):  # type: ignore[misc]
     ends with the scenario, and `info["fingerprint"]` is then that of its results. `TimeLimit` truncates it.
 
     Args:
-        options: those of `Fleet`, but `runs`, `each` and `threads`.
+        options: those of `Fleet`, except `runs`, `each` and `threads`.
 
     """
 
@@ -38,7 +38,7 @@ class RateEnv(gymnasium.Env):  # type: ignore[misc]
         seed: int | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin a new run; `options={"replication": N}` says which one."""
+        """Begin a new run; `options={"replication": N}` selects the replication."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(MOST_REPLICATIONS))
         replication = int((options or {}).get("replication", drawn))
@@ -46,7 +46,7 @@ class RateEnv(gymnasium.Env):  # type: ignore[misc]
         return self.fleet.first(0)[0], {"replication": replication}
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:  # noqa: ANN401
-        """Set the rate, and go on until the next decision."""
+        """Set the rate, and advance to the next decision."""
         step, rewards = self.fleet.step(np.asarray(action)[None], [0])
         ended = self.fleet.ended(0)
         info = {"fingerprint": self.fleet.finish(0)} if ended else {}

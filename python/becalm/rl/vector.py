@@ -1,4 +1,4 @@
-"""Many runs on threads of the core, by the interface of Gymnasium for vectors of environments."""
+"""Many runs on threads of the core, with the interface of Gymnasium for vectors of environments."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Answer = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDAr
 
 
 class VectorEnv(Vector):  # type: ignore[misc]
-    """Some environments like `RateEnv`, whose runs go on side by side on threads, without the interpreter.
+    """Environments like `RateEnv`, whose runs advance in parallel on threads, without the interpreter.
 
-    The step after the end of a run begins the next one in its place, without a look at its action; this is
+    The step after the end of a run begins the next one in its place and ignores its action; this is
     Gymnasium's autoreset `NEXT_STEP`.
 
     Args:
-        n: how many.
+        n: number of environments.
         threads: threads of the core.
         steps: decisions after which a run is truncated; None for none.
-        options: those of `Fleet`, but `runs` and `each`.
+        options: those of `Fleet`, except `runs` and `each`.
 
     """
 
@@ -62,7 +62,7 @@ class VectorEnv(Vector):  # type: ignore[misc]
         return self._seen.copy(), {"replication": began, "_replication": np.ones(self.num_envs, bool)}
 
     def step(self, actions: Any) -> Answer:  # noqa: ANN401
-        """Set the rates, and go on until the next decision; begin again where a run was over."""
+        """Set the rates, and advance to the next decision; begin again if a run was over."""
         count = self.num_envs
         info: dict[str, Any] = {}
         rewards, ended = np.zeros(count), np.zeros(count, bool)
@@ -82,7 +82,7 @@ class VectorEnv(Vector):  # type: ignore[misc]
         return self._seen.copy(), rewards, ended, cut, info
 
     def close_extras(self, **_: Any) -> None:  # noqa: ANN401
-        """Let the runs go."""
+        """Release the runs."""
         self.fleet.runs = [None] * self.num_envs
 
     def _begin(self, place: int) -> int:

@@ -1,10 +1,8 @@
-"""User-defined schemes: Python classes, the same classes compiled by Numba, libraries by a C interface.
+"""User-defined schemes: Python classes, the same classes compiled by Numba, libraries with a C interface.
 
-`base` has the classes to derive from, `loading` finds schemes by FILE:NAME, `library` loads those of
-shared libraries,
-`declare` makes declarations of classes, with the types of `abi`; `compiled` has Numba compile them,
-`objects` makes objects
-of the others. `failure` says what went wrong. All end in the interface of `becalm.h`.
+`base` has the classes to derive from, `loading` finds schemes by FILE:NAME, `library` loads those of shared
+libraries, `declare` makes declarations from classes, with the types of `abi`; `compiled` has Numba compile
+them, `objects` makes objects of the others. `failure` explains exceptions. All use the interface `becalm.h`.
 """
 
 from becalm.schemes.base import (

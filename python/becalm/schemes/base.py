@@ -16,13 +16,13 @@ from becalm._core import Switch as CoreSwitch
 from becalm._core import seconds as core_seconds
 
 NS = 10**3
-"""Picoseconds of a nanosecond."""
+"""Picoseconds in a nanosecond."""
 US = 10**6
-"""Picoseconds of a microsecond."""
+"""Picoseconds in a microsecond."""
 MS = 10**9
-"""Picoseconds of a millisecond."""
+"""Picoseconds in a millisecond."""
 S = 10**12
-"""Picoseconds of a second."""
+"""Picoseconds in a second."""
 UNLIMITED = 2**32 - 1
 """No window. None means the same, but not to compiled classes."""
 NEVER = 2**63 - 1
@@ -38,13 +38,13 @@ class Parameter:
         default: the value of an absent key. Its type decides what is valid: a bool, an int, a float, one
         of `words`, or else
             a time with its unit, such as "50 us".
-        doc: what it is, in a few words.
+        doc: a description in a few words.
         least: the least value, of the type of the default.
         most: the greatest value.
         unit: its unit, for messages.
         words: the words to choose from.
 
-    In the methods, a parameter is a number: a time is a whole number of ps, a word its place among the words.
+    In the methods, a parameter is a number: a time is a whole number of ps, a word its index in `words`.
 
     """
 
@@ -95,7 +95,7 @@ class Scheme:
     """A user-defined scheme: the common part of `Response`, `Marker` and `Echo`."""
 
     name: ClassVar[str] = ""
-    """Its name in scenarios; that of the class with small letters and `_` when it has none."""
+    """Its name in scenarios; default: that of the class in lower case with `_`."""
     native: ClassVar[bool] = False
     """Whether Numba compiles it; see `becalm.native`."""
 
@@ -114,23 +114,20 @@ class Scheme:
 
 
 class Response(Scheme):
-    """How fast a source sends, and how it reacts to feedback. Each flow has an object of its own.
+    """Decides how fast a source sends, and how it reacts to feedback. Each flow has an object of its own.
 
-    The methods set `gap`, `window` and `timer`; these hold until they are set again. All methods but
-    `start` and
-    `on_ack` may be left out.
+    The methods set `gap`, `window` and `timer`; these hold until they are set again. All methods except
+    `start` and `on_ack` may be left out.
     """
 
     gap: float = 0.0
-    """Idle time after a packet, as a multiple of the packet's own transmission time, at least 0: 1 / rate
-    - 1."""
+    """Idle time after a packet, as a multiple of its own transmission time, at least 0: 1 / rate - 1."""
     window: int | None = None
     """Packets that may be under way, at least 1; None for no limit."""
     timer: int | None = None
     """Time in ps of the next call of `on_timer`, after which it is None again; None for no timer."""
     trail_bytes: ClassVar[int] = 0
-    """If switches are to record the way of the packets, for `ack.trail`: bytes that their records take in
-    each packet."""
+    """If switches must record the path of packets, for `ack.trail`: bytes of the records in each packet."""
     moves_window: ClassVar[bool] = False
     """Whether the window changes during a run."""
     counts_marks: ClassVar[bool] = False
@@ -152,35 +149,34 @@ class Response(Scheme):
         """Handle the timer: `timer` was set to this time."""
 
     def on_restart(self, now: int) -> None:
-        """Begin again: a new flow begins between the same hosts after a pause."""
+        """Restart: a new flow begins between the same hosts after a pause."""
 
     def on_sent(self, now: int, sent: CoreSent) -> None:
-        """Handle a packet that goes out."""
+        """Handle an outgoing packet."""
 
 
 class Marker(Scheme):
-    """Which packets a switch marks. Each switch has an object of its own."""
+    """Decides which packets a switch marks. Each switch has an object of its own."""
 
     attention: ClassVar[str] = "tails"
-    """What it must be shown: `queues`, packets that join a queue or leave one; `packets`, all that arrive
-    and depart;
-    `tails`, also the times at which tails leave, if it asks for `room` or `present`; `storage`, also
+    """Events that it must see: `queues`, packets that join a queue or leave one; `packets`, all that arrive
+    and depart; `tails`, also the times at which tails leave, if it uses `room` or `present`; `storage`, also
     `stored`."""
     sees_passing: ClassVar[bool] = True
-    """Whether it must be shown packets that leave at once and meet no other."""
+    """Whether it must see packets that leave at once and meet no other."""
     needs_buffer: ClassVar[bool] = False
     """Whether it depends on how full an input buffer is."""
     needs_credit: ClassVar[bool] = False
-    """Whether it looks at credit."""
+    """Whether it uses credit."""
 
     def start(self, shape: CoreShape) -> None:
         """Prepare for a switch of this shape."""
 
     def arrived(self, packet: CorePacket, switch: CoreSwitch) -> None:
-        """See a packet that has arrived."""
+        """Handle the arrival of a packet."""
 
     def stored(self, packet: CorePacket, switch: CoreSwitch) -> None:
-        """See that the last byte of a packet is in while it still waits."""
+        """Handle the arrival of the last byte of a packet that still waits."""
 
     def departing(self, packet: CorePacket, switch: CoreSwitch) -> bool:
         """Return whether a packet that is about to leave is marked."""
@@ -197,10 +193,10 @@ class Answer(NamedTuple):
 
 
 class Echo(Scheme):
-    """How a destination answers data packets. Each host has an object of its own."""
+    """Decides how a destination answers data packets. Each host has an object of its own."""
 
     ack_every: ClassVar[Any] = 1
-    """Most packets that one ACK covers; 0 if there are no ACKs. It may be a `Parameter`."""
+    """Maximum number of packets that one ACK covers; 0 if there are no ACKs. It may be a `Parameter`."""
 
     def answer(self, packet: CoreReceived) -> Answer:
         """Return the answer to a packet."""

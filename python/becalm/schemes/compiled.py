@@ -1,8 +1,7 @@
 """Classes compiled by Numba, as tables of functions for `becalm.h`.
 
 `self` of a compiled method is a record in the state that becalm keeps: `gap`, `timer`, `window`, the
-parameters, the
-annotated fields. `records` has Numba answer what it is asked beyond its fields: methods of its own, and
+parameters, the annotated fields. `records` adds what a record itself lacks: the methods of the class, and
 fields for each lane.
 """
 
@@ -64,7 +63,7 @@ class Layout:
 
 
 def functions(cls: type[Scheme]) -> Any:  # noqa: ANN401
-    """Return the table of a class, as the core takes it.
+    """Return the table of a class for the core.
 
     Raises:
         SchemeError: Numba cannot compile it.
@@ -110,7 +109,7 @@ def _copies(layout: Layout) -> Any:  # noqa: ANN401
         f"    values = carray(pointer(carray(context, 1, word)[0]), {max(1, len(lines))}, value)\n"
         + "\n".join(lines)
     )
-    # Both members of the union, over each other.
+    # Both members of the union, at the same address.
     value = np.dtype(
         {"names": ["number", "integer"], "formats": ["f8", "i8"], "offsets": [0, 0], "itemsize": 8}
     )

@@ -67,7 +67,7 @@ def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
     """Return the scheme of a class, for the core.
 
     Raises:
-        SchemeError: the class cannot be one.
+        SchemeError: the class cannot be a scheme.
 
     """
     origin = origin or origin_of(cls)
@@ -90,7 +90,7 @@ def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
 
 
 def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
-    """Return what the core has to know of a class: trail_bytes, flags, sent, attention, ack_every.
+    """Return what the core has to know about a class: trail_bytes, flags, sent, attention, ack_every.
 
     Raises:
         ValueError: an unknown attention.
@@ -109,13 +109,13 @@ def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
 
 
 def origin_of(cls: type[Scheme]) -> str:
-    """Return the file and the name of a class, as a user knows it."""
+    """Return the file and the name of a class, as a user knows them."""
     file = _file_of(cls)
     return f"{cls.__module__ if file is None else file.name}:{cls.__name__}"
 
 
 def hash_of(cls: type[Scheme]) -> str:
-    """Return the SHA-256 of the file of a class; of its own source where it has no file."""
+    """Return the SHA-256 of the file of a class, or of its own source if it has no file."""
     file = _file_of(cls)
     if file is not None:
         return hashlib.sha256(file.read_bytes()).hexdigest()
@@ -126,7 +126,7 @@ def hash_of(cls: type[Scheme]) -> str:
 
 
 def _code(own: Any) -> Any:  # noqa: ANN401
-    """Return what a function does, as far as a notebook or a prompt lets know; other values as they are."""
+    """Return the code of a function, as far as it is known in a notebook or at a prompt; else the value."""
     code = getattr(own, "__code__", None)
     if code is None:
         return own

@@ -8,11 +8,11 @@ from typing import Any
 
 _HERE = Path(__file__).parent
 _SHOWN = 60
-"""Characters of an argument that a message shows."""
+"""Maximum number of characters of an argument in a message."""
 
 
 def explain(error: BaseException, call: str, arguments: tuple[Any, ...] | None) -> str:
-    """Return what is to be said of an exception that a call has raised: file, line, call, arguments."""
+    """Return the message about an exception that a call has raised: file, line, call, arguments."""
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != _HERE
     ]

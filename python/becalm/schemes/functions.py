@@ -1,4 +1,4 @@
-"""What a class needs to be compiled by Numba: the mark, and functions with the same bits on every machine."""
+"""Requirements of classes for Numba: a decorator, and functions with the same bits on every machine."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from becalm.schemes.base import Scheme
 
 _Class = TypeVar("_Class", bound=Scheme)
 _MADE: dict[type[Scheme], Any] = {}
-"""Classes that were asked for before: Numba takes seconds for one."""
+"""Classes that were compiled before: Numba takes seconds for each."""
 
 
 def native(cls: type[_Class]) -> type[_Class]:
     """Return the class as one that Numba compiles when it is used: extra `becalm[native]`.
 
-    The methods are those of the class. Its state must be annotated, `rate: float`: `float`, `int`,
-    `bool`, and for each
-    output and lane of a switch `becalm.Lanes[int]`. Methods may call each other and functions of Numba,
-    and use numbers
-    from outside of the class.
+    The methods are those of the class. Its state must be annotated, as in `rate: float`: `float`, `int`,
+    `bool`, and for each output and lane of a switch `becalm.Lanes[int]`. Methods may call each other and
+    functions of Numba, and use numbers from outside the class.
 
     """
     if cls not in _MADE:

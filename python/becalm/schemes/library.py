@@ -1,4 +1,4 @@
-"""Schemes of shared libraries, by the C interface `becalm.h`."""
+"""Schemes of shared libraries, with the C interface `becalm.h`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from becalm.errors import SchemeError
 SUFFIXES = (".so", ".dylib", ".dll")
 """Endings of files that are libraries."""
 _MOST = 1000
-"""Schemes of one library, more than any has."""
+"""Maximum number of schemes of one library, more than any has."""
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le"}
-"""Numbers of machines in the header of an ELF file, by the System V ABI."""
+"""Numbers of machines in the header of an ELF file, from the System V ABI."""
 
 
 def schemes(path: Path) -> list[CoreScheme]:
     """Return all schemes of a library.
 
     Raises:
-        SchemeError: it cannot be loaded, or is not made for this becalm.
+        SchemeError: it cannot be loaded, or is not made for this version of becalm.
 
     """
     digest = hashlib.sha256(_read(path)).hexdigest()

@@ -1,4 +1,4 @@
-"""Schemes by what a command line calls them: `mine.py:Mine`, `libmine.so:mine`."""
+"""Schemes by their names on a command line: `mine.py:Mine`, `libmine.so:mine`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Provided(NamedTuple):
 
     core: CoreScheme
     reference: str | None
-    """FILE:NAME; None for a class that is in no file."""
+    """FILE:NAME; None for a class that is not in a file."""
 
     def __reduce__(self) -> tuple[object, ...]:
         if self.reference is None:
@@ -33,7 +33,7 @@ class Provided(NamedTuple):
 
 
 def _again(reference: str, sha256: str) -> Provided:
-    """Load in another process what was provided in the first."""
+    """Load in another process a scheme that was provided in the first."""
     found = load(reference)
     if found.core.sha256 != sha256:
         raise SchemeError(f"{reference}: has changed since the runs began")
@@ -41,7 +41,7 @@ def _again(reference: str, sha256: str) -> Provided:
 
 
 def provide(schemes: Iterable[type[Scheme] | Provided | str]) -> tuple[Provided, ...]:
-    """Return schemes as a scenario takes them: classes, or what a command line calls them.
+    """Return schemes for a scenario, given as classes or by their names on a command line.
 
     Raises:
         SchemeError: one of them cannot be loaded.
@@ -62,7 +62,7 @@ def _provided(scheme: type[Scheme] | Provided | str) -> Provided:
 
 
 _DECLARED: dict[type[Scheme], Provided] = {}
-"""Classes that were declared before: Numba takes seconds for one."""
+"""Classes that were declared before: Numba takes seconds for each."""
 
 
 def _of_class(cls: type[Scheme], origin: str | None = None) -> Provided:
@@ -80,7 +80,7 @@ def _of_class(cls: type[Scheme], origin: str | None = None) -> Provided:
 
 
 def load(reference: str, seam: str | None = None) -> Provided:
-    """Load a scheme from FILE:NAME, or from FILE if it has only one of the seam.
+    """Load a scheme from FILE:NAME, or from FILE if it has only one for the seam.
 
     Raises:
         SchemeError: no such file or scheme, another seam, or code that fails.
@@ -129,7 +129,7 @@ def chosen(data: dict[str, Any], own: Iterable[Provided]) -> dict[str, Any] | No
 
 
 def _named(data: dict[str, Any], seam: str) -> set[str]:
-    """Return the names of schemes from outside that a scenario has at a seam."""
+    """Return the names of user-defined schemes that a scenario has at a seam."""
     tables = [data, *(each for key in ("flows", "jobs") for each in data.get(key, ()) if seam == "response")]
     found = (each.get(seam) for each in tables if isinstance(each, dict))
     external = (each.get("external") for each in found if isinstance(each, dict))
@@ -173,11 +173,11 @@ def _split(reference: str) -> tuple[Path, str | None]:
 
 
 _MODULES: dict[Path, tuple[bytes, ModuleType]] = {}
-"""Files that were run before, with what was in them."""
+"""Files that were run before, with their content."""
 
 
 def _module(path: Path) -> ModuleType:
-    """Run a file of Python."""
+    """Run a Python file."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -188,9 +188,7 @@ def _module(path: Path) -> ModuleType:
     name = f"becalm_scheme_{path.stem}_{abs(hash(place)):x}"
     spec = importlib.util.spec_from_file_location(name, place)
     if spec is None or spec.loader is None:
-        raise SchemeError(
-            f"{path}: must be a file of Python (.py) or a library ({', '.join(library.SUFFIXES)})"
-        )
+        raise SchemeError(f"{path}: must be a Python file (.py) or a library ({', '.join(library.SUFFIXES)})")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(place.parent))

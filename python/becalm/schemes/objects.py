@@ -1,4 +1,4 @@
-"""Objects of Python classes, as the core asks for them."""
+"""Objects of Python classes, made when the core requests them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def seam_class(cls: type[Scheme]) -> type[Scheme]:
 
 
 def defines(cls: type[Scheme], method: str) -> bool:
-    """Return whether a class has a method of its own in place of that which does nothing."""
+    """Return whether a class overrides a method, which does nothing by default."""
     return getattr(cls, method) is not getattr(seam_class(cls), method)
 
 
 def factory(cls: type[Scheme]) -> Callable[[list[Any]], list[Any]]:
-    """Return what makes an object from the values of its parameters.
+    """Return a function that makes an object from the values of its parameters.
 
-    It returns the object and its methods; None for a method that the class has not.
+    It returns the object and its methods; None for a method that the class does not have.
     """
     base, names, fields = seam_class(cls), list(cls.parameters()), state_of(cls)
     methods = _METHODS[base]

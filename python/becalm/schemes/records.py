@@ -1,4 +1,4 @@
-"""Records of compiled methods, and what Numba answers when they are asked for more than their fields."""
+"""Records of compiled methods, and the methods and computed fields that Numba adds to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from becalm.schemes.functions import exponential, logarithm, power
 def _record(structure: type[ctypes.Structure]) -> np.dtype[Any]:
     """Return the record of a structure, with signed times and addresses.
 
-    Numba makes floating-point numbers of signed and unsigned integers together.
+    Numba turns expressions with both signed and unsigned integers into floating-point numbers.
     """
     names, formats, offsets = [], [], []
     for name, kind in structure._fields_:  # type: ignore[misc]
@@ -53,7 +53,7 @@ def pointer(_typing: Any, place: Any) -> Any:  # noqa: ANN401
 
 @intrinsic
 def address(_typing: Any, place: Any) -> Any:  # noqa: ANN401
-    """Return a pointer, or the place of a record, as an address."""
+    """Return a pointer, or the location of a record, as an address."""
 
     def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:  # noqa: ANN401
         return builder.ptrtoint(values[0], context.get_value_type(types.int64))
@@ -62,7 +62,7 @@ def address(_typing: Any, place: Any) -> Any:  # noqa: ANN401
 
 
 def _caller(result: Any, *kinds: Any) -> Any:  # noqa: ANN401
-    """Return a function of an address and a tuple of arguments, that calls what is there."""
+    """Return a function of an address and a tuple of arguments that calls the function at that address."""
 
     @intrinsic
     def call(_typing: Any, place: Any, given: Any) -> Any:  # noqa: ANN401
@@ -122,18 +122,18 @@ def _own_fields(template: Any, record: Any, name: str) -> Any:  # noqa: ANN401, 
     return record.fields[name].type if name in record.fields else None
 
 
-# As it is, Numba fails on what a record does not have, before it looks for a field that is computed.
+# By default, Numba fails on a field that a record does not have before it looks for a computed one.
 RecordAttribute.generic_resolve = _own_fields
 
 
 @njit
 def _functions(view: Any) -> Any:  # noqa: ANN401
-    """Return what a view can be asked, as a record of addresses."""
+    """Return the functions of a view, as a record of addresses."""
     return carray(pointer(view._ask), 1, _QUESTIONS)[0]
 
 
 def _questions() -> None:
-    """Have switches answer: `switch.waiting(output, vl)` calls the function of the view."""
+    """Let switches answer queries: `switch.waiting(output, vl)` calls the function of the view."""
     wide = {"waiting_bytes", "blocked_until", "packet_time"}
     for name in (name for name, _ in abi.Questions._fields_ if name != "draw"):
         names = ["a", "b", "c"] if name == "present_from" else ["a", "b"]
@@ -178,7 +178,7 @@ def give_lanes(record: Any, name: str, kind: np.dtype[Any], before: int) -> None
 
 
 def _pure() -> None:
-    """Have `power`, `exponential` and `logarithm` call the functions of the core."""
+    """Make `power`, `exponential` and `logarithm` call the functions of the core."""
     addresses = core_addresses()
     for function, place, count in zip((power, exponential, logarithm), addresses, (2, 1, 1), strict=True):
         call = _caller(types.float64, *([types.float64] * count))

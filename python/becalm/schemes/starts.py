@@ -1,4 +1,4 @@
-"""Starts of user-defined schemes: Python files with comments, like schemes that becalm has."""
+"""Starter files for user-defined schemes: Python files with comments, like becalm's own schemes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _SEAMS = {"Response": "response", "Marker": "marking", "Echo": "echo"}
 
 
 def names() -> list[str]:
-    """Return the names of schemes to begin from."""
+    """Return the names of schemes from which to start."""
     return sorted(file.stem for file in _FOLDER.glob("*.txt"))
 
 
 def start(like: str, stem: str) -> tuple[str, str, str]:
-    """Return the text of a start, the name of its class and the seam of this.
+    """Return the text of a starter file, the name of its class and its seam.
 
     Args:
         like: one of `names()`.

@@ -5,8 +5,8 @@
         store.put(key, results)
     results = store.get(key)
 
-`key` says what a run is called, `archive` and `files` how one file is made, `store` where it is. `index`
-keeps what is asked for often, `export` makes tables.
+`key` names runs, `archive` and `files` make single files, `store` manages them, `index` keeps what is often
+requested, `export` makes tables.
 """
 
 from becalm.store.archive import ALL, KEEPS, SERIES, SUMMARY

@@ -1,7 +1,7 @@
 """One run as one file: an archive of its manifest and its tables, with a note in its last bytes.
 
-The note holds the format, the kept tables, the fingerprint and a checksum of all bytes before it. `opened`
-alone reads files: it compares the checksum, and the key in the file with that of its name.
+The note holds the format, the kept tables, the fingerprint and a checksum of all bytes before it. Only
+`opened` reads files: it compares the checksum, and the key in the file with that of its name.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _DAMAGED = (
     *(EOFError, NotImplementedError, OSError, OverflowError, RecursionError, RuntimeError, ValueError),
     *(zipfile.BadZipFile, zlib.error),
 )
-"""What a damaged archive raises, which may seem to be compressed, encrypted or split in another way."""
+"""Errors of a damaged archive, which may appear to be compressed, encrypted or split in another way."""
 _NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
-"""Errors that a file raises that is not a manifest."""
+"""Errors of a file that is not a manifest."""
 
 _NOTE = re.compile(rb"becalm run %d (%s) (\w{16})(?: ([0-9a-f]{16}))?\Z" % (FORMAT, "|".join(KEEPS).encode()))
 """The end of a file; becalm 0.2.0 wrote no checksum."""
 _SUM = 16
 """Digits of the checksum."""
 _LARGEST_MANIFEST = 1 << 28
-"""Bytes of a manifest, which has a whole scenario, when it is not compressed."""
+"""Maximum size in bytes of an uncompressed manifest, which contains a whole scenario."""
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -57,7 +57,7 @@ class Note(NamedTuple):
     keep: str
     fingerprint: str
     checksum: str | None
-    """Of all bytes before it."""
+    """Checksum of all bytes before it."""
 
     def enough(self, keep: str) -> bool:
         """Whether at least this much was kept."""
@@ -75,14 +75,14 @@ def pack(results: Results, key: str, keep: str) -> bytes:
         _add(archive, MANIFEST, jsons.dumps(manifest).encode(), zipfile.ZIP_DEFLATED)
         for name, table in kept.items():
             _add(archive, f"{name}.parquet", _parquet(table), zipfile.ZIP_STORED)
-        # The length of the note stands before it.
+        # The length of the note precedes it.
         archive.comment = f"becalm run {FORMAT} {keep} {results.fingerprint} {'0' * _SUM}".encode()
     summed = target.getvalue()[:-_SUM]
     return summed + _checksum(summed)
 
 
 class Opened(NamedTuple):
-    """A file that is whole."""
+    """An intact file."""
 
     path: Path
     archive: zipfile.ZipFile
@@ -140,10 +140,10 @@ def opened(path: Path, key: str) -> Opened:
 
 
 def check_key(run: Opened, key: str) -> None:
-    """Check that the scenario in a file is the one of its key.
+    """Check that the scenario in a file matches its key.
 
     Raises:
-        StoreError: it is not.
+        StoreError: it does not.
 
     """
     with _reading(run.path):
@@ -169,7 +169,7 @@ def _note(content: bytes) -> Note | None:
 
 
 def _test(archive: zipfile.ZipFile, path: Path) -> None:
-    """Compare every part of a file without a checksum of its own with that of the part."""
+    """Compare every part of a file that has no checksum with the part's own checksum."""
     try:
         bad = archive.testzip()
     except _DAMAGED as error:
@@ -184,7 +184,7 @@ def _scenario(manifest: Mapping[str, Any]) -> Scenario:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Return whether a manifest is valid."""
+    """Turn errors of an invalid manifest into a message."""
     try:
         yield
     except BecalmError:
@@ -209,7 +209,7 @@ def _open(content: bytes, path: Path) -> zipfile.ZipFile:
     except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
     for part in archive.infolist():
-        # Tables are not compressed by the archive: what is would be as long as it likes.
+        # The archive does not compress tables: a compressed part could expand to any size.
         most = _LARGEST_MANIFEST if part.filename == MANIFEST else len(content)
         if part.file_size > most:
             raise StoreError(f"{path}: damaged: {part.filename} in it would have {part.file_size} bytes")

@@ -22,7 +22,7 @@ WRITERS = (".parquet", ".csv")
 
 
 def exported(store: Store, name: str = "groups", progress: Steps | None = None) -> pl.DataFrame:
-    """Return a table of all runs: `key`, what their scenarios differ in by dotted key, then its own columns.
+    """Return a table of all runs: `key`, the dotted keys in which scenarios differ, then its own columns.
 
     Args:
         store: the store.
@@ -30,7 +30,7 @@ def exported(store: Store, name: str = "groups", progress: Steps | None = None) 
         progress: called for every run that is read for the first time.
 
     Raises:
-        StoreError: no run, or the table was not kept of all of them.
+        StoreError: no run, or the table was not kept for all of them.
 
     """
     import polars as pl
@@ -58,28 +58,28 @@ def check_writable(path: Path) -> None:
     """Make sure that a table can be written to this name.
 
     Raises:
-        StoreError: the ending is none that is known.
+        StoreError: the ending is unknown.
 
     """
     if path.suffix not in WRITERS:
         raise StoreError(f"{path}: unknown ending; valid: {', '.join(WRITERS)}")
 
 
-def write_table(made: pl.DataFrame, path: Path, name: str = "") -> None:
-    """Write a table as the ending of its path says; a file that is there is not replaced.
+def write_table(made: pl.DataFrame, path: Path, name: str = "", *, overwrite: bool = False) -> None:
+    """Write a table in the format that the ending of its path names.
 
     In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe. In Parquet, columns
     of the table of this name have their units in the file's metadata, as `unit:COLUMN`.
 
     Raises:
-        ResultsError: the file is there, or its folder is not.
+        ResultsError: the file exists and `overwrite` is not given, or its folder does not exist.
         StoreError: an unknown ending.
 
     """
     from becalm.folders import check_new
 
     check_writable(path)
-    check_new(path)
+    check_new(path, overwrite=overwrite)
     partial = path.with_name(f".{path.name}.partial")
     try:
         if path.suffix == ".csv":
@@ -88,13 +88,13 @@ def write_table(made: pl.DataFrame, path: Path, name: str = "") -> None:
             known = SCHEMA[name].columns.values() if name in SCHEMA else ()
             units = {f"unit:{each.name}": each.unit for each in known if each.name in made.columns}
             made.write_parquet(partial, metadata=units)
-        partial.rename(path)
+        partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 
 
 def _plain(made: pl.DataFrame) -> pl.DataFrame:
-    """Return a table whose texts no spreadsheet takes for formulas: an apostrophe stands before those.
+    """Return a table whose texts no spreadsheet takes for formulas: an apostrophe precedes such texts.
 
     Source: OWASP, "CSV Injection": cells that begin with `=`, `+`, `-`, `@`, a tab or a return.
     """

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, on network file systems too."""
+"""Files that appear complete or not at all, even on network file systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _number = itertools.count()
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the bytes of a file that is one: a pipe would never end.
+    """Return the bytes of a regular file: a pipe would never end.
 
     Raises:
         FileNotFoundError: no such file.
@@ -44,7 +44,7 @@ def _write_nameless(path: Path, data: bytes) -> bool:
     """Write a file that gets its name at the end, so that a killed process leaves nothing.
 
     Returns:
-        Whether the file is there; the system may not know such files, or somebody else may have been sooner.
+        Whether it was written; the system may not support such files, or another process was faster.
 
     """
     if not hasattr(os, "O_TMPFILE"):

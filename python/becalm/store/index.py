@@ -1,7 +1,7 @@
 """One row for each run of a store, and tables of all runs, as Parquet files that may be deleted at any time.
 
 The next reader adds the missing runs and writes a new file; no process waits for another. Programs that
-read Parquet (DuckDB, pandas, R) can take the newest file of `index/` as it is.
+read Parquet (DuckDB, pandas, R) can use the newest file of `index/` directly.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ RUNS = "runs"
 
 
 class Store(Protocol):
-    """What an index needs of a store."""
+    """What an index needs from a store."""
 
     root: Path
 
     def keys(self) -> Iterator[str]:
-        """Give the keys of all runs."""
+        """Yield the keys of all runs."""
         ...
 
     def path(self, key: str) -> Path:
@@ -153,7 +153,7 @@ def _newest(store: Store, name: str) -> pl.DataFrame | None:
 
 
 def _keep(store: Store, name: str, found: pl.DataFrame) -> None:
-    """Write a new file and delete the old ones; a store that cannot be written to goes without."""
+    """Write a new file and delete the old ones; a read-only store has no such file."""
     target = io.BytesIO()
     found.write_parquet(target, compression="zstd")
     old = _files(store, name)

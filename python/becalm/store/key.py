@@ -1,4 +1,4 @@
-"""What a run is called: a hash of everything that its results depend on, and of nothing else."""
+"""The key of a run: a hash of everything that its results depend on, and of nothing else."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FORMAT = 1
 def run_key(scenario: Scenario, replication: int, model: str = core_model) -> str:
     """Return the key of one replication: 64 hexadecimal digits.
 
-    The number of replications does not count: a scenario that gets more of them keeps those it has.
+    The number of replications does not count: a scenario that gets more of them keeps the existing ones.
 
     Args:
         scenario: what is run, as resolved; two files that mean the same have the same keys.
-        replication: which one, from 0.
+        replication: number of the replication, from 0.
         model: hash of the sources of the model; that of this program if not given.
 
     """
@@ -28,7 +28,7 @@ def run_key(scenario: Scenario, replication: int, model: str = core_model) -> st
 
 
 def key_of(resolved: dict[str, Any], replication: int, model: str) -> str:
-    """Return the key of a resolved scenario, by whichever version of becalm it was resolved."""
+    """Return the key of a resolved scenario, whichever version of becalm resolved it."""
     parts = [FORMAT, _single_hash(resolved), model, replication]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

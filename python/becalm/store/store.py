@@ -1,11 +1,11 @@
 """The files of runs: written under a temporary name, renamed, never changed in place.
 
-    becalm-store.json            makes a folder a store
+    becalm-store.json            marks a folder as a store
     runs/ab/<62 digits>.zip      one run; its key is `ab` and the digits
-    failed/ab/<62 digits>.json   a run that could not go on, and why
+    failed/ab/<62 digits>.json   a run that could not continue, and why
     index/                       a cache; may be deleted at any time
 
-There are no locks: a file appears complete or not at all, on a network file system too, and processes that
+There are no locks: a file appears complete or not at all, even on a network file system, and processes that
 write the same run write the same file.
 """
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 MARK = "becalm-store.json"
-"""Name of the file that makes a folder a store."""
+"""Name of the file that marks a folder as a store."""
 _OURS = {MARK, "runs", "failed", "index", "sweep.json"}
 _OLD = 24 * 3600.0
-"""Age in s at which a temporary file has surely no writer any more."""
+"""Age in s at which a temporary file certainly has no writer any more."""
 
 
 class Pruned(NamedTuple):
-    """What `Store.prune` took away."""
+    """What `Store.prune` removed."""
 
     temporary: int
     """Temporary files left behind by writers that were killed."""
@@ -57,7 +57,7 @@ class Store:
 
     Args:
         root: the folder.
-        make: whether it is made when it is not there; without that it is as if empty.
+        make: whether to make a missing folder; otherwise a missing store counts as empty.
 
     Raises:
         StoreError: the folder holds something else, or a store of another format, or has no valid name.
@@ -82,10 +82,10 @@ class Store:
 
     @classmethod
     def open(cls, root: str | PathLike[str]) -> Store:
-        """Return a store that is there.
+        """Return an existing store.
 
         Raises:
-            StoreError: it is not.
+            StoreError: there is no store.
 
         """
         if not (Path(root) / MARK).is_file():
@@ -93,16 +93,16 @@ class Store:
         return cls(root)
 
     def path(self, key: str) -> Path:
-        """Return where the file of a run is, or would be."""
+        """Return the path of a run's file, which need not exist."""
         return self.root / "runs" / key[:2] / f"{key[2:]}.zip"
 
     def has(self, key: str, keep: str = archive.SUMMARY) -> bool:
-        """Return whether a run is there, whole, with at least this much kept."""
+        """Return whether a run is stored intact, with at least this much kept."""
         note = self.note(key)
         return note is not None and note.enough(keep)
 
     def note(self, key: str) -> Note | None:
-        """Return what was kept of a run and its fingerprint; None if it is not there or damaged."""
+        """Return what was kept of a run and its fingerprint; None if it is missing or damaged."""
         try:
             return self.check(key)
         except (FileNotFoundError, StoreError):
@@ -135,7 +135,7 @@ class Store:
             whether a file was written.
 
         Raises:
-            StoreError: another result of the same run is there: it does not depend on its key alone.
+            StoreError: another result of the same run is stored: it does not depend only on its key.
 
         """
         note = self.note(key)
@@ -234,7 +234,7 @@ class Store:
             the numbers of new runs, and of skipped damaged files of the other store.
 
         Raises:
-            StoreError: a run with another result in each of the two.
+            StoreError: a run with different results in the two stores.
 
         """
         new = damaged = 0

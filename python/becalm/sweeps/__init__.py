@@ -1,7 +1,7 @@
 """Sweeps: one scenario with many changes, on threads, processes or a cluster, resumed from a store.
 
-From the bottom: `changes` (what a point changes), `task` (one run), `engines` and `cluster` (where runs are
-computed), `plan` (what there is to do), `run` (the loop), `table` (results), `api` (`becalm.sweep`),
+From the bottom up: `changes` (what a point changes), `task` (one run), `engines` and `cluster` (where runs
+are computed), `plan` (the runs to compute), `run` (the loop), `table` (results), `api` (`becalm.sweep`),
 `random` and `spec` (a sweep as a file).
 """
 

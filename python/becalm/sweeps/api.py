@@ -29,12 +29,12 @@ INDEX = "sweep.json"
 
 
 class SweepError(FabricError):
-    """A sweep of which some points could not go on; all others are finished."""
+    """A sweep in which some points could not continue; all others are finished."""
 
     def __init__(self, message: str, failed: list[PointFailure], results: SweepResults | None = None) -> None:
         super().__init__(message)
         self.failed = failed
-        """The points that could not go on, with their changes and why."""
+        """The points that could not continue, with their changes and the reasons."""
         self.results = results
         """The points that are finished."""
 
@@ -56,19 +56,19 @@ def sweep(
     Args:
         base: the scenario to change.
         grid: values by dotted key, of which every combination is a point (the last key changes fastest);
-            or a list of changes, each one point. Values may be those of NumPy. See `Scenario.replace`.
+            or a list of changes, each one point. Values may be NumPy's. See `Scenario.replace`.
         replications: replaces the scenario's own number.
         threads: how many replications run at once; None: as many as there are cores.
-        folder: a store where every run is kept as soon as it is finished. What is found there, made by the
-            same model from the same scenario, is not run again. None: nothing is kept on disk.
+        folder: a store where every run is kept as soon as it is finished. Runs found there that the same
+            model made from the same scenario are not repeated. None: nothing is kept on disk.
         progress: called often while work is done, by one thread at a time.
-        max_memory: what runs side by side may take, in bytes or as a size such as `4 GB`. None: 80% of what
-            the machine has.
+        max_memory: memory that parallel runs may use, in bytes or as a size such as `4 GB`. None: 80% of the
+            machine's memory.
 
     Raises:
         MemoryLimitError: runs would need more memory than that; nothing was run.
         ScenarioError: a point with mistakes; nothing was run.
-        SweepError: points that could not go on, such as a deadlock; the others are in its `results`.
+        SweepError: points that could not continue, such as a deadlock; the others are in its `results`.
         KeyboardInterrupt: Ctrl-C; finished runs stay in the folder, and nothing else.
 
     Warns:

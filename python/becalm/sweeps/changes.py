@@ -1,4 +1,4 @@
-"""Changes of a scenario: the points of a grid, and how they are named."""
+"""Changes to a scenario: the points of a grid, and how they are named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def expand(grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Change
     """Return the changes of every point, in order; values of NumPy and polars become plain ones.
 
     Raises:
-        ValueError: a value of a grid that is no list.
+        ValueError: a value of a grid that is not a list.
 
     """
     if not isinstance(grid, Mapping):
@@ -31,7 +31,7 @@ def expand(grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Change
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a value as a scenario can hold it: numbers and arrays of NumPy, series, tuples, ranges."""
+    """Return a value in a form for scenarios: numbers and arrays of NumPy, series, tuples, ranges."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Machines of a cluster, or processes of this one, by Dask: the extra `becalm[dask]`."""
+"""Machines of a cluster, or processes of this one, through Dask: the extra `becalm[dask]`."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ RETRIES = 3
 
 
 TIMEOUT = 30.0
-"""Seconds that a scheduler has to answer."""
+"""Seconds within which a scheduler has to answer."""
 
 
 class Dask:
     """Workers of a Dask scheduler.
 
     Args:
-        workers: processes to start on this machine when there is no scheduler yet.
-        address: of a scheduler that runs, such as `tcp://head:8786`.
-        slurm: what `dask_jobqueue.SLURMCluster` takes, such as `queue` and `walltime`, and `jobs`, how many.
+        workers: processes to start on this machine if there is no scheduler yet.
+        address: address of a running scheduler, such as `tcp://head:8786`.
+        slurm: arguments of `dask_jobqueue.SLURMCluster`, such as `queue` and `walltime`, and `jobs`, their
+            number.
         timeout: seconds to wait for the scheduler.
 
     Raises:
@@ -69,11 +70,11 @@ class Dask:
 
     @property
     def width(self) -> int:
-        """Threads of all workers that are there now."""
+        """Threads of all current workers."""
         return max(1, sum(map(int, self._client.nthreads().values())))
 
     def submit(self, tasks: list[Task]) -> Future[list[Done]]:
-        """Hand out runs."""
+        """Submit runs."""
         keys = [task.key for task in tasks]
         name = keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()
         future: Future[list[Done]] = self._client.submit(
@@ -82,7 +83,7 @@ class Dask:
         return future
 
     def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-        """Return those that are finished."""
+        """Return the futures that are finished."""
         import distributed
 
         waiting = list(futures)
@@ -94,7 +95,7 @@ class Dask:
         return list(done)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
-        """Return what became of the runs, and let go of them.
+        """Return the outcomes of the runs, and release them.
 
         Raises:
             WorkersDied: several workers died.
@@ -112,10 +113,10 @@ class Dask:
         return found
 
     def renew(self) -> None:
-        """Nothing: the scheduler has its workers started again."""
+        """Do nothing: the scheduler restarts its workers."""
 
     def close(self, *, abort: bool = False) -> None:  # noqa: ARG002
-        """Leave the scheduler, which forgets what was asked of it; end the one that was started for this."""
+        """Leave the scheduler, which drops the requests; end it if it was started for this."""
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
@@ -125,7 +126,7 @@ class Dask:
     def _local(self, workers: int) -> Any:  # noqa: ANN401
         import distributed
 
-        # Dask leaves files where it works; they end with the sweep.
+        # Dask leaves files in its working folder; they are removed with the sweep.
         self._folder = tempfile.TemporaryDirectory(prefix="becalm-dask-", ignore_cleanup_errors=True)
         return distributed.LocalCluster(
             n_workers=workers,

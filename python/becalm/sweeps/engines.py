@@ -1,7 +1,7 @@
 """Where runs are computed: threads or processes of this machine. Machines of a cluster: `cluster`.
 
-Processes are the default of the command line: what Python does around a run is then spread over the cores as
-well, and a run that dies takes no other with it.
+Processes are the default of the command line: Python's work around a run is then spread over the cores as
+well, and a run that dies does not affect any other.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Engine(Protocol):
 
     @property
     def width(self) -> int:
-        """Runs that can be computed side by side."""
+        """Number of runs that can be computed in parallel."""
 
     def submit(self, tasks: list[Task]) -> Any:  # noqa: ANN401
-        """Hand out runs that are done one after the other; returns a future."""
+        """Submit runs that are computed one after the other; return a future."""
 
     def wait(self, futures: Iterable[Any]) -> list[Any]:
-        """Return those that are finished, after a short wait if there are none."""
+        """Return the futures that are finished, after a short wait if there are none."""
 
     def result(self, future: Any) -> list[Done]:  # noqa: ANN401
-        """Return what became of the runs.
+        """Return the outcomes of the runs.
 
         Raises:
             WorkersDied: the outcomes are lost.
@@ -59,7 +59,7 @@ class Engine(Protocol):
 
 
 def width_of(workers: int | None) -> int:
-    """Return how many runs to compute side by side: as many as there are cores that this process may use.
+    """Return how many runs to compute in parallel: as many as there are cores that this process may use.
 
     Raises:
         ValueError: below 1.
@@ -98,7 +98,7 @@ class Threads:
         return future.result()
 
     def renew(self) -> None:
-        """Nothing: threads do not die alone."""
+        """Do nothing: threads do not die alone."""
 
     def close(self, *, abort: bool = False) -> None:
         """End."""
@@ -126,7 +126,7 @@ class Processes:
         """Hand out runs."""
         if not hasattr(signal, "pthread_sigmask"):
             return self._submit(tasks)
-        # New processes inherit what is blocked: Ctrl-C is for this process alone, which tells them.
+        # New processes inherit blocked signals: only this process receives Ctrl-C, and tells them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             return self._submit(tasks)
@@ -138,7 +138,7 @@ class Processes:
         return list(wait_for(futures, TICK, FIRST_COMPLETED).done)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
-        """Return what became of the runs.
+        """Return the outcomes of the runs.
 
         Raises:
             WorkersDied: a process died.
@@ -152,7 +152,7 @@ class Processes:
             raise WorkersDied from error
 
     def renew(self) -> None:
-        """Make new processes."""
+        """Start new processes."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = self._made()
 
@@ -195,7 +195,7 @@ _busy = threading.Lock()
 
 
 def _begin(stop: Event) -> None:
-    """Set up a process: one thread for each library, and an end when the parent is gone."""
+    """Set up a process: one thread for each library, and an exit when the parent is gone."""
     global _cancel
     os.environ.update(POLARS_MAX_THREADS="1", OMP_NUM_THREADS="1")
     _cancel = _Asked(stop)

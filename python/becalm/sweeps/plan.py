@@ -15,7 +15,7 @@ from becalm.sweeps.task import Shelf, Task
 
 
 class Planned(NamedTuple):
-    """A point: what is changed, the scenario that results, and the key of each of its replications."""
+    """A point: its changes, the resulting scenario, and the key of each of its replications."""
 
     changes: Changes
     scenario: Scenario
@@ -26,12 +26,12 @@ class Shard(NamedTuple):
     """One of several calls that share the runs of a sweep."""
 
     number: int
-    """Which one, from 1."""
+    """Number of the call, from 1."""
     parts: int
-    """How many there are."""
+    """Number of calls."""
 
     def has(self, key: str) -> bool:
-        """Whether a run is this shard's; that does not change when points are added."""
+        """Whether a run belongs to this shard; this does not change when points are added."""
         return int(key[:8], 16) % self.parts == self.number - 1
 
 
@@ -52,7 +52,7 @@ class Plan:
     todo: list[Task] = field(default_factory=list)
     """Runs to compute."""
     others: int = 0
-    """Runs that are missing and those of other shards."""
+    """Number of missing runs that belong to other shards."""
 
     @property
     def keys(self) -> list[str]:
@@ -60,7 +60,7 @@ class Plan:
         return list(dict.fromkeys(key for point in self.points for key in point.keys))
 
     def changes(self, key: str) -> Changes:
-        """Return what is changed in a run."""
+        """Return the changes of a run."""
         return next(point.changes for point in self.points if key in point.keys)
 
     def failures(self) -> list[PointFailure]:
@@ -114,7 +114,7 @@ def look(
 
 
 def shard_of(text: str | None, environment: Mapping[str, str] = os.environ) -> Shard:
-    """Return the shard that `K/N` says, or the variables of a SLURM array if nothing is said.
+    """Return the shard given as `K/N`, or else by the variables of a SLURM array.
 
     Raises:
         BecalmError: not K/N with K from 1 to N.
@@ -129,7 +129,7 @@ def shard_of(text: str | None, environment: Mapping[str, str] = os.environ) -> S
 
 
 def _of_slurm(environment: Mapping[str, str]) -> Shard:
-    """Tasks of an array are numbered from a least number on, in steps."""
+    """Return the shard of a SLURM task; tasks of an array are numbered from a smallest number, in steps."""
     try:
         mine, count = (int(environment[f"SLURM_ARRAY_TASK_{name}"]) for name in ("ID", "COUNT"))
         first = int(environment.get("SLURM_ARRAY_TASK_MIN", "0"))

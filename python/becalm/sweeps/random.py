@@ -22,17 +22,17 @@ class Range:
     values: tuple[Any, ...]
     """Both ends, which belong to the range; or the choices."""
     log: bool = False
-    """Whether equal factors are as likely as each other, rather than equal differences."""
+    """Whether equal factors are equally likely, rather than equal differences."""
     unit: str = ""
     """Unit after the number in a scenario."""
 
     def at(self, share: float) -> Any:  # noqa: ANN401
-        """Return the value at a share from 0 to 1, without 1, of the range."""
+        """Return the value at a share of the range, from 0 to below 1."""
         if self.kind == "choice":
             return self.values[int(share * len(self.values))]
         low, high = self.values
         if self.kind == "int":
-            # Each number has its own part of the range, the ends too.
+            # Each number has its own part of the range, including the ends.
             low, high = low - 0.5, high + 0.5
         value = low * (high / low) ** share if self.log else low + (high - low) * share
         if self.kind == "int":
@@ -40,7 +40,7 @@ class Range:
         return self.written(value)
 
     def written(self, value: Any) -> Any:  # noqa: ANN401
-        """Return a value as a scenario has it."""
+        """Return a value as it is written in a scenario."""
         if not self.unit:
             return value
         return f"{value:.6g} {self.unit}" if self.kind == "float" else f"{value} {self.unit}"

@@ -1,4 +1,4 @@
-"""Ranges of values as files have them: `{ int = [1, 64] }`, `{ float = [0.1, 0.9], unit = "us" }`."""
+"""Ranges of values in files: `{ int = [1, 64] }`, `{ float = [0.1, 0.9], unit = "us" }`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from becalm.sweeps.random import METHODS, RandomPoints, Range
 
 FORMS = '{ int = [1, 64] }, { float = [0.1, 0.9], log = true, unit = "us" } or { choice = ["a", "b"] }'
 _LARGEST = 2**1000
-"""Where the ends of ranges must stay below: their differences are numbers, too."""
+"""Bound of the ends of ranges, so that their differences are finite, too."""
 _KINDS = ("int", "float", "choice")
 
 _End = Annotated[float, Field(lt=_LARGEST, gt=-_LARGEST)]
@@ -45,11 +45,11 @@ class OneRange(Part):
         if ends and ends[0] > ends[1]:
             raise wrong("begins above its end")
         if ends and self.log and ends[0] <= 0:
-            raise wrong("must begin above 0 where log = true")
+            raise wrong("must begin above 0 if log = true")
         return self
 
     def range(self) -> Range:
-        """Return it as what values are drawn from."""
+        """Return the range from which values are drawn."""
         each = {"int": self.whole, "float": self.real, "choice": self.choice}
         ((kind, values),) = ((kind, values) for kind, values in each.items() if values is not None)
         return Range(kind, tuple(values), self.log, self.unit)

@@ -15,7 +15,7 @@ TRIES = 3
 AHEAD = 2
 """Batches handed out per worker, so that no worker waits for the next one."""
 BATCH = 0.5
-"""Seconds of work to hand out at once where runs are short."""
+"""Seconds of work to hand out at once if runs are short."""
 SHORT = 0.05
 """Runs below this many seconds are handed out in batches."""
 
@@ -23,10 +23,10 @@ SHORT = 0.05
 def drive(
     tasks: Sequence[Task], engine: Engine, shelf: Shelf, on_done: Callable[[Done], object] = lambda _: None
 ) -> None:
-    """Compute runs; each comes back to `on_done` once, in the caller's thread.
+    """Compute runs; each is passed to `on_done` once, in the caller's thread.
 
-    What a run raised other than that it cannot go on, such as a full disk, goes on to the caller, who closes
-    the engine.
+    Any error other than a run that cannot continue, such as a full disk, reaches the caller, who closes the
+    engine.
     """
     _Loop(tasks, engine, shelf, on_done).go()
 
@@ -34,7 +34,7 @@ def drive(
 def run_tasks(
     tasks: Sequence[Task], engine: Engine, shelf: Shelf, on_done: Callable[[Done], object] = lambda _: None
 ) -> None:
-    """Compute runs as `drive` does, and close the engine at the end, whatever the end is."""
+    """Compute runs as `drive` does, and close the engine at the end in any case."""
     whole = False
     try:
         drive(tasks, engine, shelf, on_done)
@@ -71,7 +71,7 @@ class _Loop:
                 self._survive(died)
 
     def _hand_out(self) -> None:
-        """Hand out suspects alone, to find the run whose processes die."""
+        """Hand out suspects one by one, to find the run whose processes die."""
         if self.suspects:
             if not self.flying:
                 self._submit([self.suspects.popleft()])

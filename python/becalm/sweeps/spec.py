@@ -35,7 +35,7 @@ from becalm.sweeps.ranges import Drawn
 STORE = Path("results/store")
 """Default store."""
 MOST = 1_000_000
-"""Most points of a sweep: more are a mistake."""
+"""Maximum number of points of a sweep: more are a mistake."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Spec:
 
 
 _TOLD = 20
-"""Most points whose errors are listed; the others usually have the same ones."""
+"""Maximum number of points whose errors are listed; the others usually have the same ones."""
 
 
 _VALUES = 'a list of values, such as ["4 packets", "8 packets"]'
@@ -212,9 +212,9 @@ def _check_whole(spec: Spec, mistakes: Mistakes) -> None:
 
 
 def _overlap(name: str, key: str, other: str, another: str) -> str | None:
-    """Return what is wrong with two keys of which one is the other, or a part of it."""
+    """Return the problem of two keys that are the same, or of which one is a part of the other."""
     if name == "set" and (key == another or another.startswith(f"{key}.")):
-        # What all points have is set before what differs.
+        # Values common to all points are set before those that differ.
         return None
     if name == other and key >= another:
         return None
@@ -226,7 +226,7 @@ def _overlap(name: str, key: str, other: str, another: str) -> str | None:
 
 
 def _check_seeds(spec: Spec, name: str, key: str, mistakes: Mistakes) -> None:
-    """Note a change that [seeds] makes too."""
+    """Note a change that [seeds] also makes."""
     for setting, given, made in (
         ("run.seed", spec.first_seed is not None, "first"),
         ("run.replications", spec.counted, "count"),

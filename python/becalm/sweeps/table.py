@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Point:
-    """One point of a sweep; its tables are read when they are asked for."""
+    """One point of a sweep; its tables are read when they are needed."""
 
     def __init__(self, planned: Planned, shelf: Shelf) -> None:
         self.changes: Changes = planned.changes
-        """What was changed, by dotted key."""
+        """Changed values, by dotted key."""
         self.scenario: Scenario = planned.scenario
         """The changed scenario."""
         self._keys = planned.keys
@@ -55,13 +55,13 @@ class SweepResults(Tables, Sequence[Point]):
         return list(dict.fromkeys(key for point in self.points for key in point.changes))
 
     def table(self, name: str) -> pl.DataFrame:
-        """One table of all points, with one column in front for each key of the grid.
+        """Return one table of all points, preceded by a column for each key of the grid.
 
         A choice such as `{"fimd": {}}` is shown by its name. A key that is also a column of the table is
         called `scenario.<key>`.
 
         Raises:
-            ResultsError: the scenario does not ask for this table.
+            ResultsError: the scenario does not request this table.
             KeyError: no such table.
 
         """
@@ -78,9 +78,9 @@ class SweepResults(Tables, Sequence[Point]):
     def plot(self, column: str = "share", *, table: str = "groups", x: str | None = None) -> Figure:
         """Draw a column of a table over a key of the grid.
 
-        One curve for each group, or whatever the table has rows for: the mean over the replications with
-        its 95% interval. Quantities such as `16 KiB` are on an axis of numbers; a second key has a panel
-        for each of its values.
+        There is one curve for each group, or other subject of the table's rows: the mean over the
+        replications with its 95% interval. Quantities such as `16 KiB` are on an axis of numbers; a second
+        key has a panel for each of its values.
 
         Args:
             column: what to draw.
@@ -101,7 +101,7 @@ class SweepResults(Tables, Sequence[Point]):
         return draw_sweep(made, list(names.values()), column, x=None if x is None else names[x], unit=unit)
 
     def _repr_html_(self) -> str:
-        """The groups of all points, as notebooks show them."""
+        """Return the groups of all points, as notebooks show them."""
         import polars as pl
 
         if not self.points:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Task(NamedTuple):
-    """A run to do."""
+    """A run to compute."""
 
     key: str
     """Key in the store."""
@@ -31,7 +31,7 @@ class Task(NamedTuple):
     name: str
     """Name of the scenario."""
     replication: int
-    """Which one, from 0."""
+    """Number of the replication, from 0."""
     store: str
     """Folder of the store; empty for none."""
     keep: str
@@ -57,7 +57,7 @@ class Done(NamedTuple):
 
 
 class Shelf(Protocol):
-    """Where runs go: a store, or the memory."""
+    """Where runs go: a store, or memory."""
 
     def has(self, key: str, keep: str) -> bool:
         """Whether a run is there with at least this much kept."""
@@ -76,7 +76,7 @@ class Shelf(Protocol):
 
 
 class Memory:
-    """Runs that are kept on no disk."""
+    """Runs that are kept only in memory."""
 
     def __init__(self) -> None:
         self._results: dict[str, Results] = {}
@@ -97,7 +97,7 @@ class Memory:
         return True
 
     def fail(self, key: str, failure: dict[str, Any]) -> None:
-        """Forget the reason of a failure: the caller receives it."""
+        """Discard the reason of a failure: the caller receives it."""
 
     def failure(self, key: str) -> dict[str, Any] | None:  # noqa: ARG002
         """Return None: earlier calls are not recorded."""
@@ -107,11 +107,11 @@ class Memory:
 def compute(
     task: Task, shelf: Shelf, cancel: Cancel, report: Callable[[Progress], object] = lambda _: None
 ) -> Done:
-    """Do a run and put it into the store, unless it is there.
+    """Compute a run and put it into the store, unless it is there.
 
     Raises:
-        BecalmError: this program has another model than the one that asks.
-        Cancelled: `cancel` said so.
+        BecalmError: this program has another model than the one that requests the run.
+        Cancelled: `cancel` requested it.
 
     """
     if task.model != core_model:
@@ -134,7 +134,7 @@ def compute(
 
 
 def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
-    """Do several runs one after the other, all of the same store."""
+    """Compute several runs one after the other, all for the same store."""
     store = Store(tasks[0].store)
     return [compute(task, store, cancel) for task in tasks]
 

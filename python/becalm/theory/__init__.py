@@ -1,4 +1,4 @@
-"""Closed forms to hold simulations against: queueing theory, fixed points of schemes. Runs no simulation.
+"""Closed forms to compare simulations with: queueing theory, fixed points of schemes. Runs no simulation.
 
     path = theory.ClosedNetwork(service=(2, 5, 3, 4), delay=63.5)
     path.knee                                      # the window at which the queues begin: 15.5
@@ -11,9 +11,9 @@
     theory.Swift(base=15e-6).target(0.5)           # seconds that Swift aims at with half a packet under way
     theory.Hpcc(16, product=162_500).utilization   # with 16 flows: 0.958
 
-`network` says what a closed network is; `mva` solves it for exponential service, `bounds` holds what is true
-of others; `queues` has the single server; `paths` flows and packets on several equal paths; `sharing` rates
-where switches serve their ports in turn, and max-min fair ones; `measures` power, efficiency, fairness and
+`network` defines closed networks; `mva` solves them for exponential service, `bounds` has limits for any
+other; `queues` has the single server; `paths` flows and packets on several equal paths; `sharing` rates
+if switches serve their ports in turn, and max-min fair ones; `measures` power, efficiency, fairness and
 the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` the laws of these schemes.
 """
 

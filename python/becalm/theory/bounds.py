@@ -1,4 +1,4 @@
-"""What the throughput of a closed network cannot leave, whatever is not known of its service times."""
+"""Bounds on the throughput of a closed network that need only the means of its service times."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Bounds:
 
 
 def asymptotic_bounds(network: ClosedNetwork, window: Array) -> Bounds:
-    """Bounds for any service times with these means (Denning and Buzen 1978).
+    """Return bounds for any service times with these means (Denning and Buzen 1978).
 
-    At best no packet waits, or the bottleneck never rests. At worst a packet finds all others before it at
+    At best no packet waits, or the bottleneck is never idle. At worst a packet finds all others before it at
     every centre.
     """
     upper = np.minimum(window / network.round_trip, 1 / network.bottleneck)
@@ -32,10 +32,10 @@ def asymptotic_bounds(network: ClosedNetwork, window: Array) -> Bounds:
 
 
 def balanced_job_bounds(network: ClosedNetwork, window: Array) -> Bounds:
-    """Tighter bounds for exponential service (Zahorjan, Sevcik, Eager and Galler 1982).
+    """Return tighter bounds for exponential service (Zahorjan, Sevcik, Eager and Galler 1982).
 
-    Of all networks with the same round trip and bottleneck, those with centres all alike are the best and the
-    worst.
+    Of all networks with the same round trip and bottleneck, those with identical centres are the best and
+    the worst.
     """
     service = np.asarray(network.service)
     total, mean, longest = service.sum(), service.mean(), network.bottleneck
@@ -47,9 +47,9 @@ def balanced_job_bounds(network: ClosedNetwork, window: Array) -> Bounds:
 
 
 def deterministic(network: ClosedNetwork, window: Array) -> Array:
-    """Return the throughput when all service times are constant: the upper asymptotic bound is reached.
+    """Return the throughput if all service times are constant: the upper asymptotic bound is reached.
 
-    Packets that go round in a fixed order are a timed event graph. Its rate is that of its slowest circuit: a
-    window per round trip, or a packet per service at the bottleneck.
+    Packets that circulate in a fixed order form a timed event graph. Its rate is that of its slowest circuit:
+    a window per round trip, or a packet per service at the bottleneck.
     """
     return asymptotic_bounds(network, window).upper

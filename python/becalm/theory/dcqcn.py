@@ -98,7 +98,7 @@ class Dcqcn:
         return float((step * events**2) ** (1 / 3))
 
     def queue(self, marking: float | None = None) -> float:
-        """Return the queue in packets at a probability of marks, that of the fixed point if none is given.
+        """Return the queue in packets at a probability of marks; default: that of the fixed point.
 
         Above `pmax` the ramp has no such queue: it is infinite, and the real one stands at `kmax`.
         """
@@ -106,7 +106,7 @@ class Dcqcn:
         return self.kmin + p / self.pmax * (self.kmax - self.kmin) if p <= self.pmax else math.inf
 
     def _excess(self, p: float) -> float:
-        """By how much cuts of the target exceed its growth, in packets per second squared."""
+        """Return by how much cuts of the target exceed its growth, in packets per second squared."""
         rate = self.rate
         notices = _hit(p, self.cnp_interval * rate) / self.cnp_interval
         timer = rate * p * _recurrence(p, self.increase_timer * rate)
@@ -118,15 +118,15 @@ class Dcqcn:
 
 
 def _miss(p: float, packets: float) -> float:
-    """Probability that none of this many packets is marked."""
+    """Return the probability that none of this many packets is marked."""
     return math.exp(packets * math.log1p(-p))
 
 
 def _hit(p: float, packets: float) -> float:
-    """Probability that one of this many packets is marked, exact for small ones."""
+    """Return the probability that one of this many packets is marked, exact for small ones."""
     return -math.expm1(packets * math.log1p(-p))
 
 
 def _recurrence(p: float, packets: float) -> float:
-    """1 / ((1 - p)^(-packets) - 1)."""
+    """Return 1 / ((1 - p)^(-packets) - 1)."""
     return _miss(p, packets) / _hit(p, packets)

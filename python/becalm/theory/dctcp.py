@@ -22,7 +22,7 @@ class Dctcp:
     flows: int
     """N."""
     product: float
-    """C RTT: packets that the link sends in a round trip without queue."""
+    """C RTT: packets that the link sends in a round trip without a queue."""
     threshold: float
     """K: with more packets in the queue, every packet is marked."""
 
@@ -59,7 +59,7 @@ class Dctcp:
 
     @property
     def lost(self) -> float:
-        """Share of the link that stays unused: that of the sawtooth below a queue of 0."""
+        """Share of the link that stays unused: the part of the sawtooth below a queue of 0."""
         return max(0.0, -self.smallest_queue) ** 2 / (2 * self.amplitude * self.product)
 
     @property
@@ -69,15 +69,15 @@ class Dctcp:
 
     @property
     def least_threshold(self) -> float:
-        """Threshold from which on the queue never runs empty, whatever the number of flows: C RTT / 7."""
+        """Threshold from which the queue never runs empty, whatever the number of flows: C RTT / 7."""
         return self.product / 7
 
     @property
     def largest_gain(self) -> float:
-        """Weight g of a window in alpha up to which alpha averages over a period at least."""
+        """Weight g of a window in alpha up to which alpha averages over at least a period."""
         return 1.386 / math.sqrt(2 * (self.product + self.threshold))
 
     @property
     def standing_queue(self) -> float:
-        """Queue of flows that all have the least window, one packet: N - C RTT, or 0."""
+        """Queue of flows that all have the smallest window, one packet: N - C RTT, or 0."""
         return max(0.0, self.flows - self.product)

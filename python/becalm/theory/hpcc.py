@@ -1,13 +1,13 @@
-"""The utilization at which HPCC's flows stand, and the queue where it is above 1.
+"""The utilization at which HPCC's flows settle, and the queue if it is above 1.
 
 From Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1: at rest W = W eta / U
-+ W_AI, so that each window is W_AI U / (U - eta). As long as the link is not full, its use follows from the
-rates W / T of N flows:
++ W_AI, so that each window is W_AI U / (U - eta). As long as the link is not full, its utilization follows
+from the rates W / T of N flows:
 
     U = N W / (C T) = eta + N W_AI / (C T)
 
-Above 1, the rest waits: windows fill link and queue, q = (U - 1) C T. Where windows of less than a packet are
-rounded up, rates alone hold the flows back, which add up to C at rest: then U = eta / (1 - N W_AI / (C T)), a
+Above 1, the rest waits: windows fill link and queue, q = (U - 1) C T. If windows of less than a packet are
+rounded up, only rates limit the flows, and these add up to C at rest: then U = eta / (1 - N W_AI / (C T)), a
 little more.
 """
 
@@ -27,7 +27,7 @@ class Hpcc:
     increase: float = 80.0
     """W_AI: additive increase in bytes."""
     eta: float = 0.95
-    """Utilization that is aimed at."""
+    """Target utilization."""
 
     def __post_init__(self) -> None:
         if self.flows < 1 or self.product <= 0:
@@ -49,12 +49,12 @@ class Hpcc:
 
     @property
     def queue(self) -> float:
-        """Bytes that wait, where windows hold the flows back."""
+        """Bytes that wait if windows limit the flows."""
         return max(0.0, self.utilization - 1) * self.product
 
     @property
     def paced_queue(self) -> float:
-        """Bytes that wait, where rates hold the flows back; at least as many."""
+        """Bytes that wait if rates limit the flows; at least as many."""
         if self.utilization <= 1:
             return 0.0
         return (self.eta / (1 - self.flows * self.increase / self.product) - 1) * self.product

@@ -1,4 +1,4 @@
-"""How well a network and its users do (Ramakrishnan and Jain 1990, section 3.1)."""
+"""Performance of a network and its users (Ramakrishnan and Jain 1990, section 3.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 def power(throughput: float, response: float, alpha: float = 1.0) -> float:
-    """Throughput^alpha over response time, in the units of both (equation 1).
+    """Return throughput^alpha divided by response time, in the units of both (equation 1).
 
     Raises:
         ValueError: a response time that is not positive.
@@ -23,7 +23,7 @@ def power(throughput: float, response: float, alpha: float = 1.0) -> float:
 
 
 def efficiency(throughput: float, response: float, knee_throughput: float, knee_response: float) -> float:
-    """Power over the power at the knee: 1 at the knee, less on both sides of it.
+    """Return the power divided by that at the knee: 1 at the knee, less on both sides of it.
 
     Raises:
         ValueError: a response time or a knee that is not positive.
@@ -33,7 +33,7 @@ def efficiency(throughput: float, response: float, knee_throughput: float, knee_
 
 
 def jain(allocations: Sequence[float] | Array) -> float:
-    """Jain's index of what n users get: 1 if all get the same, 1/n if one gets all (equation 2).
+    """Return Jain's index of what n users get: 1 if all get the same, 1/n if one gets all (equation 2).
 
     Raises:
         ValueError: no allocation, a negative one, or nothing to share.
@@ -48,13 +48,13 @@ def jain(allocations: Sequence[float] | Array) -> float:
 
 
 def converged_at(time: Array, values: Array, target: float, margin: float) -> float | None:
-    """Return the first time from which all values stay within `margin` of `target`; None: they never do.
+    """Return the first time from which all values stay within `margin` of `target`; None if they never do.
 
     Args:
         time: rising times, shape (n,).
         values: the value at each, shape (n,).
-        target: where they should go.
-        margin: how far off they may stay, in the unit of the values.
+        target: the value that they should reach.
+        margin: largest deviation from it, in the unit of the values.
 
     """
     outside = np.flatnonzero(np.abs(values - target) > margin)

@@ -24,15 +24,15 @@ class Solution:
     throughput: Array
     """Packets per unit of time, shape (W,)."""
     response: Array
-    """Round-trip time, delays included, shape (W,)."""
+    """Round-trip time, including delays, shape (W,)."""
     queue: Array
-    """Packets at each queueing centre, the one in service included, shape (W, centres)."""
+    """Packets at each queueing centre, including the one in service, shape (W, centres)."""
 
 
 def mean_value_analysis(network: ClosedNetwork, windows: int) -> Solution:
     """Solve a network for all windows from 1 to `windows`.
 
-    Exact where service is exponential, first come, first served, and drawn again at each centre (a
+    Exact if service is exponential, first come, first served, and drawn again at each centre (a
     product-form network): a packet that arrives finds what an observer would with one packet less.
 
     Raises:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ClosedNetwork:
-    """Centres that every packet visits once per round trip; a window's worth of packets goes round for ever.
+    """Centres that every packet visits once per round trip; a window's worth of packets circulates for ever.
 
-    All times share one unit, whichever it is.
+    All times share one unit, whatever it is.
 
     Raises:
         ValueError: no service time, one that is not positive and finite, or a negative delay.
@@ -45,6 +45,6 @@ class ClosedNetwork:
     def knee(self) -> float:
         """The window at which the asymptotes of the throughput meet, in packets.
 
-        The round trip over the longest service time: what just keeps the bottleneck busy (Kleinrock 1979).
+        The round trip divided by the longest service time just keeps the bottleneck busy (Kleinrock 1979).
         """
         return self.round_trip / self.bottleneck

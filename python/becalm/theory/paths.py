@@ -1,4 +1,4 @@
-"""Several equal paths: what hashed flows leave unused, the fullest path, and the wait of sprayed packets.
+"""Several equal paths: the share that hashed flows use, the fullest path, the wait of sprayed packets.
 
 Flows that are hashed (ECMP) fall on paths as balls into urns.
 """
@@ -11,14 +11,14 @@ import numpy as np
 
 
 def used_paths(paths: int, flows: int | None = None) -> float:
-    """Return the mean share of equal paths that some flow takes: 1 - (1 - 1/paths)^flows.
+    """Return the mean share of equal paths that at least one flow takes: 1 - (1 - 1/paths)^flows.
 
     With as many flows as paths, each able to fill one, it is the share of the capacity that a permutation
     gets: 0.75, 0.684, 0.656 and 0.644 for 2, 4, 8 and 16 paths, towards 1 - 1/e for many.
 
     Args:
         paths: equal paths of which each flow takes any.
-        flows: flows; as many as paths if left out.
+        flows: number of flows; default: as many as paths.
 
     Raises:
         ValueError: no path, or a negative number of flows.
@@ -29,7 +29,7 @@ def used_paths(paths: int, flows: int | None = None) -> float:
 
 
 def fullest_path(paths: int, flows: int | None = None) -> float:
-    """Return the mean number of flows on the path that has most of them, exactly.
+    """Return the exact mean number of flows on the path that has most of them.
 
     The slowest flow of a permutation gets about its inverse. It grows as ln n / ln ln n (Gonnet 1981).
     The sum over k of the probability that some path has more than k flows, each from the number of ways to
@@ -46,7 +46,7 @@ def fullest_path(paths: int, flows: int | None = None) -> float:
 def sprayed_wait(service: float, utilization: float, sources: int | None = None) -> float:
     """Return the mean wait of a packet for a path on which sources spray packets of one size.
 
-    Each of many sources hits the path seldom and independently of the others, so arrivals are nearly
+    Each of many sources hits the path rarely and independently of the others, so arrivals are nearly
     Poisson, and the wait is that of M/D/1: utilization * service / (2 (1 - utilization)), half of that with
     exponential service (Pollaczek-Khinchine). Packets of one source never meet, since its own link sends
     them one by one: n sources have (n - 1) / n of it (Karol, Hluchyj and Morgan 1987).
@@ -54,14 +54,14 @@ def sprayed_wait(service: float, utilization: float, sources: int | None = None)
     Args:
         service: time of a packet on the path; the result has the same unit.
         utilization: share of time in which the path sends.
-        sources: how many there are; very many if left out.
+        sources: number of sources; default: very many.
 
     Raises:
         ValueError: a utilization outside [0, 1), or no source.
 
     """
     if not 0 <= utilization < 1:
-        raise ValueError(f"utilization: {utilization}; from 0 up to, and without, 1")
+        raise ValueError(f"utilization: {utilization}; from 0 to below 1")
     if sources is not None and sources < 1:
         raise ValueError(f"sources: {sources}; at least 1")
     meeting = 1.0 if sources is None else (sources - 1) / sources
@@ -69,7 +69,7 @@ def sprayed_wait(service: float, utilization: float, sources: int | None = None)
 
 
 def _none_above(most: int, paths: int, flows: int) -> float:
-    """Probability that no path has more than `most` flows."""
+    """Return the probability that no path has more than `most` flows."""
     # The ways to put j flows on this many paths, over j! and paths^j to stay within range.
     one = np.array([1 / math.factorial(load) / paths**load for load in range(most + 1)])
     ways, power, left = np.ones(1), one, paths

@@ -11,23 +11,23 @@ import math
 from dataclasses import dataclass
 
 PAUSE_FRAME = 84
-"""Bytes of a pause frame on the wire, its preamble and the gap between frames included."""
+"""Bytes of a pause frame on the wire, including its preamble and the gap between frames."""
 QUANTUM = 64
 """Bytes on the link in a quantum, the unit of pauses: 512 bits."""
 RESPONSES = {0.1: 1, 1: 2, 10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
-"""Most quanta until a sender responds to a pause, by the rate of its link in Gb/s (IEEE 802.3, 31B.3.7)."""
+"""Longest response of a sender to a pause in quanta, by its rate in Gb/s (IEEE 802.3, 31B.3.7)."""
 ROCE_HEADER = 82
 """Bytes of a RoCEv2 packet without its payload: Ethernet, IP, UDP, BTH, both checksums, preamble, gap."""
 LIGHT = 5e-9
 """Seconds for a metre of cable."""
 CLASSES = 8
-"""Classes of traffic that PFC tells apart."""
+"""Number of traffic classes that PFC distinguishes."""
 ROUNDING = 1e-9
-"""Part of a packet that a number of packets may be off by."""
+"""Fraction of a packet by which a number of packets may be off."""
 
 
 def response_bytes(rate: float) -> int:
-    """Return the bytes on the link until a sender responds; a rate without a row has those of the next."""
+    """Return the bytes on the link until a sender responds; a rate without a row uses the next row."""
     gigabits = 8 * rate / 1e9
     next_rate = min(
         (named for named in RESPONSES if gigabits <= named * (1 + ROUNDING)), default=max(RESPONSES)
@@ -44,18 +44,18 @@ def headroom(
     response: float | None = None,
     forwarding: float = 0.0,
 ) -> float:
-    """Bytes that reach a buffer from the packet that crosses XOFF on: 2 MTU + 2 C d + 84 B + C r.
+    """Return the bytes that reach a buffer after the crossing of XOFF: 2 MTU + 2 C d + 84 B + C r.
 
-    One packet is that which the pause waits for, one that which the sender has just begun. A buffer that
-    counts a whole packet when its header comes needs no more: the packet that crosses is on the cable
-    meanwhile. One that counts it when its last byte has come needs one packet more.
+    One packet is the one for which the pause waits, the other the one that the sender has just begun. A
+    buffer that counts a whole packet when its header arrives needs no more: the packet that crosses is on the
+    cable meanwhile. A buffer that counts it when its last byte has arrived needs one packet more.
 
     Args:
-        rate: of the link, in bytes per second.
+        rate: rate of the link, in bytes per second.
         metres: length of the cable.
         mtu: payload of the largest packet.
         header: bytes of a packet in addition to it.
-        response: bytes on the link until the sender responds; `response_bytes` if left out.
+        response: bytes on the link until the sender responds; default: `response_bytes`.
         forwarding: seconds from a header's arrival until the buffer counts the packet.
 
     """
@@ -113,12 +113,12 @@ class SharedBuffer:
 
 
 def utilization(*, xoff: int, xon: int, packet: int, slow: float, fast: float, blind: float) -> float:
-    """Share of a slow link that one flow fills through a buffer with PFC; 1 unless the buffer runs dry.
+    """Return the share of a slow link that one flow fills through a buffer with PFC; 1 unless it runs dry.
 
-    The flow comes by a fast link and leaves by a slow one, in equal packets that count from the arrival of
-    their headers until their last byte has left. From an empty buffer on, it fills until a packet crosses
-    XOFF; packets come until the sender obeys; the buffer drains, to XON and further; the next packet comes a
-    blind time after XON. It never runs dry if what the slow link carries in a blind time is at most XON.
+    The flow arrives by a fast link and leaves by a slow one, in equal packets that count from the arrival of
+    their headers until their last byte has left. An empty buffer fills until a packet crosses XOFF; packets
+    arrive until the sender obeys; the buffer drains, to XON and further; the next packet arrives a blind time
+    after XON. It never runs dry if the slow link carries at most XON in a blind time.
 
     Args:
         xoff: bytes above which the buffer pauses its sender.
@@ -126,20 +126,20 @@ def utilization(*, xoff: int, xon: int, packet: int, slow: float, fast: float, b
         packet: bytes of a packet.
         slow: rate of the link that the buffer drains into.
         fast: rate of the link that fills it, above `slow`.
-        blind: seconds from a decision of the buffer until the first header comes, or fails to come, for
-            it: the delay of the pause, both ways over the cable, and forwarding.
+        blind: seconds from a decision of the buffer until the first header arrives, or fails to arrive, as a
+            result: the delay of the pause, both ways over the cable, and forwarding.
 
     """
     gap, service = packet / fast, packet / slow
     packets = _crossing(xoff // packet, gap / service) + math.ceil(blind / gap - ROUNDING) - 1
-    # They leave back to back from time 0 on, and XON is reached when `xon` bytes are left.
+    # They leave back to back from time 0, and XON is reached when `xon` bytes are left.
     reached = (packets - xon // packet) * service
     busy = packets * service
     return busy / max(busy, reached + blind)
 
 
 def _crossing(room: int, gap: float) -> int:
-    """Packets that have come when more than `room` are there: one every `gap` services, from time 0 on."""
+    """Return the packets that have arrived when more than `room` are there: one every `gap` services."""
     come = 1
     while come - math.floor((come - 1) * gap) <= room:
         come += 1

@@ -1,6 +1,6 @@
 """The single server with equal service times (M/D/1, nD/D/1) or exponential ones (M/M/1).
 
-Arrivals are Poisson, or those of sources that send at fixed times.
+Arrivals are Poisson, or come from sources that send at fixed times.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def at_least(packets: int, utilization: float) -> float:
-    """Probability that at least `packets` are there, the one in service included: utilization^packets.
+    """Return the probability of at least `packets`, including the one in service: utilization^packets.
 
     An arriving packet meets as many as any observer, since Poisson arrivals see time averages.
 
@@ -26,7 +26,7 @@ def at_least(packets: int, utilization: float) -> float:
 
 
 def mm1_response(service: float, utilization: float) -> float:
-    """Mean time from arrival to departure, in the unit of the mean service time.
+    """Return the mean time from arrival to departure, in the unit of the mean service time.
 
     Raises:
         ValueError: a utilization outside [0, 1).
@@ -37,7 +37,7 @@ def mm1_response(service: float, utilization: float) -> float:
 
 
 def md1_wait(service: float, utilization: float) -> float:
-    """Mean time from arrival to the beginning of service, where all services take the same time.
+    """Return the mean time from arrival to the beginning of service, if all services take the same time.
 
     Pollaczek and Khinchine's formula without variance of the service, s u / (2 (1 - u)): Kleinrock 1975,
     "Queueing Systems", volume 1, chapter 5.
@@ -58,7 +58,7 @@ def md1_wait(service: float, utilization: float) -> float:
 
 
 def periodic_queue(sources: int, utilization: float) -> float:
-    """Mean number of packets that wait where each source sends one packet in a fixed time (nD/D/1).
+    """Return the mean number of packets that wait if each source sends one packet per period (nD/D/1).
 
     All sources have the same period and random phases. No packet waits for long: after a period everything
     repeats. With the period D in services, more than x services of work are there with probability (Roberts
@@ -94,7 +94,7 @@ def periodic_queue(sources: int, utilization: float) -> float:
 
 
 def _more_work(work: float, sources: int, period: float) -> float:
-    """Probability that more than this many services of work are left."""
+    """Return the probability that more than this many services of work are left."""
     found = 0.0
     for n in range(math.floor(work) + 1, sources + 1):
         share = (n - work) / period
@@ -124,4 +124,4 @@ def best_utilization(alpha: float = 1.0) -> float:
 
 def _check(utilization: float) -> None:
     if not 0 <= utilization < 1:
-        raise ValueError(f"utilization: {utilization}; from 0 up to, and without, 1")
+        raise ValueError(f"utilization: {utilization}; from 0 to below 1")

@@ -1,4 +1,4 @@
-"""How flows that always have something to send share the links of a network, by the rule of sharing.
+"""Rates of flows that always have something to send, by the rule with which they share links.
 
 `max_min_rates` is the fair ideal (Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
 `port_fair_rates` is what lossless switches do without congestion control: each output serves its inputs in
@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 Path = Sequence[Hashable]
 
 STEPS = 20_000
-"""Most rounds of the fixed point; some hundred are usual."""
+"""Maximum number of rounds of the fixed point; a few hundred are usual."""
 CLOSE = 1e-9
-"""Share of the capacity by which limits may still move at the fixed point."""
+"""Share of the capacity by which limits may still change at the fixed point."""
 
 
 def max_min_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
@@ -48,14 +48,14 @@ def fair_rates(
     capacities: Array,
     demands: Array | None = None,
 ) -> Array:
-    """Return max-min fair rates of flows that may want less than they could have, or take several paths.
+    """Return max-min fair rates of flows that may demand less than they could get, or take several paths.
 
     Args:
-        flow: the flow of each crossing, from 0 on, and
+        flow: the flow of each crossing, from 0.
         link: the link that it crosses.
         share: the share of the flow that takes this link.
-        capacities: of the links; the result has the same unit.
-        demands: the most that each flow wants; no limit if not given.
+        capacities: capacities of the links; the result has the same unit.
+        demands: largest rate that each flow wants; no limit if not given.
 
     Raises:
         ValueError: a flow without limit that crosses no link.
@@ -81,19 +81,19 @@ def fair_rates(
 
 
 def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
-    """Return the rate of each flow where switches serve their inputs in turn and nothing is dropped.
+    """Return the rate of each flow if switches serve their inputs in turn and nothing is dropped.
 
     Three rules, solved as a fixed point:
 
-    - The links by which packets come to an output have equal shares of it, as far as they bring so much.
+    - The links that bring packets to an output get equal shares of it, unless they bring less.
     - A link that brings more than its share of some output waits, and everything on it does: what it carries
       keeps the proportions that the output before it gave it.
-    - The flows of a source have equal shares of its link.
+    - The flows of a source get equal shares of its link.
 
     Shares follow from ports, not from flows: a flow alone on its port gets as much as all flows on another.
 
     Args:
-        paths: the links of each flow in order, by any names, from that of its source on.
+        paths: the links of each flow in order, by any names, beginning with that of its source.
         capacity: of every link; the result has the same unit.
 
     Raises:
@@ -115,7 +115,7 @@ def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
 
 
 def _inputs(paths: Sequence[Path], link: Hashable) -> dict[Hashable, list[int]]:
-    """Flows of a link by the link that they come from; those that begin there have a queue each."""
+    """Return the flows of a link by the link before it; those that begin there have a queue each."""
     found: dict[Hashable, list[int]] = {}
     for i, path in enumerate(paths):
         if link in path:
@@ -127,7 +127,7 @@ def _inputs(paths: Sequence[Path], link: Hashable) -> dict[Hashable, list[int]]:
 def _forward(
     inputs: Mapping[Hashable, Mapping[Hashable, list[int]]], limit: Mapping[Hashable, float]
 ) -> dict[Hashable, dict[int, float]]:
-    """Return what each link carries of each flow, from the sources on."""
+    """Return the rate of each flow on each link, beginning at the sources."""
     carried: dict[Hashable, dict[int, float]] = {}
     for link, sources in inputs.items():
         brought = [_brought(carried, source, flows) for source, flows in sources.items()]
@@ -145,7 +145,7 @@ def _backward(
     limit: Mapping[Hashable, float],
     carried: Mapping[Hashable, Mapping[int, float]],
 ) -> dict[Hashable, float]:
-    """Return what each link may carry, so that no output beyond it gets more of it than its share."""
+    """Return the limit of each link at which no output beyond it gets more from it than its share."""
     wanted = dict.fromkeys(limit, 1.0)
     for link, sources in inputs.items():
         brought = [sum(_brought(carried, source, flows)) for source, flows in sources.items()]
@@ -161,12 +161,12 @@ def _backward(
 def _brought(
     carried: Mapping[Hashable, Mapping[int, float]], source: Hashable, flows: Sequence[int]
 ) -> list[float]:
-    """What a link brings of some flows; a queue at the source brings as much as a link carries."""
+    """Return the rate of some flows on a link; a queue at the source brings as much as a link carries."""
     return [carried[source][i] if source in carried else 1.0 for i in flows]
 
 
 def _fill(room: float, wanted: Sequence[float]) -> list[float]:
-    """Share room equally among those who want at least so much; the others get what they want."""
+    """Share room equally among those who want at least that much; the others get what they want."""
     shares = [0.0] * len(wanted)
     for rank, place in enumerate(sorted(range(len(wanted)), key=lambda each: wanted[each])):
         shares[place] = min(wanted[place], room / (len(wanted) - rank))
@@ -175,7 +175,7 @@ def _fill(room: float, wanted: Sequence[float]) -> list[float]:
 
 
 def _in_order(paths: Sequence[Path]) -> list[Hashable]:
-    """Links so that each comes after those that lead to it."""
+    """Return the links in an order in which each comes after those that lead to it."""
     before: dict[Hashable, set[Hashable]] = {link: set() for path in paths for link in path}
     for path in paths:
         for first, second in pairwise(path):

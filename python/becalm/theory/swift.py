@@ -1,4 +1,4 @@
-"""The target of Swift, and the round trip at which N flows stand at one bottleneck.
+"""The target of Swift, and the round trip at which N flows settle at one bottleneck.
 
 G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
 2020, section 3.5. The target grows as windows shrink:
@@ -6,9 +6,9 @@ G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in
     target(W) = base + hops per_hop + max(0, min(A / sqrt(W) + B, range))
     A = range / (1/sqrt(W_min) - 1/sqrt(W_max)),  B = -A / sqrt(W_max)
 
-N flows that fill the link have windows of W = C RTT / N, and the round trip stands where it is the target of
-that window. It swings: up by N increases, down by a decrease of each. So its mean lies between the target and
-a round of increases above.
+N flows that fill the link have windows of W = C RTT / N, and the round trip settles where it is the target of
+that window. It oscillates: up by N increases, down by a decrease of each. So its mean lies between the target
+and a round of increases above.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Swift:
-    """What the target follows from. Times in seconds, windows in packets."""
+    """Parameters of the target. Times are in seconds, windows in packets."""
 
     base: float
     """The target without hops and flows."""
@@ -28,9 +28,9 @@ class Swift:
     hops: int = 2
     """Links of the route."""
     range: float | None = None
-    """Longest addition for small windows; five times the base if None."""
+    """Largest addition for small windows; five times the base if None."""
     smallest: float = 0.1
-    """Window with the longest addition."""
+    """Window with the largest addition."""
     largest: float = 100.0
     """Window without addition."""
 
@@ -77,7 +77,7 @@ class Swift:
         Args:
             flows: N.
             link: packets per second of the bottleneck.
-            increase: packets that a window grows by in a round trip.
+            increase: packets by which a window grows in a round trip.
 
         """
         return flows * increase / link

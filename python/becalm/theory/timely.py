@@ -6,7 +6,7 @@ increase by delta and a decrease by beta R (RTT - T_low) / T_low cancel out when
 
     RTT* = T_low (1 + N delta / (beta C)),  q* = C (RTT* - D)
 
-The plain law has no such point: with a queue that stands still, every division of the link is at rest.
+The plain law has no such point: with a constant queue, every division of the link is at rest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PatchedTimely:
         """Return the queue at rest in the unit of the rate.
 
         Args:
-            rate: of the bottleneck, such as bytes per second.
+            rate: rate of the bottleneck, such as bytes per second.
             base: round trip without queue.
 
         """

@@ -1,9 +1,9 @@
-"""Traces of single packets, messages, waits, roles and gaps, for the tools that people already have.
+"""Traces of single packets, messages, waits, roles and gaps, for existing tools.
 
 `becalm.trace` runs a scenario once more and records what is chosen. A `Trace` has the tables, and writes them
 as Parquet, as a Chrome trace for Perfetto, and as captures for Wireshark.
 
-From the bottom: `frames` (InfiniBand frames), `capture` (pcap files), `chrome` (JSON for Perfetto),
+From the bottom up: `frames` (InfiniBand frames), `capture` (pcap files), `chrome` (JSON for Perfetto),
 `recording` (tables), `record` (the run).
 """
 

@@ -33,11 +33,11 @@ def write(trace: Recording, link: str, file: Path) -> None:
     """Write the packets on a link to a file.
 
     A frame's time is that at which its header goes out on the link, rounded down to 1/2^32 s. LIDs are the
-    hosts' places in the topology, from 1 on. A flow is a queue pair: its number plus 2. Frames have
+    hosts' positions in the topology, from 1. A flow is a queue pair: its number plus 2. Frames have
     InfiniBand's own headers, whatever `packet.header` says.
 
     Raises:
-        BecalmError: the link was not recorded, or its packets are no InfiniBand frames.
+        BecalmError: the link was not recorded, or its packets are not InfiniBand frames.
 
     """
     names = trace.links["name"].to_list()
@@ -100,7 +100,7 @@ def _opcode(row: dict[str, Any], *, unreliable: bool) -> int:
 
 
 def _lids(trace: Recording) -> dict[str, int]:
-    """Return the LID of each host: hosts are the nodes that no other level lies below."""
+    """Return the LID of each host: hosts are the nodes on the lowest level."""
     hosts = trace.links.filter(trace.links["from_level"] == 0)["from"].to_list()
     if len(hosts) > frames.MOST_LIDS:
         raise BecalmError(f"{len(hosts)} hosts: more than the {frames.MOST_LIDS} LIDs of InfiniBand")
@@ -115,6 +115,6 @@ def _lids(trace: Recording) -> dict[str, int]:
 
 
 def _unreliable(trace: Recording) -> bool:
-    """Whether destinations send no ACKs, so that the connections are unreliable ones."""
+    """Whether destinations send no ACKs, so that connections are unreliable."""
     echo = trace.scenario.resolved["echo"]
     return bool(echo.get("ibta", {}).get("transport") == "unreliable")

@@ -58,7 +58,7 @@ class _Ports:
     def place(self, link: int, track: int) -> Event:
         """Return the process and thread of a port's track."""
         row = self.rows[link]
-        # Perfetto takes a thread's number for one of the whole machine.
+        # Perfetto takes a thread's number as unique on the whole machine.
         thread = len(self.nodes) + 1 + len(TRACKS) * link + track
         return {"pid": self.nodes[row["from"]], "tid": thread}
 
@@ -75,7 +75,7 @@ class _Ports:
 
 
 def _packets(trace: Recording, ports: _Ports) -> Iterator[Event]:
-    """Return packets by link, and an instant where a packet is seen with a mark for the first time."""
+    """Return packets by link, and an instant when a packet is first seen with a mark."""
     import polars as pl
 
     capacity = trace.links["capacity"].to_list()

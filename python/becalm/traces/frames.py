@@ -28,13 +28,13 @@ CNP_PAYLOAD = 16
 
 
 class Fields(NamedTuple):
-    """What a frame's headers say."""
+    """Contents of a frame's headers."""
 
     opcode: int
     vl: int
     sl: int
     source: int
-    """LID, as `destination`."""
+    """LID, like `destination`."""
     destination: int
     qp: int
     psn: int
@@ -67,18 +67,18 @@ def frame(fields: Fields) -> bytes:
 
 
 def _aeth(psn: int) -> bytes:
-    """ACK extended transport header: an ACK without a limit of credits, with the number of messages."""
+    """Return the ACK extended transport header: no credit limit, and the number of messages."""
     return struct.pack(">B3s", 0x1F, (psn & 0xFFFFFF).to_bytes(3, "big"))
 
 
 def _icrc(lrh: bytes, headers: bytes, body: int) -> bytes:
-    """Invariant CRC: CRC-32 over what no switch changes; lane and congestion bits count as ones."""
+    """Return the invariant CRC: CRC-32 over what no switch changes; lane and congestion bits are ones."""
     masked = bytes([lrh[0] | 0xF0]) + lrh[1:] + headers[:4] + b"\xff" + headers[5:] + bytes(body)
     return struct.pack("<I", zlib.crc32(masked))
 
 
 def _vcrc(headers: bytes, body: int, invariant: bytes) -> bytes:
-    """Variant CRC: CRC-16 of the polynomial 0x100B over the whole frame, bit-reversed as the CRC-32."""
+    """Return the variant CRC: CRC-16, polynomial 0x100B, over the whole frame, bit-reversed as the CRC-32."""
     state, moved = _crc16(headers, 0xFFFF), 0
     for bit, image in enumerate(_through_zeros(body)):
         if state >> bit & 1:
@@ -94,7 +94,7 @@ def _crc16(data: bytes, state: int) -> int:
 
 @cache
 def _through_zeros(count: int) -> tuple[int, ...]:
-    """Return what becomes of each bit of the state of the CRC after this many bytes of zeros."""
+    """Return the result of each bit of the CRC's state after this many bytes of zeros."""
     return tuple(_crc16(bytes(count), 1 << bit) for bit in range(16))
 
 

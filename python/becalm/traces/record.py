@@ -1,4 +1,4 @@
-"""Recording: which flows, links and times, and the tables that come of it."""
+"""Recording: the choice of flows, links and times, and the resulting tables."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST = 100_000
-"""Rows of each table, when not given."""
+"""Default maximum number of rows of each table."""
 ROWS = 10_000_000
-"""Most rows that can be asked for: a gigabyte."""
+"""Maximum number of rows that can be requested: a gigabyte."""
 
 
 @dataclass(frozen=True)
 class Trace(Recording):
-    """What one replication did, packet by packet, and the files that it can be written to."""
+    """What one replication did, packet by packet, and the files to which it can be written."""
 
-    def save_calls(self, file: str | PathLike[str]) -> None:
+    def save_calls(self, file: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the table of calls as a new Parquet file; the units and the scenario are in its metadata."""
         units = {"unit:time": "ps", "unit:deadline": "ps", "unit:size": "B", "unit:gap": "packet times"}
-        with new_file(Path(file)) as partial:
+        with new_file(Path(file), overwrite=overwrite) as partial:
             self.calls.write_parquet(partial, metadata={**units, "scenario": self.scenario.to_toml()})
 
-    def save_packets(self, file: str | PathLike[str]) -> None:
+    def save_packets(self, file: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the table of packets as a new Parquet file; the units are in its metadata."""
         units = {"unit:time": "ps", "unit:posted": "ps", "unit:size": "B", "unit:payload": "B"}
-        with new_file(Path(file)) as partial:
+        with new_file(Path(file), overwrite=overwrite) as partial:
             self.packets.write_parquet(partial, metadata=units)
 
-    def save_chrome(self, file: str | PathLike[str]) -> None:
+    def save_chrome(self, file: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write a new JSON file for ui.perfetto.dev or chrome://tracing."""
-        with new_file(Path(file)) as partial:
+        with new_file(Path(file), overwrite=overwrite) as partial:
             chrome.write(self, partial)
 
-    def save_pcap(self, link: str, file: str | PathLike[str]) -> None:
+    def save_pcap(self, link: str, file: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the packets on one link, in both kinds of their frames, as a new capture for Wireshark.
 
         Raises:
             BecalmError: the link was not recorded, or packets are too long for InfiniBand.
 
         """
-        with new_file(Path(file)) as partial:
+        with new_file(Path(file), overwrite=overwrite) as partial:
             capture.write(self, link, partial)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a trace holds; checked against its scenario when it is made.
+    """The content of a trace; checked against its scenario when it is made.
 
     Raises:
         BecalmError: an unknown flow, group or link, or times or numbers that do not fit.
@@ -80,7 +80,7 @@ class Choice:
     """
     start: str = "0 s"
     stop: str | None = None
-    """End of the trace; that of the run when not given."""
+    """End of the trace; that of the run if not given."""
     most: int = MOST
     """Rows of each table."""
     replication: int = 0
@@ -97,12 +97,12 @@ class Choice:
 
     @cached_property
     def begin(self) -> int:
-        """Begin in ps."""
+        """Beginning in ps."""
         return _picoseconds(self.start)
 
     @cached_property
     def end(self) -> int:
-        """End in ps: that of the run at the latest."""
+        """End in ps: at the latest that of the run."""
         duration = _picoseconds(self.scenario.resolved["run"]["duration"])
         return duration if self.stop is None else min(duration, _picoseconds(self.stop))
 
@@ -132,7 +132,7 @@ class Choice:
 
     @cached_property
     def switch_numbers(self) -> list[int] | None:
-        """Places of the switches whose calls are recorded; None where no calls are."""
+        """Indices of the switches whose calls are recorded; None if no calls are."""
         if self.switches is not None and not self.switches:
             return None
         places = {name: place for place, name in enumerate(switches(self.scenario))}
@@ -173,9 +173,9 @@ def trace(
 ) -> Trace:
     """Run one replication of a scenario up to `stop`, and record it packet by packet.
 
-    The run is one of its own, on one thread, and gives the same packets at the same times as `becalm.run`,
-    which records nothing and so pays nothing. A trace is never longer than asked for: it ends before the
-    first row that has no place in its table.
+    The run is a separate one, on one thread, and gives the same packets at the same times as `becalm.run`,
+    which records nothing and so has no overhead. A trace never exceeds the requested size: it ends before
+    the first row that does not fit into its table.
 
     Args:
         scenario: what to run.
@@ -183,10 +183,10 @@ def trace(
         links: names such as `A->B`; None for all.
         switches: switches whose markers' calls are recorded from time zero, and with them those of the flows'
             responses; None for all.
-        start: begin of the trace.
-        stop: its end; that of the run when not given.
-        most: rows of each table.
-        replication: which replication.
+        start: beginning of the trace.
+        stop: its end; that of the run if not given.
+        most: maximum number of rows of each table.
+        replication: number of the replication.
         progress: called about every 50 ms with the time, the end, events and packet-hops.
 
     Raises:

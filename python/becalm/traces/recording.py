@@ -1,4 +1,4 @@
-"""What a trace holds: tables of packets, messages, waits, roles, gaps, and calls of markers and responses."""
+"""Content of a trace: tables of packets, messages, waits, roles, gaps, and calls of markers and responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NEVER = 2**64 - 1
-"""Stands for no deadline."""
+"""Denotes no deadline."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Recording:
     flows: pl.DataFrame
     """`flow`, `group`, `source`, `destination`, `sl`."""
     fingerprint: str
-    """Fingerprint of the run up to its end: that of the results where the trace has the whole run."""
+    """Fingerprint of the run up to its end: that of the results if the trace has the whole run."""
     start: int
-    """Begin in ps."""
+    """Beginning in ps."""
     end: int
     """End in ps."""
     full: bool
-    """Whether the trace ends early, since a table is full."""
+    """Whether the trace ends early because a table is full."""
 
     @property
     def packets(self) -> pl.DataFrame:
@@ -55,7 +55,7 @@ class Recording:
     def calls(self) -> pl.DataFrame:
         """One row per call of a marker or a response, in the order of time, with its answer.
 
-        What a call does not have is null: a marker's has a `switch`, a response's the `flow`.
+        Columns that a call does not have are null: a marker's has a `switch`, a response's the `flow`.
         """
         import polars as pl
 

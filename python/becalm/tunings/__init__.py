@@ -1,8 +1,8 @@
 """A tuner: searches parameters of congestion control for a fabric and its traffic, with confidence intervals.
 
-From the bottom: `population` (cases, drawn at random), `goals` (objectives), `space` (searched
-parameters), `evaluate` (runs, in a store), `study` (the race, by Optuna), `verdict` (all rows side by side,
-and what is recommended), `tuned` (the result), `api` (`becalm.tune`), `guidelines` (what guidelines do),
+From the bottom up: `population` (cases, drawn at random), `goals` (objectives), `space` (searched
+parameters), `evaluate` (runs, in a store), `study` (the race, with Optuna), `verdict` (all rows side by side,
+and the recommendation), `tuned` (the result), `api` (`becalm.tune`), `guidelines` (effects of guidelines),
 `spec` (a tuning as a file). Measures of runs are in `becalm.analysis`.
 """
 

@@ -43,44 +43,44 @@ if TYPE_CHECKING:
 TRIALS = 60
 """Default number of trials."""
 RACE = 3
-"""Seeds of the second stage, those of the first included; of cases that were drawn, as many more cases."""
+"""Seeds of the second stage, including those of the first; drawn cases are doubled instead."""
 FRESH = 101
 """First seed of the validation; the search never sees it or a later one."""
 LEARN, JUDGE = 24, 48
-"""Cases that are drawn to learn from and to judge by, unless a time is given."""
+"""Numbers of cases that are drawn to learn from and to judge by, unless a time is given."""
 LONG = 60, 120
-"""The same at most, where a time is given."""
+"""Maximum of these numbers if a time is given."""
 FEWEST = 12
-"""Of them at least, however short the time is."""
+"""Minimum of these numbers, however short the time is."""
 JUDGING = 0.4
-"""Share of the time that the comparison of all rows takes."""
+"""Share of the time for the comparison of all rows."""
 MEASURED = 6
-"""Cases by which the time of a run is measured."""
+"""Number of cases with which the time of a run is measured."""
 MANY_TRIALS = 100_000
-"""Where the time alone ends the search."""
+"""Number of trials if only the time ends the search."""
 ROUND = 6
-"""Cases after which a comparison that is late may end."""
+"""Number of cases after which a late comparison may end."""
 MORE = 4
-"""Seed of the cases that finalists meet besides."""
+"""Seed of the additional cases for finalists."""
 FINALISTS = 5
-"""Most trials that are run on more cases."""
+"""Maximum number of trials that are run on more cases."""
 
 
 class Plan(NamedTuple):
-    """What a tuning is going to do, as measured on its first runs."""
+    """What a tuning is going to do, estimated from its first runs."""
 
     runs: int
-    """Expected, those that are done included."""
+    """Expected number of runs, including finished ones."""
     learn: int
     """Cases to learn from."""
     judge: int
     """Cases to judge by."""
     load: tuple[float, float]
-    """Least and most background of them."""
+    """Their smallest and largest background."""
     each: float
     """Wall-clock seconds of a run."""
     seconds: float
-    """Expected for all of it."""
+    """Expected seconds of the whole tuning."""
 
 
 def tune(
@@ -105,33 +105,33 @@ def tune(
 ) -> Tuned:
     """Search parameters of congestion control, by default those that OpenSM can set.
 
-    The search learns from cases that are drawn, in a race: bad candidates meet few of them. The best is
-    compared with no control, with what the fabric has and with each guideline on cases that it did not see.
+    The search learns from drawn cases, in a race: bad candidates are run on few of them. The best is compared
+    with no control, with the fabric's own control and with each guideline on cases that it did not see.
 
     Args:
         cases: a population to draw cases from, or a hot spot that narrows one; or fixed cases.
         space: what to search; the parameters that OpenSM can set if not given.
-        goals: what to make better, and limits; the loss, and that traffic without a hot spot loses nothing.
-        trials: how many to try, guidelines and present parameters included; 60, or what the time allows.
-        minutes: how long all of it may take.
-        seeds: of the search, for fixed cases.
+        goals: measures to improve, and limits; default: the loss, and no loss of traffic without a hot spot.
+        trials: number of trials, including guidelines and present parameters; 60, or what the time allows.
+        minutes: maximum total time.
+        seeds: seeds of the search, for fixed cases.
         finalists: share of the trials that are run on more cases or seeds.
         validate: fresh seeds of fixed cases, at least 2.
         sampler: `tpe`, `cmaes` or `nsga2`.
-        seed: of the sampler.
-        folder: where the study and all runs are kept; a second call goes on where the first one ended. None:
+        seed: seed of the sampler.
+        folder: folder of the study and all runs; a second call continues where the first one ended. None:
             nothing is kept.
-        engine: makes the engine; processes of this machine if not given. Called in a script, that needs the
-            usual `if __name__ == "__main__"`.
+        engine: makes the engine; processes of this machine if not given. In a script, these need the usual
+            `if __name__ == "__main__"`.
         progress: called for every run.
-        max_memory: what one run may take, in bytes or as a size such as `4 GB`. None: 80% of what the machine
-            has.
+        max_memory: memory that one run may use, in bytes or as a size such as `4 GB`. None: 80% of the
+            machine's memory.
         also: fixed cases in addition to those of the population.
         no_regret: search and recommend nothing that is worse than no control in a class of contributors.
         planned: called with the plan once the first runs are measured.
 
     Raises:
-        BecalmError: Optuna is not installed, the folder holds another study, or settings that cannot be.
+        BecalmError: Optuna is not installed, the folder holds another study, or invalid settings.
         ScenarioError: a case with mistakes.
         MemoryLimitError: a case would need more memory; nothing was run.
 
@@ -217,7 +217,7 @@ class _Tuning:
         return self._validated(best, until)
 
     def _plan(self, began: float, until: float, planned: Callable[[Plan], object]) -> None:
-        """Measure the first runs, and share the time between learning and judging."""
+        """Measure the first runs, and divide the time between learning and judging."""
         # The first ones start the workers, and are not counted.
         width, free = self.evaluator.engine.width, {WITHOUT: self.rows[WITHOUT]}
         self.evaluator.evaluate(free, self.tried[:width], self.seeds)
@@ -365,9 +365,7 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
         if value < least:
             raise BecalmError(f"{what} = {value}: must be at least {least}")
     if seeds >= FRESH:
-        raise BecalmError(
-            f"seeds = {seeds}: must be below {FRESH}: from there on are the seeds of the validation"
-        )
+        raise BecalmError(f"seeds = {seeds}: must be below {FRESH}, the first seed of the validation")
     if not 0 < finalists <= 1:
         raise BecalmError(f"finalists = {finalists}: must be a share above 0 and up to 1")
     for case in cases:
@@ -382,7 +380,7 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
 def _held_out(
     found: Mapping[Run, Measured], cases: Sequence[Case], held: Sequence[bool], guideline: str, count: int
 ) -> Gain | None:
-    """Return the gain on fixed cases that were held out; None where there are none."""
+    """Return the gain on fixed cases that were held out; None if there are none."""
     own = [case for case, out in zip(cases, held, strict=True) if out]
     if not own:
         return None
@@ -391,7 +389,7 @@ def _held_out(
 
 
 def _name(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:
-    """Return what a study is of: another study does not go on in its folder."""
+    """Return the identity of a study: another study cannot continue in its folder."""
     import hashlib
 
     parts = [[case.name, case.scenario.hash, case.role, case.weight] for case in cases]

@@ -1,4 +1,4 @@
-"""Runs candidates on cases and seeds, as far as they are not in the store, and measures them."""
+"""Runs candidates on cases and seeds, unless the runs are in the store, and measures them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def uncontrolled(scenario: Scenario) -> dict[str, Any]:
 
 
 HOPELESS = 10.0
-"""Loss of parameters that no scenario can have, or with which a run cannot go on."""
+"""Loss of parameters that no scenario can have, or with which a run cannot continue."""
 
 
 class Run(NamedTuple):
@@ -41,7 +41,7 @@ class Run(NamedTuple):
 
 
 class Evaluator:
-    """Cases, an engine and a store; remembers what it measured."""
+    """Cases, an engine and a store; remembers its measurements."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Evaluator:
         self.engine = engine
         self.on_done = on_done
         self.runs = 0
-        """Runs that were asked for, those in the store included."""
+        """Requested runs, including those in the store."""
         self.spent = 0.0
-        """Seconds of the wall clock that they took."""
+        """Wall-clock seconds that they took."""
         self._measured: dict[str, Measured] = {}
         self._calm: dict[str, Measured] = {}
         self._known: set[str] = set()
@@ -68,7 +68,7 @@ class Evaluator:
     ) -> dict[Run, Measured]:
         """Return the measures of candidates, given as changes by name, on all these cases and seeds.
 
-        The seeds are the same for all: what differs is due to the parameters.
+        The seeds are the same for all: differences are due to the parameters.
         """
         runs = [
             (Run(name, case.name, seed), case, changes)

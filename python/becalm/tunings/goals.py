@@ -19,11 +19,11 @@ Measured = dict[str, float]
 
 _LIMIT = re.compile(r"\s*(guard\.)?(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*([a-zA-Z]*)\s*(\*\s*uncontrolled)?\s*")
 TAIL, TAIL_WEIGHT = 0.9, 0.2
-"""The conditional value at risk: from this share of the cases on, and its weight relative to the mean."""
+"""The conditional value at risk: the share of the cases below it, and its weight relative to the mean."""
 PRICE = 0.02
-"""Loss against no control in a class of contributors from which on it is a price that has to be said."""
+"""Loss against no control in a class of contributors from which it must be stated as a price."""
 NO_REGRET, REGRET_WEIGHT = 0.005, 3.0
-"""Without regret: the loss against no control that chance may explain, and what more of it costs."""
+"""Without regret: the loss against no control that chance may explain, and the weight of any excess."""
 NO_LOSS = "guard.delivered >= 0.99 * uncontrolled"
 """Default limit: traffic without a hot spot loses nothing."""
 
@@ -33,7 +33,7 @@ class Limit(NamedTuple):
 
     text: str
     guard: bool
-    """Whether it is for the guards; else for the cases that are tuned on."""
+    """Whether it applies to the guards; otherwise to the cases that are tuned on."""
     measure: str
     at_least: bool
     value: float
@@ -52,13 +52,13 @@ class Goals:
     """Measures to improve, and limits."""
 
     minimize: tuple[str, ...] = ("loss",)
-    """Measures; those of which more is better are counted as what is missing to 1."""
+    """Measures; those for which larger is better count as their difference from 1."""
     limits: tuple[Limit, ...] = ()
     no_regret: bool = False
     """Whether no class of contributors may lose against no control."""
 
     def values(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> list[float]:
-        """Return a value for each goal, less is better: weighted means over the cases that are tuned on."""
+        """Return a value for each goal, smaller is better: weighted means over the tuning cases."""
         return [weighted(cases, found, goal) for goal in self.minimize]
 
     def excesses(
@@ -79,7 +79,7 @@ class Goals:
 
 
 def weighted(cases: Sequence[Case], found: Mapping[str, Measured], goal: str) -> float:
-    """Return the weighted mean of a measure over the cases that are tuned on; less is better."""
+    """Return the weighted mean of a measure over the cases that are tuned on; smaller is better."""
     chosen = [case for case in cases if case.role == TUNE]
     total = sum(case.weight for case in chosen)
     mean = sum(case.weight * found[case.name][goal] for case in chosen) / total
@@ -93,13 +93,13 @@ def score(
     *,
     no_regret: bool = False,
 ) -> float:
-    """Return what the search makes small: the mean loss, and a share of that of the worst tenth of the cases.
+    """Return what the search minimizes: the mean loss, and a share of that of the worst tenth of the cases.
 
     Args:
         cases: those that were run, and others.
         found: their measures.
         free: measures without control.
-        no_regret: add what each class of contributors loses against no control.
+        no_regret: whether to add the loss of each class of contributors against no control.
 
     """
     chosen = [case for case in cases if case.role == TUNE and case.name in found]
@@ -118,7 +118,7 @@ def read_limit(text: str) -> Limit:
     """Read a limit such as `latency_p99 <= 200 us` or `guard.delivered >= 0.99 * uncontrolled`.
 
     Raises:
-        BecalmError: it is none.
+        BecalmError: it is not a limit.
 
     """
     found = _LIMIT.fullmatch(text.replace("* uncontrolled", " * uncontrolled"))

@@ -1,4 +1,4 @@
-"""What guidelines do on a fabric: to hot spots of all sizes, and to drawn cases with a given hot host."""
+"""Effects of guidelines on a fabric: on hot spots of all sizes, and on drawn cases with a given hot host."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from becalm.tunings.verdict import Verdict, judged
 ENOUGH = 0.95
 """Share of the hot link that contributors have to get."""
 LENGTH, SETTLED = 4e-3, 1e-3
-"""Simulated time of a hot spot alone in s, and from when on it is measured."""
+"""Simulated time in s of a hot spot without other traffic, and the start of the measurement."""
 CASES, AT_ONCE = 24, 3
-"""Drawn cases of a comparison at most, and how many are run before the time is looked at."""
+"""Maximum number of drawn cases in a comparison, and the number run before the clock is checked."""
 SECONDS = 100.0
-"""Time that a comparison may take."""
+"""Maximum time of a comparison in s."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What settings do to hot spots of different sizes."""
+    """Effects of settings on hot spots of different sizes."""
 
     guideline: str
     contributors: int
-    """Number that the settings are derived for."""
+    """Number for which the settings are derived."""
     links: dict[int, float]
-    """What contributors get of the hot link, by their number."""
+    """Share of the hot link that contributors get, by their number."""
 
     @property
     def short(self) -> list[int]:
@@ -54,7 +54,7 @@ class Tried:
     better: str
     """The guideline with the smallest loss."""
     verdict: Verdict
-    """All rows: no control, what the fabric has, each guideline."""
+    """All rows: no control, the fabric's own control, each guideline."""
 
 
 def sizes_of(scenario: Scenario) -> list[int]:
@@ -64,16 +64,16 @@ def sizes_of(scenario: Scenario) -> list[int]:
 
 
 def choose(scenario: Scenario, guidelines: Sequence[str], progress: Steps | None = None) -> list[Sizes]:
-    """Try guidelines on hot spots of all sizes, and return those that were tried, the one to take first.
+    """Try guidelines on hot spots of all sizes, and return those that were tried, the chosen one first.
 
     All are derived for the largest hot spot: one that is larger than the settings are made for still spreads.
-    The first that leaves no hot spot below `ENOUGH` of its link is taken; if there is none, that with the
-    largest share in its worst one.
+    The first that leaves no hot spot below `ENOUGH` of its link is chosen; if there is none, the one with the
+    largest share in its worst hot spot.
 
     Args:
         scenario: the fabric; its flows are replaced.
         guidelines: those to choose from, the preferred one first.
-        progress: called before each run, with as many runs as there are if no guideline is enough.
+        progress: called before each run, with the number of runs in case no guideline is enough.
 
     """
     sizes, tried = sizes_of(scenario), []
@@ -114,19 +114,19 @@ def try_guidelines(
     progress: Callable[[Done], object] = lambda _: None,
     seconds: float = SECONDS,
 ) -> Tried:
-    """Run drawn cases with a hot host without control, with what the fabric has, and with each guideline.
+    """Run drawn cases with a hot host without control, with the fabric's own, and with each guideline.
 
     Args:
         scenario: the fabric; its flows are replaced.
         host: the hot host.
-        contributors: the most hosts that send to it; all others if not given.
-        threads: runs side by side.
+        contributors: maximum number of hosts that send to it; all others if not given.
+        threads: runs in parallel.
         planned: called once with the largest number of runs.
         progress: called for every run.
         seconds: time after which no more cases are begun.
 
     Raises:
-        BecalmError: no such host, or a number of contributors that cannot be.
+        BecalmError: no such host, or an invalid number of contributors.
 
     """
     population = HotSpot(scenario, host, contributors).population()

@@ -1,4 +1,4 @@
-"""The cases that a fabric may meet, drawn at random: what a tuning learns from, and what it is judged by.
+"""The cases that a fabric may meet, drawn at random: a tuning learns from some and is judged by others.
 
 Contributors are drawn log-uniformly from 2 to all hosts that can reach the hot one, the background from low
 to what the links carry without a hot spot, and the kind of hot spot from `KINDS`. Draws are stratified: a few
@@ -25,20 +25,20 @@ KINDS: dict[str, float] = {"rest": 0.4, "moving": 0.2, "several": 0.15, "bursts"
 
 `rest`: one hot host for the whole time. `moving`: the same contributors turn to one host after another.
 `several`: two or three hot hosts at once, with contributors of their own. `bursts`: all contributors send for
-a short time, again and again, half of what the hot link takes. `none`: background alone.
+a short time, repeatedly, on average half of what the hot link carries. `none`: only background.
 """
 PLACES = 3
-"""Hosts to which a moving hot spot goes."""
+"""Number of hosts to which a moving hot spot goes."""
 BURSTS = 6
-"""Bursts of a hot period."""
+"""Number of bursts in a hot period."""
 LEAST = 0.1
-"""Least background load, or a quarter of what the links carry where that is less."""
+"""Smallest background load, or a quarter of what the links carry if that is less."""
 MOST = 0.95
-"""Most background, as a share of what the links carry: at their limit queues grow without a hot spot."""
+"""Largest background, as a share of what the links carry: at their limit queues grow without a hot spot."""
 PARTNERS = (1, 4, 16)
-"""Numbers of hosts to which a host sends background; all in place of the last, on smaller fabrics."""
+"""Numbers of hosts to which a host sends background; on smaller fabrics, all instead of the last."""
 LARGE = 150
-"""Hosts from which on a fabric is not small."""
+"""Number of hosts from which a fabric is not small."""
 CLASSES = {"2-4": 4, "5-16": 16, "more": math.inf}
 """Classes of contributors by their largest number."""
 TRAINING, VALIDATION, TEST = 1, 2, 3
@@ -60,17 +60,17 @@ class Population:
     hosts: tuple[str, ...] = ("*",)
     """Hosts that may be hot, as patterns."""
     contributors: tuple[int, int] | None = None
-    """Least and most hosts that send to a hot one; from 2 to all others if not given."""
+    """Minimum and maximum number of hosts that send to a hot one; from 2 to all others if not given."""
     load: tuple[float, float] | None = None
-    """Least and most background; up to what the links carry if not given."""
+    """Smallest and largest background; up to what the links carry if not given."""
     kinds: Sequence[str] = field(default=tuple(KINDS))
-    """Kinds that are drawn, of `KINDS`."""
+    """Kinds that are drawn, from `KINDS`."""
     start: float = 0.4e-3
     """When hot periods begin, in s."""
     hot: float = 3e-3
     """How long they last, in s."""
     after: float = 0.0
-    """What is simulated after them, in s: needed by goals about the recovery alone."""
+    """Simulated time after them, in s: needed only by goals about the recovery."""
 
     @cached_property
     def all_hosts(self) -> list[str]:
@@ -79,14 +79,14 @@ class Population:
 
     @property
     def range(self) -> tuple[int, int]:
-        """Least and most contributors."""
+        """Minimum and maximum number of contributors."""
         return self.contributors or (2, len(self.all_hosts) - 1)
 
     def check(self) -> None:
         """Check that such cases can be drawn.
 
         Raises:
-            BecalmError: hosts, kinds or numbers that cannot be.
+            BecalmError: invalid hosts, kinds or numbers.
 
         """
         others = len(self.all_hosts) - 1
@@ -182,14 +182,14 @@ class Population:
         )
 
     def _hot(self, count: int, made: random.Random) -> list[str]:
-        """Return hot hosts, first of those that are given."""
+        """Return hot hosts, taken first from those that are given."""
         given = self.scenario.hosts(*self.hosts)
         first = made.sample(given, min(count, len(given)))
         more = [host for host in self.all_hosts if host not in first]
         return first + made.sample(more, count - len(first))
 
     def _background(self, hosts: list[str], made: random.Random) -> list[dict[str, Any]]:
-        """Return a group for each host to which each host sends, shifts of the same hosts; or one to all."""
+        """Return a group for each destination of a host, a shift of all hosts; or one group to all hosts."""
         if len(hosts) < 2:
             return []
         partners = min(made.choice(PARTNERS), len(hosts) - 1)
@@ -252,24 +252,24 @@ class HotSpot:
     host: str
     """The hot host."""
     contributors: int | None = None
-    """Most hosts that send to it at once; all others if not given."""
+    """Maximum number of hosts that send to it at once; all others if not given."""
     start: float = 0.4e-3
     """When the hot period begins, in s."""
     hot: float = 3e-3
     """How long it lasts, in s."""
     after: float = 0.0
-    """What is simulated after it, in s."""
+    """Simulated time after it, in s."""
 
     @property
     def degree(self) -> int | None:
-        """Another word for `contributors`."""
+        """Another name for `contributors`."""
         return self.contributors
 
     def population(self) -> Population:
         """Return the population.
 
         Raises:
-            BecalmError: the host or the number of contributors cannot be.
+            BecalmError: the host or the number of contributors is invalid.
 
         """
         hosts = self.scenario.hosts()
@@ -286,14 +286,14 @@ class HotSpot:
 
 
 def _strata(count: int, made: random.Random) -> list[float]:
-    """Return a number from 0 to 1 out of each of this many equal parts, in random order."""
+    """Return a number from each of this many equal parts of the range 0 to 1, in random order."""
     found = [(place + made.random()) / count for place in range(count)]
     made.shuffle(found)
     return found
 
 
 def _kinds(count: int, kinds: Sequence[str], made: random.Random) -> list[str]:
-    """Return kinds in about their shares, in random order."""
+    """Return kinds approximately in their shares, in random order."""
     whole = sum(KINDS[kind] for kind in kinds)
     ends = list(accumulate(KINDS[kind] / whole for kind in kinds))
     found = [kinds[min(bisect(ends, (place + 0.5) / count), len(kinds) - 1)] for place in range(count)]

@@ -28,7 +28,7 @@ def worst_degree(cases: Sequence[Case]) -> int:
 
 
 def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[str, Any]:
-    """Return what a guideline says as changes of a scenario, which keeps how its marks are sent back."""
+    """Return a guideline's settings as changes of a scenario, which keeps its echo."""
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
     echoes = "ibta" in scenario.resolved["echo"]
     settings = {

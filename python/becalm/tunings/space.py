@@ -21,9 +21,9 @@ Parameters = dict[str, Any]
 
 _CONTROL = ("marking", "echo", "response")
 TABLE = "table"
-"""Keys that begin so are a table of delays by its shape; no scenario has them."""
+"""Prefix of the keys that describe the shape of a table of delays; no scenario has them."""
 SHAPE = ("shape", "entries", "first", "longest")
-"""Of a table: its curve, number of entries, second and last delay in packet times."""
+"""Shape of a table: its curve, number of entries, second and last delay in packet times."""
 _FACTORS: tuple[dict[str, float], ...] = (
     {"response.ibta.ccti_increase": 0.25},
     {"response.ibta.ccti_increase": 0.5, f"{TABLE}.first": 2},
@@ -41,7 +41,7 @@ ROCE = ("dcqcn", "dctcp", "hpcc", "swift", "timely")
 """Responses of RoCE fabrics."""
 _THRESHOLD = "marking.queue_threshold"
 _LOW = 8 / 9
-"""Low threshold as a share of the high one, where only that is searched (Pfister 2005)."""
+"""Low threshold as a share of the high one, if only that is searched (Pfister 2005)."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Space:
     fixed: dict[str, Any] = field(default_factory=dict)
     """Values by dotted key that are the same in all trials."""
     packet_time: float = 0.0
-    """Of a full packet on a host's link, in s: the unit of the delays of a table."""
+    """Time of a full packet on a host's link, in s: the unit of the delays of a table."""
 
     def distributions(self) -> dict[str, BaseDistribution]:
-        """Return the ranges as Optuna has them."""
+        """Return the ranges in Optuna's form."""
         from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
         found: dict[str, BaseDistribution] = {}
@@ -70,7 +70,7 @@ class Space:
         return found
 
     def suggest(self, trial: Trial) -> Parameters:
-        """Return what a trial proposes."""
+        """Return the parameters that a trial proposes."""
         return {key: trial.params[key] for key in self.ranges}
 
     def changes(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Space:
         return nested(whole)
 
     def clipped(self, parameters: Mapping[str, Any]) -> Parameters | None:
-        """Return parameters moved into their ranges; None if some are missing or no choice."""
+        """Return parameters moved into their ranges; None if some are missing or not among the choices."""
         found: Parameters = {}
         for key, each in self.ranges.items():
             value = parameters.get(key)
@@ -96,7 +96,7 @@ class Space:
         return found
 
     def at_end(self, parameters: Mapping[str, Any]) -> list[str]:
-        """Return the parameters that sit at an end of their range: the best may lie beyond."""
+        """Return the parameters that are at an end of their range: the best may lie beyond."""
         found = []
         for key, each in self.ranges.items():
             if each.kind == "choice" or each.values[0] == each.values[1]:
@@ -109,7 +109,7 @@ class Space:
 
 
 def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes in which marking, echo and response are whole tables, so that others' go."""
+    """Return changes in which marking, echo and response are whole tables, which replace all others."""
     found: dict[str, Any] = {}
     for key, value in changes.items():
         root, *path = key.split(".")
@@ -124,18 +124,18 @@ def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def family(scenario: Scenario) -> str:
-    """Return the kind of congestion control that a fabric has: `ibta` unless it is one of RoCE."""
+    """Return the kind of a fabric's congestion control: `ibta` unless it is one of RoCE."""
     (name,) = scenario.resolved["response"]
     return name if name in ROCE else "ibta"
 
 
 def space_of(scenario: Scenario, contributors: int) -> Space:
-    """Return what to search on a fabric: parameters of the control that it has."""
+    """Return the search space of a fabric: parameters of the control that it has."""
     return opensm_space(scenario, contributors) if family(scenario) == "ibta" else roce_space(scenario)
 
 
 def roce_space(scenario: Scenario) -> Space:
-    """Return the main parameters of a RoCE fabric's own scheme; all others stay as they are.
+    """Return the main parameters of a RoCE fabric's own scheme; all others stay unchanged.
 
     Thresholds of marks go up to four times the input buffer: beyond, a switch never marks.
     """
@@ -185,7 +185,7 @@ def _own(scenario: Scenario) -> dict[str, Any]:
 
 
 def own_parameters(scenario: Scenario, space: Space) -> Parameters:
-    """Return what a scenario has of the parameters of a space; middles of ranges where it leaves them out."""
+    """Return a scenario's values of the parameters of a space, or the middle of the range if it has none."""
     own, found = _own(scenario), Parameters()
     for key, each in space.ranges.items():
         value = own.get(key, each.at(0.5))
@@ -196,10 +196,10 @@ def own_parameters(scenario: Scenario, space: Space) -> Parameters:
 
 
 def opensm_space(scenario: Scenario, contributors: int) -> Space:
-    """Return the parameters of IBTA congestion control that OpenSM can set, around what a fabric needs.
+    """Return the parameters of IBTA congestion control that OpenSM can set, around the needs of a fabric.
 
     Args:
-        scenario: its packets and hosts count.
+        scenario: the fabric, whose packets and hosts matter.
         contributors: hosts of the worst hot spot: the longest delay must be about as many packets.
 
     """
@@ -224,7 +224,7 @@ def opensm_space(scenario: Scenario, contributors: int) -> Space:
 
 
 def neighbours(parameters: Parameters) -> list[Parameters]:
-    """Return parameters near those of becalm's own guideline; none for others."""
+    """Return parameters near those of becalm's own guideline; empty for others."""
     if parameters.get(f"{TABLE}.shape") != "geometric":
         return []
     return [
@@ -237,7 +237,7 @@ def neighbours(parameters: Parameters) -> list[Parameters]:
 
 
 def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Parameters:
-    """Return what the parameters of a scenario with IBTA congestion control are called in the default space.
+    """Return the parameters of a scenario with IBTA congestion control by their names in the default space.
 
     The threshold of `queue_threshold` becomes the nearest that OpenSM can set, as its export does.
     """

@@ -133,7 +133,7 @@ class TuneSpec:
     cases: list[Case]
     """Fixed cases."""
     population: Population | None
-    """What cases are drawn from; None for fixed cases alone."""
+    """Population from which cases are drawn; None if there are only fixed cases."""
     space: Space | None
     goals: Goals
     budget: dict[str, Any]

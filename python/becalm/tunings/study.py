@@ -1,4 +1,4 @@
-"""The search: Optuna proposes parameters, becalm runs them and reports back; a killed search can resume."""
+"""The search: Optuna proposes parameters, becalm runs them and reports back; it resumes after a kill."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 JOURNAL = "study.journal"
 """Name of Optuna's journal."""
 MANY = 500
-"""Trials from which on NSGA-II pays where there are several goals."""
+"""Number of trials from which NSGA-II pays off with several goals."""
 POPULATION = 40
 SAMPLERS = ("tpe", "cmaes", "nsga2")
 """The samplers; `tpe` unless there are several goals and many trials."""
 _MEASURES = "measures"
 _WHOLE = "whole"
 FIRST = 6
-"""Cases of the first batch of a race."""
+"""Number of cases in the first batch of a race."""
 
 
 def check_installed() -> None:
@@ -82,7 +82,7 @@ class Search:
         )
         known = self.study.user_attrs.get("spec")
         if known not in (None, name):
-            raise BecalmError(f"{folder}: holds the study of something else; choose another folder")
+            raise BecalmError(f"{folder}: holds another study; choose another folder")
         if known is None:
             self.study.set_user_attr("spec", name)
         self.study.sampler = _sampler(sampler, goals, trials, space, seed + len(self.study.trials))
@@ -107,17 +107,17 @@ class Search:
         *,
         until: float = math.inf,
     ) -> None:
-        """Try until there are as many trials as asked for, or `until` on the monotonic clock.
+        """Try until there are as many trials as requested, or `until` on the monotonic clock.
 
-        Candidates meet a part of the cases first. One that is worse than the best so far, by more than its
-        standard error on the same cases, meets no more of them.
+        Candidates are first run on a part of the cases. One that is worse than the best so far, by more than
+        its standard error on the same cases, is run on no more of them.
         """
         chosen = [case for case in cases if case.role != HELD_OUT]
         control = uncontrolled(chosen[0].scenario)
         self._free = by_case(evaluator.evaluate({"": control}, chosen, seeds), "")
         batches = _batches(chosen, racing=self.goals.minimize == ("loss",))
         while (left := self.trials - len(self.finished())) > 0 and time.monotonic() < until:
-            # As many trials at once as it takes to keep all workers busy.
+            # As many trials at once as are needed to keep all workers busy.
             ahead = min(left, max(1, math.ceil(evaluator.engine.width / (len(batches[0]) * len(seeds)))))
             asked = [self.study.ask(self.space.distributions()) for _ in range(ahead)]
             known: dict[int, dict[str, Measured]] = {trial.number: {} for trial in asked}
@@ -185,7 +185,7 @@ class Search:
         value = self._score(chosen, found)
         leader = self._leader
         if not whole and leader:
-            # What it would be on all cases, by its distance from the best on those that it met.
+            # The estimate for all cases, by its distance from the best on those that it was run on.
             ahead = value - self._score(chosen, leader)
             value = self._score(cases, leader) + ahead
         trial.set_user_attr("loss", value)

@@ -30,7 +30,7 @@ class Gain(NamedTuple):
     guideline: float
     tuned: float
     low: float
-    """Of the interval of the difference, guideline less tuned."""
+    """Lower end of the interval of the difference, guideline minus tuned."""
     high: float
     seeds: int
 
@@ -41,7 +41,7 @@ class Gain(NamedTuple):
 
     @property
     def sure(self) -> bool:
-        """Whether the interval leaves 0 out on the good side."""
+        """Whether the whole interval is above 0, the good side."""
         return self.low > 0
 
 
@@ -57,29 +57,29 @@ class Tuned:
     """The better of the published guidelines."""
     guideline_control: dict[str, Any]
     recommended: str
-    """The row that is better than every other one outside of the interval; `now` to leave things."""
+    """The row that is better than every other one, outside the interval; `now` to keep the settings."""
     trials: pl.DataFrame
     """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
     front: pl.DataFrame
-    """The trials that none is better than in every goal; one where there is one goal."""
+    """The trials that no other one beats in every goal; one trial if there is one goal."""
     importance: dict[str, float]
     """How much each parameter matters for the loss, adding up to 1."""
     at_end: list[str]
-    """Parameters that sit at an end of their range."""
+    """Parameters that are at an end of their range."""
     validation: pl.DataFrame
     """On fresh seeds, one row per candidate and case: means of all measures."""
     gain: Gain
-    """Over all cases that count, on fresh seeds."""
+    """Gain over all cases that count, on fresh seeds."""
     gain_held_out: Gain | None
-    """Over the cases that were held out alone; None where there are none."""
+    """Gain over only the held-out cases; None if there are none."""
     broken: list[str]
     """Limits that the tuned parameters break on fresh seeds."""
     runs: int
-    """Runs that were asked for."""
+    """Number of requested runs."""
     verdict: Verdict
     """All rows on cases that the search did not see."""
     controls: dict[str, dict[str, Any]]
-    """Each row as changes of a scenario; none for what it has now."""
+    """Each row as changes of a scenario; empty for the current settings."""
     concerns: list[manager.Concern] = field(default_factory=list)
     """Settings of the tuned parameters that cannot work."""
 
@@ -94,13 +94,13 @@ class Tuned:
         return self.controls.get(self.recommended, {})
 
     def answer(self) -> str:
-        """Return what to do in one line, its price included."""
+        """Return what to do in one line, including its price."""
         if self.verdict.recommended == BEST and self.broken:
             return f"keep the current settings: the tuned parameters break the limit `{self.broken[0]}`"
         return self.verdict.sentence()
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the tables of trials."""
+        """Return everything except the tables of trials."""
         return {
             "becalm": __version__,
             "model": model,
@@ -146,7 +146,7 @@ class Tuned:
 
 
 def gain(verdict: Verdict, guideline: str, count: int, chosen: Sequence[bool]) -> Gain | None:
-    """Return the gain with its paired interval over the chosen cases; None where there are less than two.
+    """Return the gain with its paired interval over the chosen cases; None if there are fewer than two.
 
     Args:
         verdict: all rows on the same cases.

@@ -1,7 +1,7 @@
 """The comparison of all rows on cases that no search saw, and which of them is recommended.
 
-Rows are no control, what the fabric has now, each guideline and the tuned parameters. All meet the same
-cases: differences are taken case by case, and chance in the traffic drops out.
+Rows are no control, what the fabric has now, each guideline and the tuned parameters. All are run on the same
+cases: differences are taken case by case, so that chance in the traffic cancels out.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ALL, FIXED = "all", "fixed"
 
 
 class Price(NamedTuple):
-    """What a row costs in a class of contributors, against no control."""
+    """The cost of a row in a class of contributors, against no control."""
 
     contributors: str
     """The class."""
     loss: Interval
-    """Its loss less that without control."""
+    """Its loss minus that without control."""
     hot_link: tuple[float, float]
-    """What contributors get of what the links can give them, with the row and without control."""
+    """Share that contributors get of what the links can give them, with the row and without control."""
     background: tuple[float, float]
-    """What the background keeps, with the row and without control."""
+    """Share that the background keeps, with the row and without control."""
 
     def sentence(self) -> str:
         """Return it in words."""
@@ -68,7 +68,7 @@ class Verdict:
         return math.fsum(chosen) / len(chosen)
 
     def difference(self, row: str, other: str, contributors: str = ALL) -> Interval:
-        """Return the loss of a row less that of another, case by case, with its 95% interval."""
+        """Return the loss of a row minus that of another, case by case, with its 95% interval."""
         pairs = zip(self.losses[row], self.losses[other], strict=True)
         found = self._chosen([one - two for one, two in pairs], contributors)
         if len(found) < 2:
@@ -89,7 +89,7 @@ class Verdict:
     def recommended(self) -> str | None:
         """The row that is better than every other one, outside the interval; None: keep the current settings.
 
-        Of becalm's own guideline and what was tuned from it the better mean will do.
+        Between becalm's own guideline and what was tuned from it, the better mean suffices.
         """
         allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
         best = min(allowed, key=self.mean, default=WITHOUT)
@@ -127,7 +127,7 @@ class Verdict:
         ]
 
     def price(self, row: str, contributors: str) -> Price:
-        """Return what a row costs in a class."""
+        """Return the cost of a row in a class."""
 
         def mean(name: str, measure: str) -> float:
             found = self._chosen([1 - each[measure] for each in self.measures[name]], contributors)
@@ -141,7 +141,7 @@ class Verdict:
         )
 
     def sentence(self) -> str:
-        """Return the answer in one line, its price included."""
+        """Return the answer in one line, including its price."""
         chosen = self.recommended
         if chosen is None:
             return f"keep the current settings: {self.reason}"
@@ -152,7 +152,7 @@ class Verdict:
         return f"{what}; its price: {prices}" if prices else what
 
     def table(self) -> pl.DataFrame:
-        """Return a row for each row and class: its loss, that less no control's, and what all get."""
+        """Return a row for each row and class: its loss, that minus no control's, and what all get."""
         import polars as pl
 
         rows: list[dict[str, Any]] = []
@@ -186,8 +186,8 @@ def judged(
 ) -> Verdict:
     """Return the verdict on runs of rows on cases.
 
-    Cases that were drawn count one by one. Where all are fixed, seeds do, each with the weighted mean over
-    the cases: a handful of cases that somebody chose is no sample of anything.
+    Drawn cases count one by one. If all are fixed, seeds count instead, each with the weighted mean over
+    the cases: a handful of hand-picked cases is not a random sample.
     """
     seeds = {case.name: sorted({run.seed for run in found if run.case == case.name}) for case in cases}
     if any(case.kind for case in cases):

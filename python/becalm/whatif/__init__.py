@@ -1,5 +1,5 @@
 """Effects of an incast on one host: faults of the fabric, and throughput that other flows lose.
 
-From the bottom: `incast` (the runs, with and without congestion control), `measured` (counters of ports),
-`case` (what the commands ask). Cables, routes and their faults are in `becalm.analysis`.
+From the bottom up: `incast` (the runs, with and without congestion control), `measured` (counters of ports),
+`case` (arguments of the commands). Cables, routes and their faults are in `becalm.analysis`.
 """

@@ -20,7 +20,7 @@ from becalm.scenario import Scenario, load
 from becalm.whatif.incast import WhatIf, whatif
 
 LOAD = 0.2
-"""Background of a fabric without a scenario, as a share of each host's link: it congests little."""
+"""Background of a fabric without a scenario, as a share of each host's link: it causes little congestion."""
 UNMOVED = {"none", "fixed"}
 """Responses that react to nothing."""
 
@@ -33,11 +33,11 @@ class Case(NamedTuple):
     hot: str
     contributors: int | None = None
     lfts: Path | None = None
-    """Forwarding tables, with what `ibnetdiscover` printed."""
+    """Forwarding tables, if the file is output of `ibnetdiscover`."""
     fabric: Path | None = None
-    """What `ibnetdiscover` printed of the fabric of a scenario."""
+    """Output of `ibnetdiscover` for the fabric of a scenario."""
     load: float | None = None
-    """In place of the scenario's background: the load of each host, which sends to one other."""
+    """Instead of the scenario's background: the load of each host, which sends to one other."""
     opensm: Path | None = None
     """A configuration of OpenSM; if not given, the scenario's own control or the default guideline."""
 
@@ -66,7 +66,7 @@ def simulate(
     def control(given: Scenario, contributors: int) -> Scenario:
         if case.opensm is not None:
             return with_configuration(given, case.opensm, fabric)
-        # The guideline speaks of two sources at least.
+        # The guideline assumes at least two sources.
         return given if own else given.with_guideline(hot_spot_degree=max(2, contributors))
 
     return whatif(
@@ -121,7 +121,7 @@ def imported(discovered: Path, tables: Path | None) -> Scenario:
 
 
 def _own(scenario: Scenario) -> str:
-    """Return the responses by which a scenario controls congestion; empty where nothing reacts."""
+    """Return the responses by which a scenario controls congestion; empty if nothing reacts."""
     resolved = scenario.resolved
     tables = [resolved["response"], *(group["response"] for group in (*resolved["flows"], *resolved["jobs"]))]
     return ", ".join(sorted({name for table in tables for name in table or ()} - UNMOVED))

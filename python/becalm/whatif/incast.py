@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     import polars as pl
 
 GROUP = "hot_spot"
-"""Group of the flows of the incast; one of this name in the scenario is replaced."""
+"""Group of the flows of the incast; a group with this name in the scenario is replaced."""
 CONTRIBUTORS = 8
-"""Sources, when not given and there are as many hosts."""
+"""Default number of sources, if there are as many hosts."""
 
 MOST_HOPS = 16e6
-"""Packet-hops that a run may have, estimated: some seconds."""
+"""Maximum estimated number of packet-hops of a run: some seconds."""
 HOPS = 8
-"""Links that a packet and its ACK cross together, about."""
+"""Approximate number of links that a packet and its ACK cross together."""
 SHORTEST = 200e-6
-"""Seconds that are simulated at least: a tree needs time to grow."""
+"""Minimum simulated time in s: a tree needs time to grow."""
 WARMUP = 0.25
 """Share of a run that is not measured."""
 
 MANY = 4
 """A source with more destinations than this in a group counts as one flow: each of them is too small."""
 GROWN = 0.05
-"""A link is in the tree if it is congested for so much more of the time with the incast than without it."""
+"""A link is in the tree if its share of congested time grows by at least this much with the incast."""
 
 
 class Branch(NamedTuple):
@@ -63,7 +63,7 @@ class Victim(NamedTuple):
     calm: float
     """Rate without the incast."""
     without: float
-    """Rate with it, without congestion control."""
+    """Rate with the incast, without congestion control."""
     managed: float
     """Rate with both."""
     calm_managed: float
@@ -88,7 +88,7 @@ class Rates(NamedTuple):
     """Rates of one run in B/s."""
 
     others: float
-    """All flows outside of the incast whose destination is not the hot host."""
+    """All flows outside the incast whose destination is not the hot host."""
     incast: float
     """The flows of the incast."""
 
@@ -100,7 +100,7 @@ class WhatIf:
     hot: str
     sources: list[str]
     control: str
-    """Where the parameters of congestion control come from."""
+    """Origin of the parameters of congestion control."""
     faults: list[Fault]
     tree: list[Branch]
     """Links of switches, the most congested first."""
@@ -109,7 +109,7 @@ class WhatIf:
     victims: list[Victim]
     """Flows with the role `victim` or `both` in the run without control; those that lose most first."""
     rates: dict[str, Rates]
-    """By run: `calm`, `calm_managed` (with control), `without` (the incast alone), `managed` (both)."""
+    """By run: `calm`, `calm_managed` (with control), `without` (only the incast), `managed` (both)."""
     simulated: float
     """Seconds that each run simulated."""
     took: float
@@ -136,20 +136,20 @@ def whatif(
     """Simulate a fabric with and without an incast on a host, each with and without congestion control.
 
     The scenario's own flows are the background, except a group called `hot_spot`. Sources are taken from all
-    over the fabric. Each run simulates what the scenario asks for, or less, so that it takes some seconds:
-    all groups and jobs then begin at once, and no rate changes.
+    over the fabric. Each run has the scenario's duration, or is shortened to take some seconds: all groups
+    and jobs then begin at once, and no rate changes.
 
     Args:
         scenario: a fabric of any topology, and traffic.
-        hot: the host that all send to.
+        hot: the host to which all send.
         control: returns a scenario with congestion control, for a number of contributors.
         control_name: its name.
-        contributors: how many sources there are; 8 when not given, or all other hosts.
-        names: of its links for people, where they are not the scenario's.
-        max_time: seconds of the clock that the runs may take together.
-        threads: of each run, see `becalm.run`.
+        contributors: number of sources; 8 if not given, or all other hosts.
+        names: human-readable names of its links, if they are not the scenario's.
+        max_time: maximum wall-clock time of all runs together, in s.
+        threads: threads of each run, see `becalm.run`.
         progress: see `becalm.run`.
-        on_faults: is called with the faults of the fabric before the first run.
+        on_faults: called with the faults of the fabric before the first run.
 
     Raises:
         BecalmError: an unknown host, a number out of range, no background, or out of time.
@@ -197,7 +197,7 @@ def whatif(
 def _sources(scenario: Scenario, hot: str, contributors: int | None) -> list[str]:
     hosts = scenario.hosts()
     if hot not in hosts:
-        # A range is no host either; an unknown name raises the error that lists the nearest.
+        # A range is not a host either; an unknown name raises the error that lists the nearest.
         scenario.hosts(hot)
         raise BecalmError(f"host `{hot}`: must be one host")
     others = [host for host in hosts if host != hot]
@@ -209,7 +209,7 @@ def _sources(scenario: Scenario, hot: str, contributors: int | None) -> list[str
 
 
 def _background(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
-    """Return the groups and jobs of a scenario, but those of the incast."""
+    """Return the groups and jobs of a scenario, except those of the incast."""
     data = scenario.data()
     kept = [group for group in data.get("flows", []) if group["name"] != GROUP]
     if not kept and not data.get("jobs"):
@@ -250,7 +250,7 @@ def _shortened(scenario: Scenario) -> tuple[Scenario, float]:
 
 
 def _from_the_start(group: dict[str, Any]) -> dict[str, Any]:
-    """Return a group that sends for the whole of a shorter run, at the rate that it has at first."""
+    """Return a group that sends for the whole of a shorter run, at its initial rate."""
     timed = ("start", "start_spread", "stop", "stagger")
     kept = {key: value for key, value in group.items() if key not in timed}
     if "connections" in kept:
@@ -263,7 +263,7 @@ def _from_the_start(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shares(results: Results) -> dict[tuple[str, int], tuple[float, float]]:
-    """Return for outputs of switches the shares of time as root and as branch; of several lanes, the most."""
+    """Return the shares of time of switch outputs as root and as branch; of several lanes, the largest."""
     hosts = set(results.scenario.hosts())
     shares: dict[tuple[str, int], tuple[float, float]] = {}
     for row in results.tree.iter_rows(named=True):
@@ -291,7 +291,7 @@ def _tree(names: Labels, results: dict[str, Results]) -> tuple[list[Branch], int
 
 
 _Key = tuple[str, str, str, int]
-"""Group, source, destination and, of several alike, the place of a flow."""
+"""Group, source, destination and, among several that are alike, the position of a flow."""
 
 
 def _victims(results: dict[str, Results], hot: str) -> list[Victim]:

@@ -25,9 +25,9 @@ class Root(NamedTuple):
     """A port that is a likely root of congestion."""
 
     port: str
-    """Such as `leaf0 port 1 -> host0`."""
+    """Name of the port, such as `leaf0 port 1 -> host0`."""
     busy: float
-    """Share of its rate that it sent."""
+    """Rate at which it sent, as a share of its capacity."""
     waited: int
     """Ticks that the port itself waited."""
     waiting: list[str]
@@ -47,7 +47,7 @@ def roots(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> l
     itself, since the host receives too slowly. A port to a switch that waits long is a branch, not a root.
 
     Args:
-        fabric: where the ports are.
+        fabric: the fabric of the ports.
         counters: their values.
         seconds: the time in which they counted.
 
@@ -115,7 +115,7 @@ def loads(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> d
 
 
 def with_loads(scenario: Scenario, by_host: Mapping[str, float]) -> Scenario:
-    """Return the scenario with this background: each host sends at its load, to all hosts alike.
+    """Return the scenario with this background: each host sends at its load, evenly to all hosts.
 
     Counters do not show where packets go. A group `hot_spot` stays; all others are replaced by groups of
     hosts with the same load, in steps of 1%.

@@ -54,7 +54,7 @@
 //!   table entry. We chose which queue is compared with the threshold and which credit is late: the port in the mask is
 //!   the packet's input, the queue is that of its output, and the decision is made when the header leaves. Credit of
 //!   one input and virtual lane is returned in order, so the credit of a packet that is not starved may wait behind
-//!   that of a starved one. To the switch itself, the room is free as soon as the packet has left. Packets of all kinds
+//!   that of a starved one. The switch itself counts the room as free as soon as the packet has left. Packets of all kinds
 //!   are starved, including those of flows outside the congestion: a port cannot tell them apart.
 //! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each with its own threshold.
 

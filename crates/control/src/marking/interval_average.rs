@@ -99,7 +99,7 @@ mod tests {
     use crate::marking::filter::tests::verdicts;
 
     #[test]
-    fn goes_by_the_last_complete_interval() {
+    fn uses_the_last_complete_interval() {
         let params = |threshold| Params { interval: Time::from_us(10), threshold };
         // Packets in the queue: one from 0, two from 4 to 8, one until 33, none until 47, one until 48.
         let steps = [

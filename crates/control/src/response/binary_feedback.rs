@@ -26,7 +26,7 @@
 //! - `increase`: packets; the paper uses 1.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
 //!   with 0.01 to 1000 packets, which the paper finds unfair (Fig. 7).
-//! - `decide`: `"two_windows"`, or `"every_ack"`, based on that ACK alone, which the paper finds to oscillate (Fig. 4).
+//! - `decide`: `"two_windows"`, or `"every_ack"`, based only on that ACK, which the paper finds to oscillate (Fig. 4).
 //! - `keep_bits`: whether the ACKs that decided last time count again, which section 5.2 advises against.
 //! - `arithmetic`: `"real"`, or `"integer"`, where the window is truncated to an integer after every change, which can
 //!   be unfair (section 5.4).

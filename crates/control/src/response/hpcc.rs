@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn another_way_only_keeps_the_records_and_a_new_flow_begins_anew() {
+    fn another_way_only_keeps_the_records_and_a_new_flow_begins_again() {
         let mut flow = flow(&Params::default());
         ack(&mut flow, 0, 9, &[hop(1, 0, 0, 9_000)]);
         let slow = ack(&mut flow, 1, 9, &[hop(1, 5, 5_000, 9_000)]);

@@ -230,7 +230,7 @@ mod tests {
         TIMER_UNIT * 10 * n + Time::from_ns(1)
     }
 
-    fn told(params: &Params, notices: &[(Time, Notice)]) -> Ibta {
+    fn notified(params: &Params, notices: &[(Time, Notice)]) -> Ibta {
         let mut flow = Ibta::new(params);
         notices.iter().for_each(|(now, notice)| flow.notice(*now, notice));
         flow
@@ -272,30 +272,30 @@ mod tests {
 
     #[test]
     fn the_timer_goes_on_while_there_is_nothing_to_take_off() {
-        let flow = told(&params(), &[(after(7), BECN)]);
+        let flow = notified(&params(), &[(after(7), BECN)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, Some(TIMER_UNIT * 80)));
     }
 
     #[test]
     fn expiries_that_were_missed_count_before_the_notice_that_comes_late() {
         let start: Vec<_> = (0..9).map(|_| (Time::ZERO, BECN)).collect();
-        let late = |notice| told(&params(), &[start.clone(), vec![(after(4), notice)]].concat());
+        let late = |notice| notified(&params(), &[start.clone(), vec![(after(4), notice)]].concat());
         for notice in [CALM, Notice::Timer, Notice::Restart] {
             assert_eq!(late(notice).ccti(), 5, "{notice:?}");
         }
         assert_eq!(late(BECN).ccti(), 6);
         assert_eq!(late(BECN).deadline(), Some(TIMER_UNIT * 50));
-        assert_eq!(told(&params(), &[start, vec![(after(40), BECN)]].concat()).ccti(), 1, "no debts");
+        assert_eq!(notified(&params(), &[start, vec![(after(40), BECN)]].concat()).ccti(), 1, "no debts");
     }
 
     #[test]
     fn a_timer_of_zero_never_expires() {
-        let flow = told(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
+        let flow = notified(&Params { ccti_timer: 0, ..params() }, &[(Time::ZERO, BECN), (Time::MAX, CALM)]);
         assert_eq!((flow.ccti(), flow.deadline()), (1, None));
     }
 
     #[test]
-    fn settings_that_do_not_go_together_are_told() {
+    fn settings_that_do_not_go_together_are_reported() {
         for (text, problem) in [
             ("ccti_limit = 128", "f.toml:1: ccti_limit = 128: must be between 0 and 127, the last index of the table"),
             ("ccti_limit = 5\nccti_min = 6", "f.toml:2: ccti_min = 6: must be at most ccti_limit = 5"),

@@ -244,8 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_lead_astray_are_told_with_their_place() {
-        for (text, told) in [
+    fn steps_that_lead_astray_are_reported_with_their_place() {
+        for (text, message) in [
             ("steps = []", "f.toml:1: steps = []: must be a list of 1 to 256 steps [slower, acks, faster], has 0"),
             ("steps = [[1, 1, 0]]", "f.toml:1: steps[0] = [1, 1, 0]: must have slower between 0 and 0, acks of"),
             ("steps = [[0, 0, 0]]", "f.toml:1: steps[0] = [0, 0, 0]: must have slower between 0 and 0, acks of"),
@@ -256,7 +256,7 @@ mod tests {
             ("steps = [[0, 1, 0]]\ninitial = 0.5", "f.toml:2: initial = 0.5: must be between 1, the rate of the last"),
         ] {
             let wrong = parsed(text).unwrap_err().to_string();
-            assert!(wrong.starts_with(told), "{wrong}");
+            assert!(wrong.starts_with(message), "{wrong}");
         }
     }
 }

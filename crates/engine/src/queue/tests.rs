@@ -5,7 +5,7 @@ use crate::random::mix;
 use proptest::prelude::*;
 
 proptest! {
-    /// Pushes and pops in any mixture leave in the same order as from one big heap.
+    /// Events pushed and popped in any mixture leave in the same order as from one big heap.
     #[test]
     fn pops_like_a_reference_heap(
         steps in prop::collection::vec((0u64..80_000_000, 0u32..50, 0u8..3, 0u16..4, any::<bool>()), 1..400),

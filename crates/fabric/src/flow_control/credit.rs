@@ -16,7 +16,7 @@ const WANTED: Time = Time::MAX;
 
 /// Returns that the ring holds.
 const RING: usize = 32;
-/// Returns from which on a sender that looks takes in what has come.
+/// Number of returns from which a sender that looks takes in what has arrived.
 const MANY: u8 = 24;
 /// The times in the ring lie up to this many picoseconds around the first.
 const REACH: u64 = 1 << 31;
@@ -35,7 +35,7 @@ pub(crate) struct LinkCredit {
     units: [u8; RING],
     /// When an event calls the sender, [`NO_CALL`] or [`WANTED`].
     call: Time,
-    /// The time from which those of the ring count.
+    /// The time that the offsets of the ring count from.
     base: Time,
     /// Units on their way back that have no place in the ring, in the order of their arrival.
     #[expect(clippy::box_collection, reason = "seldom used, and 24 bytes less of the cache line")]
@@ -232,7 +232,7 @@ impl LinkCredit {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditReturn {
     pub sender: PortId,
-    /// That of the cable; with PFC, until the sender obeys.
+    /// Delay of the cable; with PFC, including the time until the sender obeys.
     pub delay: Time,
     /// The place of the sender's credit, or gate, for VL 0; those of the other VLs follow.
     pub first_credit: u32,

@@ -10,13 +10,13 @@ use crate::config::SharedPool;
 pub(crate) struct Buffer {
     /// Bytes that it holds.
     pub taken: u32,
-    /// Those of them that are in headroom.
+    /// Of these, the bytes in headroom.
     pub over: u32,
     /// Most bytes that have been in headroom.
     pub most_over: u32,
     /// Bytes of headroom.
     pub headroom: u32,
-    /// Whether its sender has been told to stop.
+    /// Whether its sender has been asked to stop.
     pub paused: bool,
 }
 
@@ -60,7 +60,7 @@ impl Pauses {
         self
     }
 
-    /// Takes a packet into a buffer; returns whether the sender must be told to stop.
+    /// Takes a packet into a buffer; returns whether the sender must be asked to stop.
     pub fn received(&mut self, at: usize, size: u32) -> bool {
         let buffer = &mut self.buffers[at];
         buffer.taken += size;
@@ -81,7 +81,7 @@ impl Pauses {
         stops
     }
 
-    /// Lets a packet out of a buffer, out of its headroom first; returns whether the sender must be told to go on.
+    /// Lets a packet out of a buffer, out of its headroom first; returns whether the sender must be asked to go on.
     pub fn released(&mut self, at: usize, size: u32) -> bool {
         let buffer = &mut self.buffers[at];
         let from_headroom = buffer.over.min(size);
@@ -121,7 +121,7 @@ mod tests {
     fn pauses_above_xoff_and_goes_on_at_xon() {
         let mut pauses = apart();
         assert!(!pauses.received(0, 600) && !pauses.received(0, 400), "XOFF itself is not above XOFF");
-        assert!(pauses.received(0, 1) && !pauses.received(0, 200), "told once");
+        assert!(pauses.received(0, 1) && !pauses.received(0, 200), "asked once");
         assert_eq!((pauses.buffers[0].over, pauses.overflow()), (201, None));
         assert!(!pauses.received(1, 900), "the other buffer has room of its own");
         assert!(!pauses.released(0, 400) && !pauses.released(0, 100), "701 B are left");

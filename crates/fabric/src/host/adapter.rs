@@ -199,7 +199,7 @@ impl Adapter {
         !merged
     }
 
-    /// Whether the link is busy, an attempt is due no later than it is free, and nothing has to be seen to before.
+    /// Whether the link is busy, an attempt is due no later than when it is free, and nothing has to be done before.
     #[inline]
     fn is_awaited(&self, now: Time) -> bool {
         now < self.busy_until && self.wake_at <= self.busy_until && self.paced.next() > now

@@ -21,7 +21,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         self.adapters[host as usize].try_transmit(&mut self.flows, cx);
     }
 
-    /// Handles a signal; returns whether it was still meant.
+    /// Handles a signal; returns whether it was still valid.
     #[inline(always)]
     fn handle_signal<O: Observer>(&mut self, host: u32, word: Word, cx: &mut Context<'_, O>) -> bool {
         let adapter = &mut self.adapters[host as usize];

@@ -43,7 +43,7 @@ impl Paced {
         self.first.0
     }
 
-    /// The first, which stays.
+    /// The first, without removing it.
     #[inline]
     pub fn first(&self) -> Option<Due> {
         (self.first != NONE).then_some(self.first)

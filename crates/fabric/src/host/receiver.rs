@@ -18,7 +18,7 @@ use crate::policy::{Delivery, Unanswered};
 pub(crate) struct Receiver {
     /// Sequence number of the first packet that has not arrived.
     next: u32,
-    /// Bytes of a packet besides its payload.
+    /// Bytes of a packet in addition to its payload.
     header: u32,
     pub payload: u64,
     pub marked: u32,

@@ -33,7 +33,7 @@ pub(crate) struct Segment {
 /// The message that has been sent in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Partial {
-    /// There is none.
+    /// No message.
     #[default]
     None,
     /// The first of those that were posted.
@@ -55,7 +55,7 @@ pub(crate) struct Sender {
     rest: u32,
     pub pacer: u32,
     pub destination: u32,
-    /// Bytes of a packet besides its payload.
+    /// Bytes of a packet in addition to its payload.
     pub header: u32,
     pub packets: u32,
     pub in_flight: u32,
@@ -106,7 +106,7 @@ impl Sender {
         self.rare.as_ref().map_or(Time::ZERO, |rare| rare.greedy_time())
     }
 
-    /// Since when it is greedy, if it is.
+    /// The time since which it has been greedy, if it is.
     pub fn greedy_since(&self) -> Option<Time> {
         self.rare.as_ref().and_then(|rare| rare.greedy_since())
     }

@@ -84,14 +84,14 @@ impl<'a> Unloaded<'a> {
         packets: &PacketConfig,
         ends: (&AdapterConfig, &AdapterConfig),
     ) -> Time {
-        let ways = self.paths.ports(source, destination).expect("the paths are checked");
+        let ports = self.paths.ports(source, destination).expect("the paths are checked");
         let full = packets.mtu + packets.header;
         let before = u64::from(packets.packets_of(bytes) - 1);
         let last = bytes - before as u32 * packets.mtu + packets.header;
         let fetch = |size| ends.0.injection_rate.map_or(Time::ZERO, |cap| cap.time_of(size));
-        let distance = self.link(ways[0]).0.time_of(full).max(fetch(full));
+        let distance = self.link(ports[0]).0.time_of(full).max(fetch(full));
         let first = ends.0.message_overhead;
-        let ((arrives, to_host), (full_arrives, _)) = (self.quickest(&ways, last), self.quickest(&ways, full));
+        let ((arrives, to_host), (full_arrives, _)) = (self.quickest(&ports, last), self.quickest(&ports, full));
         let (rate, delay) = self.link(to_host);
         let end = first + distance * before + arrives + rate.time_of(last) + delay;
         let full_in = first + full_arrives + rate.time_of(full) + delay;
@@ -105,13 +105,13 @@ impl<'a> Unloaded<'a> {
     }
 
     /// The least time from the departure of a packet's header until it leaves by the port to its destination, and that port.
-    /// `ways` are all ports that it may take, see [`Paths::ports`].
-    fn quickest(&self, ways: &[PortId], size: u32) -> (Time, PortId) {
-        let mut times = HashMap::from([(ways[0], Time::ZERO)]);
-        let mut queue = VecDeque::from([ways[0]]);
+    /// `ports` are all ports that it may take, see [`Paths::ports`].
+    fn quickest(&self, ports: &[PortId], size: u32) -> (Time, PortId) {
+        let mut times = HashMap::from([(ports[0], Time::ZERO)]);
+        let mut queue = VecDeque::from([ports[0]]);
         while let Some(from) = queue.pop_front() {
             let (at, _) = self.paths.peers()[from.node.index()][usize::from(from.port)];
-            for &onward in ways.iter().filter(|onward| onward.node == at.node) {
+            for &onward in ports.iter().filter(|onward| onward.node == at.node) {
                 let time = times[&from] + self.to_next(&[from, onward], size);
                 if times.get(&onward).is_none_or(|&known| time < known) {
                     times.insert(onward, time);
@@ -123,7 +123,7 @@ impl<'a> Unloaded<'a> {
             self.topology.node(self.paths.peers()[port.node.index()][usize::from(port.port)].0.node).kind
                 == NodeKind::Host
         };
-        let last = *ways.iter().find(is_last).expect("a way ends at a host");
+        let last = *ports.iter().find(is_last).expect("a path ends at a host");
         (times[&last], last)
     }
 

@@ -142,7 +142,7 @@ impl Topology {
             }
             edge = next;
         }
-        // A switch without a way to a host stands beside those of hosts.
+        // A switch without a path to a host gets the level of the switches that have hosts.
         levels.iter_mut().for_each(|level| *level = if *level == u32::MAX { 1 } else { *level });
         levels
     }

@@ -1,4 +1,4 @@
-//! One fabric on several threads: who handles which node, and how the parts work together.
+//! One fabric on several threads: which thread handles which node, and how the parts work together.
 
 pub mod fabric;
 mod part;

@@ -15,7 +15,7 @@ pub struct Answer {
 impl Answer {
     /// No answer.
     pub const SILENT: Answer = Answer { ack: None, cnp: false };
-    /// A congestion notification packet alone.
+    /// Only a congestion notification packet.
     pub const CNP: Answer = Answer { ack: None, cnp: true };
 
     /// An ACK that reports this number of marked packets.
@@ -29,7 +29,7 @@ impl Answer {
 pub struct Unanswered {
     /// Packets since the last ACK.
     pub packets: u32,
-    /// Those of them that carry a mark.
+    /// Of these, the packets that carry a mark.
     pub marked: u32,
     /// Time of the flow's last CNP, if there was one.
     pub notified: Option<Time>,

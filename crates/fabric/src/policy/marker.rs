@@ -11,8 +11,8 @@ pub struct SwitchShape {
     pub ports: u16,
     /// Number of virtual lanes.
     pub vls: u8,
-    /// Room of an input buffer, per port and virtual lane, in bytes. One that counts packets has room for as many
-    /// of the largest size.
+    /// Room of an input buffer, per port and virtual lane, in bytes. For a buffer that counts packets, the bytes
+    /// of that many packets of the largest size.
     pub capacity_bytes: u32,
     /// For every port, whether a host is at the other end of its cable.
     pub host_ports: Vec<bool>,
@@ -144,7 +144,7 @@ pub trait Marker {
     }
 
     /// Whether an output's virtual lane is in the congestion state, for the counters; asked after every packet that
-    /// joins or leaves its queue. A marker that knows no such state says no.
+    /// joins or leaves its queue. A marker without such a state returns `false`.
     fn is_congested(&self, output: u16, vl: u8) -> bool {
         let _ = (output, vl);
         false

@@ -27,7 +27,7 @@ pub struct FlowShape {
     pub rate: Rate,
     /// Payload of a full packet, in bytes.
     pub mtu: u32,
-    /// Header of a data packet, in bytes; that of [`Response::trail`] included.
+    /// Header of a data packet, in bytes, including that of [`Response::trail`].
     pub header: u32,
     /// Round-trip time of a full packet and its ACK on an empty fabric, measured as [`Ack::rtt`].
     pub base_rtt: Time,
@@ -106,7 +106,7 @@ pub enum Notice<'a> {
 }
 
 impl Notice<'_> {
-    /// An ACK of a single packet, with or without a mark, for those who look at nothing else.
+    /// An ACK of a single packet, with or without a mark, for responses that look at nothing else.
     pub const fn ack(marked: bool) -> Notice<'static> {
         let (rtt, held) = (Time::ZERO, Time::ZERO);
         Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt, held, trail: &[] })

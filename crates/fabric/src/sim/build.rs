@@ -252,7 +252,7 @@ fn egress_links(
     packets: &PacketConfig,
 ) -> Vec<Vec<(EgressLink, CreditReturn)>> {
     let (vls, pfc) = (u32::from(switch.vls), switch.flow_control.pfc());
-    // Each direction of a cable has credit for each VL: that of the direction from its first end comes first.
+    // Each direction of a cable has credit for each VL: the credit for the direction from its first end comes first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
         let first = 2 * *index as u32 * vls;

@@ -38,7 +38,7 @@ pub struct FlowView {
     pub dropped_messages: u64,
     /// Time in which it always had a message to send, up to the last time that this changed.
     pub greedy_time: Time,
-    /// Since when it always has a message to send, if it does.
+    /// The time since which it has always had a message to send, if it does.
     pub greedy_since: Option<Time>,
     /// Packets that are not yet acknowledged.
     pub in_flight: u32,

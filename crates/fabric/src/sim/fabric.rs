@@ -57,7 +57,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.hosts.flows.responses.iter()
     }
 
-    /// Tells the observer what has left the switches by now, and that its observations will be read.
+    /// Reports to the observer what has left the switches by now, and that its observations will be read.
     pub fn settle(&mut self, now: Time) {
         for switch in &mut self.switches {
             switch.state.settle_all(now, &mut self.observer);

@@ -25,7 +25,7 @@ pub(crate) struct Headrooms<'a> {
 }
 
 impl<'a> Headrooms<'a> {
-    /// Those of a fabric with PFC; `None` with credit.
+    /// The buffers of a fabric with PFC; `None` with credit.
     pub fn of<R, K, E>(spec: &'a FabricSpec<R, K, E>) -> Option<Headrooms<'a>> {
         let pfc = spec.switch.flow_control.pfc()?;
         let largest = spec.packets.largest();

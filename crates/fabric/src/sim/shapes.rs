@@ -9,7 +9,7 @@ use crate::network::routing::Paths;
 use crate::network::topology::Topology;
 use crate::policy::FlowShape;
 
-/// What the shapes of flows follow from.
+/// The data from which the shapes of flows are computed.
 pub(super) struct Shapes<'a> {
     pub topology: &'a Topology,
     pub paths: &'a Paths<'a>,

@@ -372,7 +372,7 @@ impl<K: Marker> Switch<K> {
         };
         let tail = cx.launch(from, &out.link, packet, transmission);
         out.busy_until = tail;
-        // Not beside the packets: two counts as one vector take longer.
+        // Not next to the packets: two counts as one vector take longer.
         out.bytes += u64::from(size);
         let buffer = &mut ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {

@@ -18,7 +18,7 @@ pub(crate) trait Layout {
     fn words(&self) -> usize;
     /// Whether outputs vary in the time that they take for a packet.
     fn varies(&self) -> bool;
-    /// Whether packets may ask for records of their way.
+    /// Whether packets may ask for records of their path.
     fn records(&self) -> bool;
     /// Whether buffers pause their senders.
     fn pauses(&self) -> bool;
@@ -66,7 +66,7 @@ pub(crate) trait Rules {
         state.varies()
     }
 
-    /// Whether packets may ask for records of their way.
+    /// Whether packets may ask for records of their path.
     #[inline(always)]
     fn records(state: &impl Layout) -> bool {
         state.records()
@@ -143,8 +143,8 @@ impl Rules for OneLane {
     }
 }
 
-/// The rules of [`OneLane`], one port for each destination, and round robin among inputs, each of which feeds any number of
-/// outputs at the same time. No packet asks for records of its way.
+/// The rules of [`OneLane`], one port for each destination, and round robin among inputs, each of which feeds any
+/// number of outputs at the same time. No packet asks for records of its path.
 pub(crate) struct Common;
 
 impl Common {
@@ -229,7 +229,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the same switch if packets may ask for records of their way.
+    /// The kind of the same switch if packets may ask for records of their path.
     pub fn recording(self) -> Kind {
         if self == Kind::Common { Kind::OneLane } else { self }
     }

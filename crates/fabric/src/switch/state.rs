@@ -80,7 +80,7 @@ pub(crate) struct State {
     pub computed: Option<SwitchRoutes>,
     /// What the choice among equal ports remembers.
     pub choices: Choices,
-    /// Packets may ask for records of their way.
+    /// Packets may ask for records of their path.
     pub records: bool,
     pub rules: rules::Kind,
 }

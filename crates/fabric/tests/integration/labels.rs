@@ -157,21 +157,21 @@ fn check(arbiter: Arbiter, [voq, fifo]: [f64; 2]) {
 }
 
 #[test]
-fn oldest_first_with_a_bound_goes_by_no_number() {
+fn oldest_first_with_a_bound_does_not_depend_on_numbers() {
     check(Arbiter::OldestFirst { max_bypass: 4, bypass: Bypass::Switch, counts_answers: true }, [0.55, 0.4]);
 }
 
 #[test]
-fn oldest_first_with_a_bound_on_data_goes_by_no_number() {
+fn oldest_first_with_a_bound_on_data_does_not_depend_on_numbers() {
     check(Arbiter::OldestFirst { max_bypass: 4, bypass: Bypass::Switch, counts_answers: false }, [0.55, 0.4]);
 }
 
 #[test]
-fn oldest_first_goes_by_no_number() {
+fn oldest_first_does_not_depend_on_numbers() {
     check(Arbiter::OldestFirst { max_bypass: u32::MAX, bypass: Bypass::Switch, counts_answers: true }, [0.6, 0.4]);
 }
 
 #[test]
-fn round_robin_goes_by_no_number() {
+fn round_robin_does_not_depend_on_numbers() {
     check(Arbiter::RoundRobin, [0.6, 0.4]);
 }

@@ -158,9 +158,13 @@ pub static MARKER_CALLS: TableSchema = table(
         number("order", "Place of the packet in the order of arrival at the switch."),
         bytes("size", "Its size on the wire."),
         flag("waits", "Whether it has to wait."),
-        count("room", "packets", "Packets that the input buffer has room for."),
-        count("waiting", "packets", "Packets of the input buffer that wait for the output."),
-        count("present", "packets", "Packets in the input buffer."),
+        count("room", "packets", "Packets of the largest size that the input buffer has room for."),
+        count("waiting", "packets", "Packets of the virtual lane that wait for the output."),
+        count(
+            "present",
+            "packets",
+            "Packets of the virtual lane for the output that are in the switch, those in transmission included.",
+        ),
         flag("mark", "Whether the marker marks the packet."),
     ]],
 );

@@ -65,7 +65,7 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
 }
 
 /// Whether a response returns to its initial state when a flow begins again, and would not do so otherwise.
-pub(super) fn begins_anew(params: &ResponseParams) -> bool {
+pub(super) fn loses_state(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return true;
     }
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_response_that_begins_anew_from_one_that_does_not() {
-        assert!(begins_anew(&ResponseParams::Lipd(lipd::Params { persistent: false, ..lipd::Params::default() })));
-        assert!(!begins_anew(&ResponseParams::Lipd(lipd::Params { persistent: true, ..lipd::Params::default() })));
-        assert!(!begins_anew(&ResponseParams::default()));
-        assert!(begins_anew(&ResponseParams::Fixed(fixed::Params { rate: 1.0, window: Window(4) })));
+    fn tells_a_response_that_restarts_from_one_that_does_not() {
+        assert!(loses_state(&ResponseParams::Lipd(lipd::Params { persistent: false, ..lipd::Params::default() })));
+        assert!(!loses_state(&ResponseParams::Lipd(lipd::Params { persistent: true, ..lipd::Params::default() })));
+        assert!(!loses_state(&ResponseParams::default()));
+        assert!(loses_state(&ResponseParams::Fixed(fixed::Params { rate: 1.0, window: Window(4) })));
     }
 
     #[test]
@@ -129,6 +129,6 @@ mod tests {
         let fixed = |rate| ResponseParams::Fixed(fixed::Params { rate, window: Window(1) });
         assert!(never_delays(&ResponseParams::default()) && never_delays(&fixed(1.0)));
         assert!(!never_delays(&fixed(0.5)) && !never_delays(&ResponseParams::Lipd(lipd::Params::default())));
-        assert!(!never_delays(&ResponseParams::Ibta(ibta::Params::default())), "its timer takes the delay back");
+        assert!(!never_delays(&ResponseParams::Ibta(ibta::Params::default())), "its timer removes the delay");
     }
 }

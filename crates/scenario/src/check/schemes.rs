@@ -7,7 +7,7 @@ use becalm_fabric::Room;
 use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
 use super::groups::readable;
-use super::probe::{begins_anew, idles_without_marks, least_window, never_delays};
+use super::probe::{idles_without_marks, least_window, loses_state, never_delays};
 use crate::sections::Sections;
 use crate::sections::flows::{Group, Restart, Traffic};
 
@@ -27,7 +27,7 @@ fn restarts(sections: &Sections, review: &mut Review<'_>) {
             let problem = "does nothing: the flows of on_off begin again with every ON period";
             review.add(group.restart.place(), problem);
         } else if let Some(response) = response_of(group, sections)
-            && !begins_anew(response)
+            && !loses_state(response)
         {
             let name = response.name();
             let problem = format!(

@@ -28,16 +28,16 @@ impl Scenario {
         let seconds = self.sections.run.duration.as_secs();
         let carried: BTreeMap<PortId, f64> =
             self.network.links.iter().map(|link| (link.from, link.rate.bytes_per_second() * seconds)).collect();
-        let ways = |flow: usize| self.ways(&paths, flow as u32, *self.sections.run.seed);
+        let ports = |flow: usize| self.ports_of_flow(&paths, flow as u32, *self.sections.run.seed);
         let flows: Vec<_> =
-            self.leaving_bytes().into_iter().enumerate().map(|(flow, bytes)| (bytes, ways(flow))).collect();
+            self.leaving_bytes().into_iter().enumerate().map(|(flow, bytes)| (bytes, ports(flow))).collect();
         let mut offered: BTreeMap<PortId, f64> = BTreeMap::new();
-        for (bytes, ways) in &flows {
-            ways.iter().for_each(|(port, share)| *offered.entry(*port).or_default() += bytes * share);
+        for (bytes, ports) in &flows {
+            ports.iter().for_each(|(port, share)| *offered.entry(*port).or_default() += bytes * share);
         }
         let passes = |(port, _): &(PortId, f64)| (carried[port] / offered[port]).min(1.0);
         let waiting =
-            |(bytes, ways): &(f64, Vec<(PortId, f64)>)| bytes * (1.0 - ways.iter().map(passes).fold(1.0, f64::min));
+            |(bytes, ports): &(f64, Vec<(PortId, f64)>)| bytes * (1.0 - ports.iter().map(passes).fold(1.0, f64::min));
         let packet = f64::from(self.sections.packet.sizes().largest());
         let packets = flows.iter().map(waiting).sum::<f64>() / packet;
         (packets as u64).clamp(FEW.min(room), room)

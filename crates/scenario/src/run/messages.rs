@@ -67,7 +67,7 @@ fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time
             return *spread.entry((record.flow, bytes)).or_insert_with(ideal);
         }
         let path = || match switch.paths.keeps_order() {
-            true => scenario.ways(&paths, record.flow, seed).into_iter().map(|(port, _)| port).collect(),
+            true => scenario.ports_of_flow(&paths, record.flow, seed).into_iter().map(|(port, _)| port).collect(),
             false => paths.path(flow.source, flow.destination).expect("the paths are checked"),
         };
         let path = known.entry(record.flow).or_insert_with(path);

@@ -8,7 +8,6 @@
 use becalm_control::MarkingParams;
 use becalm_engine::order;
 use becalm_fabric::NodeKind;
-use std::collections::BTreeSet;
 
 use super::counters::Counters;
 use super::offers::Offers;
@@ -154,7 +153,8 @@ impl Search<'_> {
     fn is_aimed_at(&self, link: usize) -> bool {
         let first = |flow: usize| self.paths.of(flow)[0] as usize;
         // Ordered, since the same numbers summed in another order can differ in the last bit.
-        let sources: BTreeSet<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
+        let mut sources: Vec<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
+        order::sort_and_dedup(&mut sources, usize::cmp);
         let all: f64 = sources.iter().map(|&source| self.crossing.sum(source, |flow| self.offers.offered[flow])).sum();
         self.crossing.sum(link, |flow| self.offers.offered[flow]) >= AIMED * all
     }

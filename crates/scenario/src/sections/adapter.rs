@@ -32,7 +32,7 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// What the response to congestion controls (IBTA's Port_Control).
     pub enum PortControl {
-        /// Each flow (queue pair) alone.
+        /// Each flow (queue pair) separately.
         Qp = "qp",
         /// All flows of the same host and service level together.
         Sl = "sl",
@@ -85,7 +85,7 @@ becalm_schema::table! {
         /// Number of packets of posted messages that a host's send queue holds, over all flows together. A queue that
         /// is empty takes a message of any size. `greedy` and `on_off` flows post nothing, and need no room.
         pub queue: Limit = Limit(AdapterConfig::UNLIMITED); "packets",
-        /// What happens to a message that finds it full.
+        /// What happens to a message that finds the send queue full.
         pub when_full: WhenFull = WhenFull::Block,
         /// Hosts with their own rate caps.
         pub caps: Vec<Located<Caps>> = Vec::new(),
@@ -93,12 +93,12 @@ becalm_schema::table! {
 }
 
 impl Adapter {
-    /// The adapter of a host without rate caps of its own, as the fabric takes it.
+    /// The adapter of a host without rate caps of its own, in the form that the fabric expects.
     pub fn config(&self) -> AdapterConfig {
         self.with_caps(&self.injection_rate, &self.drain_rate)
     }
 
-    /// The adapter of a host with these rate caps, as the fabric takes it.
+    /// The adapter of a host with these rate caps, in the form that the fabric expects.
     pub fn with_caps(&self, injection_rate: &Option<LinkRate>, drain_rate: &Option<LinkRate>) -> AdapterConfig {
         AdapterConfig {
             injection: match *self.injection {

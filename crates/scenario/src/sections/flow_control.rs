@@ -87,7 +87,7 @@ impl FlowControl {
         }
     }
 
-    /// The flow control as the fabric takes it.
+    /// The flow control in the form that the fabric expects.
     pub fn config(&self) -> fabric::FlowControl {
         self.pfc().map_or(fabric::FlowControl::Credits, |pfc| fabric::FlowControl::Pfc(pfc.config()))
     }

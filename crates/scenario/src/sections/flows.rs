@@ -47,7 +47,7 @@ becalm_schema::words! {
     pub enum LoadCounts {
         /// All bytes on the wire, headers included.
         Wire = "wire",
-        /// Payload alone: headers are extra, as in studies of flow completion times.
+        /// Only payload: headers are extra, as in studies of flow completion times.
         Payload = "payload",
     }
 }

@@ -49,7 +49,7 @@ impl Sections {
         self.cnp_vl().map_or(*self.switch.vls as u8, |first| first + self.lanes_of_level() as u8)
     }
 
-    /// The switches as the fabric takes them.
+    /// The switches in the form that the fabric expects.
     pub(crate) fn switch_config(&self) -> SwitchConfig {
         let mut config = SwitchConfig { vls: self.vls(), ..self.switch.config() };
         if let (VlArbitration::Tables { high, .. }, Some(first)) = (&mut config.vl_arbitration, self.cnp_vl()) {
@@ -58,7 +58,7 @@ impl Sections {
         config
     }
 
-    /// Sizes of packets, and the lanes of answers, as the fabric takes them.
+    /// Sizes of packets, and the lanes of answers, in the form that the fabric expects.
     pub(crate) fn packet_config(&self) -> PacketConfig {
         let answers_vl = self.packet.answers_sl.map(|sl| self.switch.vl(sl).expect("checked") as u8);
         PacketConfig { answers_vl, cnp_vl: self.cnp_vl(), ..self.packet.sizes() }

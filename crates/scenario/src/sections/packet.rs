@@ -7,7 +7,7 @@ use crate::sections::quantities::Bytes;
 becalm_schema::words! {
     /// The virtual lane of congestion notification packets.
     pub enum CnpLane {
-        /// One lane in addition to `switch.vls`, for them alone. With arbitration by weights, it is in the
+        /// A lane of their own, in addition to `switch.vls`. With arbitration by weights, it is in the
         /// high-priority table.
         Own = "own",
         /// The lane of ACKs.
@@ -24,9 +24,9 @@ becalm_schema::table! {
         pub header: Bytes = Bytes(20); ""; Bytes(0)..=Bytes(4096),
         /// Size of an acknowledgement.
         pub ack: Bytes = Bytes(20); ""; Bytes(1)..=Bytes(4096),
-        /// Size of a congestion notification packet; that of an acknowledgement if it is left out.
+        /// Size of a congestion notification packet; the size of an acknowledgement if left out.
         pub cnp: Option<Bytes> = None; ""; Bytes(1)..=Bytes(4096),
-        /// Service level of acknowledgements and congestion notification packets; that of their flow if it is left out.
+        /// Service level of acknowledgements and congestion notification packets; the service level of their flow if left out.
         pub answers_sl: Option<u32> = None; ""; 0..=15,
         /// Virtual lane of congestion notification packets. If left out, they have their own lane with `echo.rocev2`
         /// and with PFC, as guides for RoCE recommend, provided that a lane is left and `answers_sl` is not set.
@@ -40,7 +40,7 @@ impl Packet {
         self.mtu.0 + self.header.0
     }
 
-    /// The sizes as the fabric takes them, with ACKs and CNPs on the lane of their flow.
+    /// The sizes in the form that the fabric expects, with ACKs and CNPs on the lane of their flow.
     pub fn sizes(&self) -> PacketConfig {
         let cnp = self.cnp.unwrap_or(*self.ack).0;
         PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp, answers_vl: None, cnp_vl: None }

@@ -97,7 +97,7 @@ impl PathLaw {
         matches!(self, PathLaw::Valiant(_) | PathLaw::Ugal(_))
     }
 
-    /// The choice as the fabric takes it.
+    /// The choice in the form that the fabric expects.
     pub fn config(&self) -> PathSelection {
         match self {
             PathLaw::Destination(_) => PathSelection::Destination,

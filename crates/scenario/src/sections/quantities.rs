@@ -39,7 +39,7 @@ impl LinkRate {
         LinkRate { bits_per_second: number * 8e9, text: format!("{number} GB/s") }
     }
 
-    /// The rate as the fabric takes it.
+    /// The rate in the form that the fabric expects.
     pub fn rate(&self) -> Rate {
         Rate::from_bits_per_second(self.bits_per_second)
     }

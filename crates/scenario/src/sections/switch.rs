@@ -194,7 +194,7 @@ impl Switch {
         }
     }
 
-    /// The switch as the fabric takes it.
+    /// The switch in the form that the fabric expects.
     pub fn config(&self) -> SwitchConfig {
         SwitchConfig {
             vls: *self.vls as u8,

@@ -3,7 +3,7 @@
 //! By default each target takes a moment and begins with the same seed. `FUZZ_SECONDS=600` gives it more time and
 //! fresh seeds; `make fuzz` does. What was found stays in `tests/fuzz/corpus`.
 
-mod spoil;
+mod corrupt;
 mod targets;
 mod workloads;
 
@@ -32,7 +32,7 @@ pub fn fuzz(name: &str, seeds: &[String], words: &[&'static str], target: fn(&st
         count += 1;
     }
     let begin = Instant::now();
-    let strategy = spoil::broken(seeds.to_vec(), words.to_vec());
+    let strategy = corrupt::broken(seeds.to_vec(), words.to_vec());
     for batch in 0u64.. {
         if begin.elapsed() >= budget {
             break;

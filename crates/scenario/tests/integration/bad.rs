@@ -2,7 +2,7 @@
 
 use becalm_scenario::Scenario;
 
-/// A scenario that is right; the tests spoil it.
+/// A scenario that is right; the tests damage it.
 pub const GOOD: &str = r#"[run]
 duration = "10 ms"
 

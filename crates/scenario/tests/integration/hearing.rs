@@ -32,7 +32,7 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
 }
 
 #[test]
-fn no_marks_for_a_response_that_goes_by_them_is_warned_of() {
+fn no_marks_for_a_response_that_needs_them_gives_a_warning() {
     let [unmarked] = &warnings("[response.dctcp]")[..] else { panic!("one warning") };
     assert!(unmarked.contains("never slows down: it reacts to marks, but no switch marks packets"), "{unmarked}");
     for fine in ["", "[response.timely]", "[response.swift]", "[response.hpcc]", "[response.fixed]\nrate = 0.5"] {
@@ -42,8 +42,8 @@ fn no_marks_for_a_response_that_goes_by_them_is_warned_of() {
 
 #[test]
 fn telemetry_of_several_ways_is_warned_of() {
-    let [ways] = &warnings_of("paths.packet = {}", "[response.hpcc]")[..] else { panic!("one warning") };
-    assert!(ways.starts_with("[response.hpcc]: ") && ways.contains("by several paths"), "{ways}");
+    let [warning] = &warnings_of("paths.packet = {}", "[response.hpcc]")[..] else { panic!("one warning") };
+    assert!(warning.starts_with("[response.hpcc]: ") && warning.contains("by several paths"), "{warning}");
     assert_eq!(warnings_of("paths.flow = {}", "[response.hpcc]"), Vec::<String>::new());
     assert_eq!(warnings_of("paths.packet = {}", "[response.swift]"), Vec::<String>::new());
 }

@@ -35,8 +35,9 @@ fn an_option_is_named_in_place_of_the_file() {
 fn no_text_makes_it_panic() {
     // Every value broken, one by one and all together.
     let broken = |line: &str| line.split_once(" = ").map_or(line.to_string(), |(key, _)| format!("{key} = -1"));
-    for spoil in 0..GOOD.lines().count() {
-        let lines = GOOD.lines().enumerate().map(|(i, line)| if i == spoil { broken(line) } else { line.to_string() });
+    for damaged in 0..GOOD.lines().count() {
+        let lines =
+            GOOD.lines().enumerate().map(|(i, line)| if i == damaged { broken(line) } else { line.to_string() });
         let _ = Scenario::parse(&lines.collect::<Vec<_>>().join("\n"), "broken.toml");
     }
     let _ = Scenario::parse(&GOOD.lines().map(broken).collect::<Vec<_>>().join("\n"), "broken.toml");

@@ -89,7 +89,7 @@ fn answers_travel_on_their_own_lane() {
 }
 
 #[test]
-fn classes_of_answers_that_do_nothing_or_do_not_exist_are_told() {
+fn classes_of_answers_that_do_nothing_or_do_not_exist_are_reported() {
     let complaint = |more: &str| Scenario::parse(&incast(more), "f.toml").unwrap_err().to_string();
     let same = complaint("[packet]\nanswers_sl = 0");
     assert!(same.ends_with("packet.answers_sl = 0: does nothing: all flows use VL 0, too"), "{same}");

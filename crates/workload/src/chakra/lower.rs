@@ -76,7 +76,7 @@ struct Lowering {
     gathered: Gathered,
     /// Control dependencies on nodes that a trace does not have.
     absent: Ignored,
-    /// Those of ranks where they form a cycle.
+    /// Control dependencies of ranks on which they form a cycle.
     circular: Ignored,
 }
 

@@ -1,4 +1,4 @@
-"""The effects of an incast, as tables for people and as an object for programs."""
+"""The effects of an incast, as tables to read and as an object for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from becalm.whatif.measured import Root
 MOST_ROWS = 10
 """Rows of a table by default."""
 NOTICED = 0.02
-"""Share of the throughput from which on its loss is no chance."""
+"""Share of the throughput from which its loss is not due to chance."""
 
 
 def show_faults(faults: Sequence[Fault]) -> None:
@@ -50,7 +50,7 @@ def show(found: WhatIf, *, every: bool = False) -> None:
 
 
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
-    """Print likely roots by the counters, and the loads of hosts."""
+    """Print likely roots according to the counters, and the loads of hosts."""
     cells = [
         (each.port, each.why, _listed(each.waiting, 2), formats.share(each.busy), f"{each.waited:,}")
         for each in roots[:MOST_ROWS]
@@ -72,7 +72,7 @@ def _listed(names: Sequence[str], most: int) -> str:
 
 
 def to_json(found: WhatIf) -> dict[str, Any]:
-    """Return all of it as an object; rates in B/s, times in s."""
+    """Return all effects as an object; rates in B/s, times in s."""
     return {
         "hot": found.hot,
         "sources": found.sources,

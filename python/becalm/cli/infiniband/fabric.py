@@ -1,4 +1,4 @@
-"""`becalm import`, `check-opensm` and `counters`: what the tools of a fabric say."""
+"""`becalm import`, `check-opensm` and `counters`: the output of a fabric's tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.cli.options import Fabric
+from becalm.cli.options import Fabric, Overwrite, Quiet
 from becalm.errors import BecalmError
 
 FOUND = 1
@@ -22,17 +22,20 @@ def import_(
         Path | None,
         typer.Option(help="Forwarding tables, as in OpenSM's opensm-lfts.dump; default: shortest paths."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The scenario, a new file.")] = Path("fabric.toml"),
+    out: Annotated[Path, typer.Option(help="File of the scenario.")] = Path("fabric.toml"),
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write a scenario of an InfiniBand fabric: its nodes, cables and routes, and a first traffic pattern."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
 
-    check_writable(out)
+    check_writable(out, overwrite=overwrite)
     imported = import_fabric(file, lfts)
-    write_new(out, imported.text)
-    console.show_imported(imported, out)
+    write_new(out, imported.text, overwrite=overwrite)
+    if not quiet:
+        console.show_imported(imported, out)
 
 
 def check_opensm(
@@ -86,8 +89,9 @@ def counters(
     ] = None,
     lfts: Annotated[Path | None, typer.Option(help="Forwarding tables, for the import.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the scenario with the measured background to a new file.")
+        Path | None, typer.Option(help="Write the scenario with the measured background to a file.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Find likely roots of congestion in port counters, and measure the background load of a scenario."""
     from becalm.cli.infiniband import effects
@@ -96,7 +100,7 @@ def counters(
     from becalm.opensm import ibnetdiscover
     from becalm.whatif import case, measured
 
-    check_new(out)
+    check_new(out, overwrite=overwrite)
     read = ibnetdiscover.read(fabric)
     counted = reading.read(dump, read, before)
     found = measured.roots(read, counted, seconds)
@@ -111,5 +115,5 @@ def counters(
         typer.echo(f"warning: {doubt}", err=True)
     effects.show_measured(found, by_host, len(counted))
     if out is not None and text is not None:
-        write_new(out, text)
+        write_new(out, text, overwrite=overwrite)
         typer.echo(f"written to {out}")

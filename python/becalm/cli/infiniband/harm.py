@@ -14,7 +14,7 @@ Force = Annotated[
 
 
 def harm(configuration: str, target: Path) -> str:
-    """Return in lines what of a configuration can stop or starve traffic; empty if nothing can."""
+    """Return the settings of a configuration that can stop or starve traffic, as lines; empty if none can."""
     from becalm.opensm.check import check_text
 
     found = [each for each in check_text(configuration, str(target)) if each.harmful]

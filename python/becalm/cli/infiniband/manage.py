@@ -12,7 +12,7 @@ import typer
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal
-from becalm.cli.options import Fabric
+from becalm.cli.options import Fabric, Overwrite
 
 
 def manage(
@@ -37,16 +37,15 @@ def manage(
         str | None, typer.Option(help="Try all guidelines on random cases with this hot host.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the scenario with these parameters to a new file.")
+        Path | None, typer.Option(help="Write the scenario with these parameters to a file.")
     ] = None,
     opensm: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the parameters as options of OpenSM to a new file, and zeros to FILE.rollback."
-        ),
+        typer.Option(help="Write the parameters as options of OpenSM to a file, and zeros to FILE.rollback."),
     ] = None,
     fabric: Fabric = None,
     force: Force = False,
+    overwrite: Overwrite = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print parameters and concerns as one JSON object.")
     ] = False,
@@ -66,13 +65,13 @@ def manage(
     if force and opensm is None:
         stop("--force: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else options.rollback_of(opensm)
-    check_writable(out, opensm, rollback)
+    check_writable(out, opensm, rollback, overwrite=overwrite)
     scenario = becalm.load(file)
     better, derived = manager.DEFAULT, contributors
     found: dict[str, Any] = {}
     shown: list[Callable[[], None]] = []
     if hot is not None:
-        with Screen(1, 0, 1, quiet=False) as screen:
+        with Screen(1, 0, 1, quiet=as_json) as screen:
             tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
         better = tried.better
         found["cases"] = tried.verdict.table().to_dicts()
@@ -94,9 +93,9 @@ def manage(
         stop(refusal(warnings, opensm), BAD_INPUT)
     texts = ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros))
     made = [(target, text) for target, text in texts if target is not None and text is not None]
-    # Before anything is printed: whoever reads it may stop, as `head` does.
+    # Before anything is printed: its reader may stop early, as `head` does.
     for target, text in made:
-        write_new(target, text)
+        write_new(target, text, overwrite=overwrite)
     if as_json:
         review = manager.review(managed, hot_spot_degree=contributors)
         found |= {"guideline": recommendation.guideline, "contributors": derived}

@@ -10,6 +10,7 @@ import typer
 from becalm import jsons
 from becalm.analysis import formats
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
+from becalm.cli.options import Overwrite, Quiet
 
 DEFAULT = Path("results/store")
 """Default store."""
@@ -113,22 +114,27 @@ def merge(
 
 def export(
     root: Annotated[Path, typer.Argument(help="The store.", show_default=False)],
-    out: Annotated[Path, typer.Argument(help="A new file: .parquet or .csv.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="A .parquet or .csv file.", show_default=False)],
     table: Annotated[
         str, typer.Option(help="A table of results, such as groups, victims or links; or `runs`.")
     ] = "groups",
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write one table of all runs, with a column for each value in which their scenarios differ."""
     from becalm.cli import console
+    from becalm.folders import check_new
     from becalm.store import Store
     from becalm.store.export import check_writable, exported, write_table
 
     check_writable(out)
+    check_new(out, overwrite=overwrite)
     store = Store.open(root)
-    with console.Bar(quiet=False) as bar:
+    with console.Bar(quiet=quiet) as bar:
         made = exported(store, table, bar.on_step)
-    write_table(made, out, table)
-    console.say(f"{made.height} rows written to {out}")
+    write_table(made, out, table, overwrite=overwrite)
+    if not quiet:
+        console.say(f"{made.height} rows written to {out}")
 
 
 def _check_keep(keep: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from becalm import jsons
 from becalm.analysis import formats
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
-from becalm.cli.options import Echoes, Markings, MaxMemory, Responses, own_schemes
+from becalm.cli.options import Echoes, Markings, MaxMemory, Overwrite, Quiet, Responses, own_schemes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from becalm.sweeps.spec import Spec
 
 LISTED = 10
-"""Most failed or damaged runs that are listed."""
+"""Maximum number of failed or damaged runs that are listed."""
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]
 EngineName = Annotated[str, typer.Option(help="processes, threads or dask.")]
@@ -64,11 +64,13 @@ def sweep(
         bool, typer.Option("--dry-run", help="Check all points and list what is missing, without running.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write a table of all points to a new .parquet or .csv file.")
+        Path | None, typer.Option(help="Write a table of all points to a .parquet or .csv file.")
     ] = None,
     table: Annotated[
         str, typer.Option(help="Name of the table, such as groups, victims or links.")
     ] = "groups",
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Run a scenario at many points, except those in the store; exit code 1 if some runs failed."""
@@ -82,7 +84,7 @@ def sweep(
         stop(f"--keep {keep}: unknown; valid: {', '.join(KEEPS)}", BAD_INPUT)
     if out is not None:
         check_writable(out)
-        check_new(out)
+        check_new(out, overwrite=overwrite)
     check_engine(engine, address, slurm)
     part = shard_of(shard)
     read = read_spec(spec, own_schemes(response, marking, echo))
@@ -91,14 +93,16 @@ def sweep(
     shelf = Store(store or read.store, make=not dry_run)
     plan = look(points, shelf, keep or read.keep, shard=part, retry_failed=retry_failed)
     _tell_damaged(plan)
+    quiet = quiet or as_json
     if dry_run:
         _say(_summary(read, plan, shelf, None), as_json=as_json)
         return
-    screen = _compute(plan, shelf, engine, workers, address, slurm, quiet=as_json)
-    _say(_summary(read, plan, shelf, screen), as_json=as_json)
+    screen = _compute(plan, shelf, engine, workers, address, slurm, quiet=quiet)
+    if as_json or not quiet:
+        _say(_summary(read, plan, shelf, screen), as_json=as_json)
     _tell_failed(plan)
     if out is not None:
-        _write(plan, shelf, out, table, quiet=as_json)
+        _write(plan, shelf, out, table, quiet=quiet, overwrite=overwrite)
     if plan.failed:
         raise typer.Exit(FAILED)
 
@@ -121,7 +125,7 @@ def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> N
 def check_memory(
     scenarios: Iterable[Scenario], max_memory: str | None, engine: str, workers: int | None
 ) -> None:
-    """Make sure that the runs fit the memory; machines of a cluster are asked for one run at a time."""
+    """Make sure that the runs fit into memory; a machine of a cluster needs to hold one run at a time."""
     from becalm import memory
     from becalm.sweeps.engines import width_of
 
@@ -132,7 +136,7 @@ def check_memory(
 def made_engine(
     engine: str, workers: int | None, store: Store, address: str | None = None, slurm: list[str] | None = None
 ) -> Engine:
-    """Return an engine by its name."""
+    """Return the engine of a name."""
     from becalm.sweeps.cluster import Dask
     from becalm.sweeps.engines import Processes, Threads
 
@@ -233,7 +237,7 @@ def _tell_more(count: int, what: str) -> None:
         typer.echo(f"and {count - LISTED} more {what}", err=True)
 
 
-def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool) -> None:
+def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool, overwrite: bool) -> None:
     """Write the table of all points, unless runs are missing that have not failed."""
     from becalm.cli import console
     from becalm.store.export import write_table
@@ -247,6 +251,6 @@ def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool) -> N
         typer.echo(f"{out}: not written, no point is finished", err=True)
         return
     made = SweepResults([Point(point, store) for point in whole]).table(table)
-    write_table(made, out, table)
+    write_table(made, out, table, overwrite=overwrite)
     if not quiet:
         console.say(f"{made.height} rows written to {out}")

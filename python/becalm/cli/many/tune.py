@@ -20,7 +20,7 @@ from becalm.cli.many.sweep import (
     check_memory,
     made_engine,
 )
-from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Responses, own_schemes
+from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, own_schemes
 
 if TYPE_CHECKING:
     from becalm.schemes.loading import Provided
@@ -72,7 +72,7 @@ def tune(
     opensm: Annotated[
         Path | None,
         typer.Option(
-            help="Write the recommendation as options of OpenSM to a new file, and zeros to FILE.rollback."
+            help="Write the recommendation as options of OpenSM to a file, and zeros to FILE.rollback."
         ),
     ] = None,
     fabric: Fabric = None,
@@ -80,6 +80,10 @@ def tune(
     marking: Markings = None,
     echo: Echoes = None,
     force: Force = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace existing options of OpenSM; never a study.")
+    ] = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Search for parameters of congestion control, and compare the best with the guidelines on new cases."""
@@ -98,7 +102,7 @@ def tune(
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else options.rollback_of(opensm)
-    check_new(opensm, rollback)
+    check_new(opensm, rollback, overwrite=overwrite)
     if resume and not api.is_study(out):
         stop(f"{out}: no study to continue", BAD_INPUT)
     if not resume and out.exists():
@@ -112,11 +116,11 @@ def tune(
     def engine_of(store: Store) -> Engine:
         return made_engine(engine, workers, store, address, slurm)
 
-    with Screen(1, 0, width, quiet=as_json) as screen:
+    with Screen(1, 0, width, quiet=quiet or as_json) as screen:
 
         def planned(plan: api.Plan) -> None:
             screen.total = max(plan.runs, screen.done + 1)
-            if not as_json:
+            if not (quiet or as_json):
                 console.err.print(_plan(plan), soft_wrap=True)
 
         tuned = api.tune(
@@ -141,10 +145,12 @@ def tune(
         warnings = harm(configuration, opensm)
         if warnings and not force:
             stop(f"{out}: the study is done\n{refusal(warnings, opensm)}", FAILED)
-        write_new(opensm, configuration)
-        write_new(rollback, options.rollback(best, fabric))
+        write_new(opensm, configuration, overwrite=overwrite)
+        write_new(rollback, options.rollback(best, fabric), overwrite=overwrite)
     if as_json:
         typer.echo(jsons.dumps(tuned.to_json(), default=str))
+        return
+    if quiet:
         return
     _show(tuned)
     console.say(f"study, runs, trials and tuned.toml in {out}")

@@ -117,7 +117,7 @@ fn never_falls_below_one_packet() {
 }
 
 #[test]
-fn decides_at_every_ack_if_told_to() {
+fn decides_at_every_ack_if_reported_to() {
     let params = Params { decide: Decide::EveryAck, ..from(4.0) };
     // 5, 6, 5.25, 4.59, 5.59
     assert_eq!(windows(params.clone(), "00110"), [5, 6, 5, 5, 6]);

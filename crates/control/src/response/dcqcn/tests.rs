@@ -245,7 +245,7 @@ fn presets_are_tables_of_values() {
 }
 
 #[test]
-fn a_flow_that_begins_anew_has_the_steps_of_its_link() {
+fn a_flow_that_begins_again_has_the_steps_of_its_link() {
     let flow = &mut flow(BY_HAND);
     flow.notice(us(5), &CNP);
     flow.notice(us(8), &Notice::Restart);

@@ -1,4 +1,4 @@
-//! What few flows need, apart from the others, so that it takes no room in their cache lines.
+//! State that few flows need, stored apart so that it takes no room in the cache lines of the others.
 
 use becalm_engine::{Stream, Time};
 

@@ -50,8 +50,8 @@ impl DragonflySpec {
     /// Minimal routes: to the switch with the global link, over it, and to the switch of the host. `all`: with all equal
     /// ports, of which there are several where groups are joined by several links.
     pub fn routes(&self, topology: &Topology, all: bool) -> Routes {
-        let ways = Ways::new(self, topology);
-        Routes::by_rule(topology, all, |from, to| ways.ports(self, from, to))
+        let exits = Exits::new(self, topology);
+        Routes::by_rule(topology, all, |from, to| exits.ports(self, from, to))
     }
 
     /// The changes of virtual lane that keep minimal routes free of deadlocks.
@@ -74,7 +74,7 @@ impl DragonflySpec {
 }
 
 /// The ports of switches by what they lead to.
-struct Ways {
+struct Exits {
     /// By a switch and another of its group.
     local: HashMap<(u32, u32), u16>,
     /// By a switch and another group.
@@ -83,9 +83,9 @@ struct Ways {
     gateways: HashMap<(u32, u32), Vec<u32>>,
 }
 
-impl Ways {
-    fn new(spec: &DragonflySpec, topology: &Topology) -> Ways {
-        let mut ways = Ways { local: HashMap::new(), global: HashMap::new(), gateways: HashMap::new() };
+impl Exits {
+    fn new(spec: &DragonflySpec, topology: &Topology) -> Exits {
+        let mut exits = Exits { local: HashMap::new(), global: HashMap::new(), gateways: HashMap::new() };
         let peers: Vec<Vec<(PortId, usize)>> = topology.peers();
         for (rank, switch) in (0u32..).zip(topology.switches()) {
             for (port, (peer, _)) in (0u16..).zip(&peers[switch.index()]) {
@@ -95,17 +95,17 @@ impl Ways {
                     continue;
                 }
                 if group == spec.group(rank) {
-                    ways.local.insert((rank, peer.rank), port);
+                    exits.local.insert((rank, peer.rank), port);
                     continue;
                 }
-                ways.global.entry((rank, group)).or_default().push(port);
-                let gateways = ways.gateways.entry((spec.group(rank), group)).or_default();
+                exits.global.entry((rank, group)).or_default().push(port);
+                let gateways = exits.gateways.entry((spec.group(rank), group)).or_default();
                 if gateways.last() != Some(&rank) {
                     gateways.push(rank);
                 }
             }
         }
-        ways
+        exits
     }
 
     /// The ports by which a switch sends to another.

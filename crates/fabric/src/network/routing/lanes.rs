@@ -44,7 +44,7 @@ impl Heading {
         Heading { host, via: None }
     }
 
-    /// That of a packet.
+    /// The heading of a packet.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> Heading {
         Heading { host: packet.destination, via: packet.via() }

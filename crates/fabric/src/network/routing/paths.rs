@@ -15,7 +15,7 @@ use crate::packet::Kind;
 /// By destination, switches from which packets are known to arrive.
 type Good = HashMap<NodeId, HashSet<NodeId>>;
 
-/// Shares of packets by where they are, in the order in which they came there first.
+/// Shares of packets by their place, in the order in which the places were first reached.
 struct Shares<K> {
     list: Vec<(K, f64)>,
     places: HashMap<K, usize>,
@@ -227,13 +227,13 @@ impl<'a> Paths<'a> {
         let mut good = Good::new();
         for (source, destination) in pairs {
             for (from, to) in [(source, destination), (destination, source)] {
-                self.check_way(from, to, &mut good)?;
+                self.check_path(from, to, &mut good)?;
             }
         }
         Ok(())
     }
 
-    fn check_way(&self, from: NodeId, to: NodeId, good: &mut Good) -> Result<(), FabricError> {
+    fn check_path(&self, from: NodeId, to: NodeId, good: &mut Good) -> Result<(), FabricError> {
         match self.routes.chooses() {
             true => self.check_choices(from, to, good.entry(to).or_default()),
             false => self.path(from, to).map(drop),
@@ -252,7 +252,7 @@ impl<'a> Paths<'a> {
         let pairs: Vec<_> = pairs.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
         let entries = self.follow_detours(&pairs, &mut next);
         for (a, b) in pairs {
-            if self.check_way(a, b, &mut good).is_err() {
+            if self.check_path(a, b, &mut good).is_err() {
                 continue;
             }
             let seen = seen.entry(b).or_default();

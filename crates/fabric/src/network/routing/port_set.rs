@@ -10,7 +10,7 @@ pub struct PortSet<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Ports<'a> {
-    /// The first port and how many there are.
+    /// The first port and the number of ports.
     Range(u16, u16),
     List(&'a [u16]),
 }

@@ -34,7 +34,7 @@ enum Equal {
     /// Only the entries count.
     #[default]
     Ignored,
-    /// As the rule of the tree says.
+    /// Computed by the rule of the tree.
     Computed,
     Stored(Box<Sets>),
 }
@@ -91,7 +91,7 @@ impl Routes {
     fn filled_by_distance(mut self, topology: &Topology) -> Routes {
         let peers = topology.peers();
         let mut distance = vec![u32::MAX; topology.nodes().len()];
-        // The hosts of a switch are all as far away: one search does for them.
+        // The hosts of a switch are all as far away: one search is enough for them.
         for (last, hosts) in host_ports(topology, &peers) {
             distances_to(last, topology, &peers, &mut distance);
             for switch in topology.switches().filter(|&switch| switch != last) {

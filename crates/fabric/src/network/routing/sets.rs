@@ -101,7 +101,7 @@ impl Sets {
         self.places[class as usize * self.switches + switch as usize] = place;
     }
 
-    /// Forgets what only [`Sets::add`] needs.
+    /// Frees the data that only [`Sets::add`] needs.
     pub fn finish(&mut self) {
         (self.of_leaf, self.known) = (HashMap::new(), HashMap::new());
     }
