@@ -228,7 +228,7 @@ def show_comparison(
 ) -> None:
     """Print tables of every scene, each with title, columns and rows, and notes below them.
 
-    A note above each table says so if its runs are short.
+    If a table's runs are short, a note above it says so.
     """
     for tables, notes in scenes:
         for title, columns, rows in tables:

@@ -29,7 +29,7 @@ BITS = {
 LARGEST_PACKET = 4096 + 26
 """Bytes of the largest packet of InfiniBand, with the headers of every packet."""
 TIMER_UNIT = 1.024e-6
-"""Seconds of a unit of CCTI_Timer."""
+"""Length of one unit of CCTI_Timer, in seconds."""
 LONGEST_RECOVERY = 0.5
 """Seconds from the end of the table to its beginning, beyond which a source counts as starved."""
 LONGEST_DELAY = 4096

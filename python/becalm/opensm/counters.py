@@ -115,7 +115,7 @@ def _difference(
             where,
             str(value),
             problem,
-            "dumps in order of time, without a reset of the counters in between",
+            "dumps in chronological order, without a reset of the counters in between",
         )
     return value - before
 

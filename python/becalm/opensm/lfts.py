@@ -88,7 +88,7 @@ class _Reader:
         self.named: dict[Named, int] = {}
         """The owner of a LID, and the first line that names it."""
         self.known: dict[str, Named] = {}
-        """The same by the text of an entry without its port; most tables share these texts."""
+        """The same, keyed by the text of an entry without its port; most tables share these texts."""
 
     def read(self, lines: Iterable[str]) -> None:
         table = None

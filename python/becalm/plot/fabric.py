@@ -26,7 +26,7 @@ APART = 0.18
 LETTERS = 6.0
 """Size of names, in points."""
 LONGEST_NAME = 18
-"""Maximum number of letters of a name; a longer one loses its middle."""
+"""Maximum number of characters in a name; longer names are shortened in the middle."""
 ARROWS = 0.25
 """Links whose buffer is at least this full, and roots, have an arrow."""
 ARROW = 8.0

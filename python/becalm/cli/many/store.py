@@ -82,7 +82,7 @@ def prune(
         bool, typer.Option("--other-models", help="Delete the runs of other versions of the model.")
     ] = False,
 ) -> None:
-    """Remove files that killed processes left over a day ago, and optionally tables or old runs."""
+    """Remove files that killed processes left behind over a day ago, and optionally tables or old runs."""
     from becalm.cli import console
     from becalm.store import Store
 
